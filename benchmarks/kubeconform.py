@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ptcompile.documents.schema_files import Schema, load
+from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, resolve
+
+if TYPE_CHECKING:
+    from ptcompile.documents.schema_files import Schema
 
 INT_OR_STRING = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
 

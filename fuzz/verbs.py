@@ -17,7 +17,8 @@ from zlib import crc32
 
 import ptcompile
 from fuzz.harness import NAME, findings, harmless
-from ptcompile import cli
+from ptcompile import cli, limits
+from ptcompile.cli import trust
 from ptcompile.documents import source
 from ptcompile.documents.emit import emit_all
 from ptcompile.findings.diagnostics import Diagnostic
@@ -109,7 +110,7 @@ _COMMANDS = (
 def files(data: bytes) -> None:
     """The command line: a file and a configuration, exit status 0, 1 or 2, no traceback; at times a full disk."""
     dice = random.Random(crc32(data))
-    with TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with TemporaryDirectory() as folder, contextlib.chdir(folder), _trusted():
         Path("f.yaml").write_bytes(data)
         if dice.random() < 0.5:
             Path("ptcompile.toml").write_bytes(_settings(data, dice))
@@ -121,6 +122,16 @@ def files(data: bytes) -> None:
         assert not list(Path().glob("*.tmp")), "a temporary file is left"
         if Path("f.yaml").read_bytes() != data:
             assert words[1] in ("--fix", "--add-ignore"), words
+
+
+@contextlib.contextmanager
+def _trusted() -> Iterator[None]:
+    """`--untrusted` holds for a process; here for one command."""
+    with (
+        mock.patch.object(trust, "_untrusted", [False]),
+        mock.patch.object(limits, "_in_force", [limits.TRUSTED]),
+    ):
+        yield
 
 
 def _settings(data: bytes, dice: random.Random) -> bytes:

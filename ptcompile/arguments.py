@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
 
 from ptcompile.limits import limits
 
-Given = str | bytes | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-"""A stream in any form but a Spec."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Given = str | bytes | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    """A stream in any form but a Spec."""
 
 _SOURCE: Final = "text, bytes, an os.PathLike, a mapping, a list of mappings, or a Spec"
 _TEXTS: Final = ("target", "name", "filename", "cluster_filename", "kubernetes")

@@ -3,7 +3,13 @@
 `SECURITY.md` has the same table for readers. `lower()` is for input of strangers (`--untrusted`).
 """
 
-from typing import Final, NamedTuple
+from __future__ import annotations
+
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Limits(NamedTuple):

@@ -6,21 +6,29 @@ A process that lints all day keeps no megabyte of any file, whatever stands in i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Generic, TypeVar, overload
+
+__all__ = ["LONGEST", "cached_property", "kept"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeVar
+
+    Answer = TypeVar("Answer")
 
 LONGEST: Final = 256
 """Characters of a text that is kept: the longest name that Kubernetes knows, and a few more."""
 
-Answer = TypeVar("Answer")
-
 
 def kept(most: int) -> Callable[[Callable[[str], Answer]], Callable[[str], Answer]]:
     """Keep answers of a pure function of one text, `most` of them; when there are more, all are asked again."""
-    return lambda ask: _Answers(ask, most).__getitem__
+    return lambda ask: Answers(ask, most).__getitem__
 
 
-class _Answers(dict[str, Answer]):
-    """Answers by their texts. A dict that asks what it lacks: one that is known costs no call of a function."""
+class Answers(dict[str, "Answer"]):
+    """Answers by their texts. A dict that asks what it lacks: one that is known costs no call of a function.
+
+    A plain subscript of it costs a third of a call.
+    """
 
     def __init__(self, ask: Callable[[str], Answer], most: int) -> None:
         self.ask = ask
@@ -35,25 +43,25 @@ class _Answers(dict[str, Answer]):
         return answer
 
 
-class cached_property(Generic[Answer]):  # noqa: N801 - named like the one in functools
-    """`functools.cached_property` without its lock, which is half of its time before Python 3.12.
+if TYPE_CHECKING:
+    from functools import cached_property
+else:
 
-    Two threads that ask at once compute the same value twice.
-    """
+    class cached_property:  # noqa: N801 - named like the one in functools
+        """`functools.cached_property` without its lock, which is half of its time before Python 3.12.
 
-    def __init__(self, compute: Callable[[Any], Answer]) -> None:
-        self.compute = compute
-        self.__doc__ = compute.__doc__
+        Two threads that ask at once compute the same value twice.
+        """
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self.compute = compute
+            self.__doc__ = compute.__doc__
 
-    @overload
-    def __get__(self, one: None, owner: type) -> cached_property[Answer]: ...
-    @overload
-    def __get__(self, one: object, owner: type | None = None) -> Answer: ...
-    def __get__(self, one: Any, owner: type | None = None) -> Any:
-        if one is None:
-            return self
-        value = one.__dict__[self.name] = self.compute(one)
-        return value
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, one: object, owner: type | None = None) -> Any:
+            if one is None:
+                return self
+            value = one.__dict__[self.name] = self.compute(one)
+            return value

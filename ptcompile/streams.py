@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile import arguments
 from ptcompile.documents import source
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Path, Problem, code_of
 from ptcompile.limits import limits
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.findings.selection import Selection
 
 

@@ -1,8 +1,12 @@
 """torchrun's own words that several parts speak: option names, --rdzv-conf, how long nodes wait (PyTorch 2.13)."""
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.memo import kept
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MEETING_SECONDS: Final = 900
 """How long the nodes of a job wait for one another, by default: an image may be pulled meanwhile.

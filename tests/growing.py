@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ptcompile
 from ptcompile.documents.emit import emit
-from tests.making import smallest
+from tests.making import smallest, training_runtime
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p%d}\nspec:\n  containers:\n  - name: c\n    image: i\n"
 
@@ -200,19 +200,8 @@ spec:
 def trainjobs(n: int) -> str:
     """TrainJobs, each behind a runtime of its own."""
     return "".join(
-        f"""\
-apiVersion: trainer.kubeflow.org/v1alpha1
-kind: TrainingRuntime
-metadata: {{name: r{i}, labels: {{trainer.kubeflow.org/framework: torch}}}}
-spec:
-  mlPolicy: {{numNodes: 2, torch: {{}}}}
-  template:
-    spec:
-      replicatedJobs:
-      - name: node
-        template:
-          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
-          spec: {{template: {{spec: {{containers: [{{name: node, image: i}}]}}}}}}
+        training_runtime(f"r{i}", "{template: {spec: {containers: [{name: node, image: i}]}}}")
+        + f"""\
 ---
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob

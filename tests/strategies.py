@@ -1,4 +1,8 @@
-"""Specs and profiles for hypothesis: broad, and valid by construction, so that a refusal needs a reason."""
+"""Specs and profiles for hypothesis: broad, and valid by construction, so that a refusal needs a reason.
+
+Strategies that hold others are made once, here: hypothesis examines each new one from top to bottom before it draws,
+which took longer than to draw.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +34,25 @@ def _optional(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
     return st.fixed_dictionaries({}, optional=fields)
 
 
-def _labels() -> st.SearchStrategy[dict[str, str]]:
-    value = st.from_regex(r"([a-z0-9]([-a-z0-9_.]{0,8}[a-z0-9])?)?", fullmatch=True)
-    return st.dictionaries(NAME.map(lambda key: f"example.com/{key}"), value, max_size=2)
+LABELS = st.dictionaries(
+    NAME.map(lambda key: f"example.com/{key}"),
+    st.from_regex(r"([a-z0-9]([-a-z0-9_.]{0,8}[a-z0-9])?)?", fullmatch=True),
+    max_size=2,
+)
+AMOUNTS = _optional(cpu=CPU, memory=MEMORY, ephemeralStorage=MEMORY)
+DEVICES = st.sampled_from(["rdma/hca", "vpc.amazonaws.com/efa"])
 
 
 @st.composite
 def resources(draw: st.DrawFn, gpus: int | None = None) -> Json:
     """Amounts of a node: flat, or requests below limits; with devices and the number of GPUs that is asked for."""
-    out: Json = draw(_optional(cpu=CPU, memory=MEMORY, ephemeralStorage=MEMORY))
+    out: Json = draw(AMOUNTS)
     if "cpu" not in out and draw(st.booleans()):
         out["requests"], out["limits"] = {"cpu": "250m"}, {"cpu": 1}
     if gpus:
         out["gpu"] = gpus
     if draw(st.booleans()):
-        out["devices"] = {draw(st.sampled_from(["rdma/hca", "vpc.amazonaws.com/efa"])): draw(st.integers(1, 4))}
+        out["devices"] = {draw(DEVICES): draw(st.integers(1, 4))}
     return out
 
 
@@ -120,50 +128,65 @@ RUN_POLICY = _optional(
     successPolicy=st.sampled_from(["Node0", "AllNodes"]),
 )
 
+POD_FIELDS = _optional(
+    args=st.lists(TEXT, max_size=3),
+    workingDir=st.just("/app"),
+    imagePullPolicy=st.sampled_from(["Always", "IfNotPresent", "Never"]),
+    env=st.dictionaries(ENV_NAME, ENV_VALUE, max_size=3),
+    envFrom=st.just([{"secretRef": {"name": "s"}}]),
+    restartPolicy=st.sampled_from(["Never", "OnFailure"]),
+    serviceAccountName=NAME,
+    imagePullSecrets=st.just([{"name": "registry"}]),
+    nodeSelector=LABELS,
+    tolerations=st.lists(TOLERATION, max_size=2),
+    affinity=AFFINITY,
+    priorityClassName=NAME,
+    securityContext=st.just({"runAsUser": 1}),
+    podSecurityContext=st.just({"fsGroup": 1}),
+    schedulerName=NAME,
+    hostNetwork=st.booleans(),
+    terminationGracePeriodSeconds=st.integers(0, 600),
+    podLabels=LABELS,
+    podAnnotations=st.dictionaries(NAME, TEXT, max_size=2),
+    podTemplate=POD_TEMPLATE,
+)
+
 
 @st.composite
 def pod_fields(draw: st.DrawFn) -> Json:
     """What a job or a role says of its pods, without what it starts and asks for."""
     volumes, mounts = draw(VOLUMES)
-    return draw(
-        _optional(
-            args=st.lists(TEXT, max_size=3),
-            workingDir=st.just("/app"),
-            imagePullPolicy=st.sampled_from(["Always", "IfNotPresent", "Never"]),
-            env=st.dictionaries(ENV_NAME, ENV_VALUE, max_size=3),
-            envFrom=st.just([{"secretRef": {"name": "s"}}]),
-            restartPolicy=st.sampled_from(["Never", "OnFailure"]),
-            serviceAccountName=NAME,
-            imagePullSecrets=st.just([{"name": "registry"}]),
-            nodeSelector=_labels(),
-            tolerations=st.lists(TOLERATION, max_size=2),
-            affinity=AFFINITY,
-            priorityClassName=NAME,
-            securityContext=st.just({"runAsUser": 1}),
-            podSecurityContext=st.just({"fsGroup": 1}),
-            schedulerName=NAME,
-            hostNetwork=st.booleans(),
-            terminationGracePeriodSeconds=st.integers(0, 600),
-            podLabels=_labels(),
-            podAnnotations=st.dictionaries(NAME, TEXT, max_size=2),
-            podTemplate=POD_TEMPLATE,
-        )
-    ) | ({"volumes": volumes, "volumeMounts": mounts} if volumes else {})
+    return draw(POD_FIELDS) | ({"volumes": volumes, "volumeMounts": mounts} if volumes else {})
+
+
+SIDE_NAMES = st.lists(st.sampled_from(["loader", "ps", "data-cache"]), min_size=1, max_size=2, unique=True)
+SIDE_ROLE = _optional(image=st.just("side:1"), command=st.just(["serve", "$(X_A)"]), replicas=st.integers(1, 4))
 
 
 @st.composite
 def side_roles(draw: st.DrawFn) -> Json:
     """Roles beside the trainers, by name."""
     roles = {}
-    for name in draw(st.lists(st.sampled_from(["loader", "ps", "data-cache"]), min_size=1, max_size=2, unique=True)):
+    for name in draw(SIDE_NAMES):
         role = copy.deepcopy(draw(pod_fields()))
         for container in role.get("podTemplate", {}).get("spec", {}).get("containers", ()):
             container["name"] = container["name"].replace("pytorch", name)
         role["resources"] = draw(resources(draw(st.sampled_from([None, None, 1]))))
-        roles[name] = role | draw(
-            _optional(image=st.just("side:1"), command=st.just(["serve", "$(X_A)"]), replicas=st.integers(1, 4))
-        )
+        roles[name] = role | draw(SIDE_ROLE)
     return roles
+
+
+JOB_FIELDS = _optional(
+    runPolicy=RUN_POLICY,
+    sharedMemory=st.booleans() | st.just("256Mi"),
+    queue=NAME,
+    priority=NAME,
+    masterPort=st.integers(1024, 65535),
+)
+FABRIC = _optional(fabric=st.sampled_from(["efa", "infiniband", "roce", "tcpx", "tcpxo"]))
+FAST = _optional(fabric=st.just("fast"))
+TOPOLOGY = _optional(topology=st.sampled_from([{"required": "rack"}, {"preferred": "rack"}]))
+METADATA = _optional(namespace=NAME, labels=LABELS)
 
 
 @st.composite
@@ -193,29 +216,21 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
             {"rdzvBackend", "rdzvEndpoint"} if _nodes(job, elastic) == 1 else set()
         )  # one node has no other node to meet
         job["elastic"] = {key: value for key, value in elastic.items() if key not in meeting}
-    job |= draw(
-        _optional(
-            runPolicy=RUN_POLICY,
-            sharedMemory=st.booleans() | st.just("256Mi"),
-            queue=NAME,
-            priority=NAME,
-            masterPort=st.integers(1024, 65535),
-        )
-    )
-    job |= draw(_optional(fabric=st.sampled_from(["efa", "infiniband", "roce", "tcpx", "tcpxo"])))
+    job |= draw(JOB_FIELDS)
+    job |= draw(FABRIC)
     if draw(st.sampled_from([False, False, True])):
         job["roles"] = draw(side_roles())
         names = [f"$({name.upper().replace('-', '_')}_HOSTS)" for name in job["roles"]]
         job["env"] = {**job.get("env", {}), "X_WHERE": " ".join(names)}
     _no_contradiction(job)
     if catalogue:
-        job |= draw(_optional(topology=st.sampled_from([{"required": "rack"}, {"preferred": "rack"}])))
+        job |= draw(TOPOLOGY)
         cards = ["big", "nvidia-h100", "nvidia-a100-40gb/1g.5gb"]
         if (elastic or {}).get("nprocPerNode") != "gpu":
             cards.append("odd")  # CUDA sees none of it
         job |= draw(_optional(spot=st.booleans(), **({"accelerator": st.sampled_from(cards)} if gpus else {})))
-        job |= draw(_optional(fabric=st.just("fast")))
-    metadata: Json = {"name": draw(NAME), **draw(_optional(namespace=NAME, labels=_labels()))}
+        job |= draw(FAST)
+    metadata: Json = {"name": draw(NAME), **draw(METADATA)}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": metadata, "spec": job}
 
 
@@ -320,61 +335,64 @@ PROFILE_TEMPLATE = st.sampled_from(
 """Laid under every job's own pod template."""
 
 
+_TOLERATION: Json = {"key": "p", "operator": "Equal", "value": "q", "effect": "NoSchedule"}
+DEFAULTS = _optional(
+    env=st.dictionaries(ENV_NAME, TEXT, max_size=2),
+    labels=LABELS,
+    annotations=st.dictionaries(NAME, TEXT, max_size=1),
+    requests=st.just({"cpu": "100m"}),
+    limits=st.just({"memory": "4Ti"}),
+    nodeSelector=LABELS,
+    tolerations=st.just([_TOLERATION]),
+    queue=NAME,
+    schedulerName=NAME,
+    serviceAccountName=NAME,
+    imagePullSecrets=st.just([{"name": "profile"}]),
+    podTemplate=PROFILE_TEMPLATE,
+)
+PROFILE_FIELDS = _optional(
+    gpu=_optional(
+        resourceName=st.sampled_from(["nvidia.com/gpu", "amd.com/gpu"]),
+        tolerations=st.lists(TOLERATION.filter(lambda one: "key" in one), max_size=2),
+    ),
+    versions=VERSIONS,
+    scheduleTimeoutSeconds=st.integers(1, 600),
+    multiKueue=st.booleans(),
+    cloud=st.sampled_from(["gke", "eks", "aks"]),
+    defaults=DEFAULTS,
+    onDemand=REQUIREMENTS,
+    resourceTolerations=st.just({"rdma/hca": [_TOLERATION], "example.com/nic": [{"operator": "Exists"}]}),
+    priorities=st.dictionaries(NAME, st.integers(-1000, 1_000_000), max_size=2),
+    operator=_optional(
+        image=_optional(repository=st.just("registry.example.com/operator"), tag=st.just("v1")),
+        namespace=_optional(create=st.booleans(), name=NAME),
+    ),
+)
+LEVEL = _optional(nodeLabel=st.just("example.com/rack"), tier=st.integers(0, 3))
+BLOCK = _optional(block=st.just({"tier": 4}))
+NAMED = _optional(name=NAME)
+BIG = _optional(
+    matchExpressions=REQUIREMENTS,
+    env=st.just({"X_BIG": "1"}),
+    devicesPerNode=st.just(8),
+    fabricDevices=st.just({"efa": 4, "fast": 3}),
+)
+ODD = _optional(oneDrivesAll=st.booleans())
+TCPX = _optional(tcpx=st.just({"annotations": {"networking.gke.io/interfaces": "[]"}}))
+EFA = _optional(efa=st.just({"env": {"FI_LOG_LEVEL": "warn"}}))
+EXPRESSIONS = _optional(matchExpressions=REQUIREMENTS)
+
+
 @st.composite
 def profiles(draw: st.DrawFn) -> Json:
     """A ClusterProfile document."""
-    toleration = {"key": "p", "operator": "Equal", "value": "q", "effect": "NoSchedule"}
-    defaults = _optional(
-        env=st.dictionaries(ENV_NAME, TEXT, max_size=2),
-        labels=_labels(),
-        annotations=st.dictionaries(NAME, TEXT, max_size=1),
-        requests=st.just({"cpu": "100m"}),
-        limits=st.just({"memory": "4Ti"}),
-        nodeSelector=_labels(),
-        tolerations=st.just([toleration]),
-        queue=NAME,
-        schedulerName=NAME,
-        serviceAccountName=NAME,
-        imagePullSecrets=st.just([{"name": "profile"}]),
-        podTemplate=PROFILE_TEMPLATE,
-    )
-    spec = draw(
-        _optional(
-            gpu=_optional(
-                resourceName=st.sampled_from(["nvidia.com/gpu", "amd.com/gpu"]),
-                tolerations=st.lists(TOLERATION.filter(lambda one: "key" in one), max_size=2),
-            ),
-            versions=VERSIONS,
-            scheduleTimeoutSeconds=st.integers(1, 600),
-            multiKueue=st.booleans(),
-            cloud=st.sampled_from(["gke", "eks", "aks"]),
-            defaults=defaults,
-            onDemand=REQUIREMENTS,
-            resourceTolerations=st.just({"rdma/hca": [toleration], "example.com/nic": [{"operator": "Exists"}]}),
-            priorities=st.dictionaries(NAME, st.integers(-1000, 1_000_000), max_size=2),
-            operator=_optional(
-                image=_optional(repository=st.just("registry.example.com/operator"), tag=st.just("v1")),
-                namespace=_optional(create=st.booleans(), name=NAME),
-            ),
-        )
-    )
+    spec = draw(PROFILE_FIELDS)
     spec |= draw(st.sampled_from(QUEUES))
-    level = draw(_optional(nodeLabel=st.just("example.com/rack"), tier=st.integers(0, 3)))
-    spec["topology"] = {
-        "levels": {"rack": level, **draw(_optional(block=st.just({"tier": 4})))},
-        **draw(_optional(name=NAME)),
-    }
+    spec["topology"] = {"levels": {"rack": draw(LEVEL), **draw(BLOCK)}, **draw(NAMED)}
     taint = {"key": "big", "operator": "Exists", "effect": "NoSchedule"}
     odd = {"resourceName": "aws.amazon.com/neuron", "nodeLabels": {}, "processesPerDevice": 2, "env": {"X_ODD": "1"}}
-    big = {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]} | draw(
-        _optional(
-            matchExpressions=REQUIREMENTS,
-            env=st.just({"X_BIG": "1"}),
-            devicesPerNode=st.just(8),
-            fabricDevices=st.just({"efa": 4, "fast": 3}),
-        )
-    )
-    spec["accelerators"] = {"big": big, "odd": odd | draw(_optional(oneDrivesAll=st.booleans()))}
+    big = {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]} | draw(BIG)
+    spec["accelerators"] = {"big": big, "odd": odd | draw(ODD)}
     spec["fabrics"] = {
         "fast": {
             "resources": {"example.com/nic": 2, "hugepages-1Gi": "1Gi"},
@@ -384,11 +402,11 @@ def profiles(draw: st.DrawFn) -> Json:
             "podTemplate": {"spec": {"initContainers": [{"name": "nic", "image": "nic:1"}]}},
         },
         "roce": {"resources": {"rdma/own": 1}},
-        **draw(_optional(tcpx=st.just({"annotations": {"networking.gke.io/interfaces": "[]"}}))),
-        **draw(_optional(efa=st.just({"env": {"FI_LOG_LEVEL": "warn"}}))),
+        **draw(TCPX),
+        **draw(EFA),
     }
     spec["spot"] = {"nodeLabels": {"example.com/spot": "true"}, "tolerations": [{**taint, "key": "spot"}]}
-    spec["spot"] |= draw(_optional(matchExpressions=REQUIREMENTS))
+    spec["spot"] |= draw(EXPRESSIONS)
     return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "generated"}, "spec": spec}
 
 

@@ -15,7 +15,7 @@ from ptcompile.linting import Rule, every_rule
 from ptcompile.linting.pages import page
 from ptcompile.operators.targets import TARGETS
 from tests.conftest import thinned
-from tests.making import text
+from tests.making import documents, text
 from tests.places import places, put
 
 JOB = yaml.safe_load(
@@ -82,8 +82,7 @@ def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
     """Those of the rules' pages have the fields that rules, webhooks and the simulator look at."""
     values = cycle(VALUES)
     for example in (page(rule).bad, page(rule).good):
-        documents = [one for one in yaml.safe_load_all(example) if isinstance(one, dict)]
-        whole = {"apiVersion": "v1", "kind": "List", "items": documents}
+        whole = {"apiVersion": "v1", "kind": "List", "items": documents(example)}
         for path in thinned(places(whole), 9, start=len(rule.name)):
             stream = put(whole, path, next(values))
             assert ptcompile.lint(stream).documents == 1

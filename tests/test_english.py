@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import ptcompile
@@ -21,17 +21,20 @@ NAMES = {"affinity-to-nobody", "mend", "Mended"}
 """Of a rule, and of functions."""
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, node.value
+@cache
+def _texts() -> list[tuple[Path, int, str]]:
+    return [
+        (path.relative_to(PACKAGE), node.lineno, node.value)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
 
 
 def test_the_style_sheet_s_words_are_not_used() -> None:
     found = [
-        f"{path.relative_to(PACKAGE)}:{line}: {NOT_OURS.search(text)[0]}"  # type: ignore[index]
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for line, text in _texts(path)
+        f"{path}:{line}: {NOT_OURS.search(text)[0]}"  # type: ignore[index]
+        for path, line, text in _texts()
         if text not in NAMES and NOT_OURS.search(text)
     ]
     assert found == []
@@ -39,9 +42,8 @@ def test_the_style_sheet_s_words_are_not_used() -> None:
 
 def test_no_word_stands_twice() -> None:
     found = [
-        f"{path.relative_to(PACKAGE)}:{line}: {match[0]}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for line, text in _texts(path)
+        f"{path}:{line}: {match[0]}"
+        for path, line, text in _texts()
         for match in TWICE.finditer(text)
         if match[0] not in FINE
     ]

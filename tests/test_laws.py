@@ -33,7 +33,7 @@ from ptcompile.validate import validate
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import kubectl
 from tests.conftest import GOLDEN, PAIRS, PROFILE, ROOT, Case, pair_name, thinned
-from tests.making import DEFAULT_CLUSTER
+from tests.making import DEFAULT_CLUSTER, documents
 from tests.strategies import profiles, specs
 
 Json = dict[str, Any]
@@ -269,10 +269,10 @@ def test_law_4_kubectl_reads_the_goldens() -> None:
 def test_law_8_every_pass_changes_a_golden() -> None:
     idle = {one.__name__ for one in PASSES}
     for case, target in PAIRS:
-        document = yaml.safe_load(case.spec)
+        (document,) = documents(case.spec)
         spec, problems = read_spec(document)
         assert spec is not None, problems
-        cluster = ClusterProfile.model_validate(yaml.safe_load(case.cluster)) if case.cluster else DEFAULT_CLUSTER
+        cluster = ClusterProfile.model_validate(*documents(case.cluster)) if case.cluster else DEFAULT_CLUSTER
         walked = steps(lower(spec, cluster), Context(cluster, target_named(target)))
         idle -= {step.name for step in walked if step.before != step.after}
     assert not idle

@@ -8,11 +8,11 @@ Nothing imports this module before a job or a profile names an accelerator.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ptcompile.catalogue.rows import ALIASES, ROWS, Row
 from ptcompile.catalogue.shapes import MACHINES, Machines
 from ptcompile.catalogue.vendors import ANYWHERE, ARM, VENDORS, Taint
+from ptcompile.typed import NamedTuple
 
 
 class Whole(NamedTuple):

@@ -6,13 +6,19 @@ may have devices that are not visible here, so no device is missed there. Source
 aws-ofi-nccl 1.15, libfabric 2.1, Kubernetes RDMA shared device plugin 1.5, GKE's GPUDirect guide.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ptcompile.catalogue.fabric_words import EFA, FORK_SAFE, INTERFACE, MNNVL, TUNER, VERBS, concerns
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.placement import pinned
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
+from ptcompile.kubernetes.untyped import at, items, mapping, text
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 Path = tuple[str | int, ...]
 

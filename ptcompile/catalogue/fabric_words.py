@@ -1,8 +1,14 @@
 """The words of a container that are about a fabric: without one of them nothing of it can be missing."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
-from ptcompile.kubernetes.untyped import Json, text
+from ptcompile.kubernetes.untyped import text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 EFA = "vpc.amazonaws.com/efa"
 VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")
@@ -20,6 +26,7 @@ _SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", INTERFACE, "NCCL_GPUD
 
 def concerns(env: Iterable[Json], resources: Iterable[str]) -> bool:
     """Whether a container has a variable or an RDMA device without which nothing here can be wrong."""
-    if any(text(entry.get("name")).startswith(_SAID) for entry in env):
-        return True
-    return any(str(name).startswith(VERBS) or name == EFA for name in resources)
+    for entry in env:
+        if text(entry.get("name")).startswith(_SAID):
+            return True
+    return any(name == EFA or str(name).startswith(VERBS) for name in resources)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from ptcompile.catalogue.shapes import MACHINES, Machine, Machines, left_for_pods
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import MILLI, NANO
+from ptcompile.typed import NamedTuple
 
 MIB = 2**20 * NANO
 

@@ -7,7 +7,8 @@ Neither is what names a file of the image, such as NCCL_TOPO_FILE of Azure's ND 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from ptcompile.typed import NamedTuple
 
 
 class Tuning(NamedTuple):

@@ -6,7 +6,10 @@ Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. An option that a bac
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 
 def _integer(value: str) -> str | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isqrt, prod
-from typing import NamedTuple
 
 from ptcompile.catalogue.vendors import ANYWHERE
+from ptcompile.typed import NamedTuple
 
 _NONE: Mapping[str, tuple[str, ...]] = {}
 

@@ -15,9 +15,9 @@ Sources, as of the day behind each:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ptcompile.catalogue.vendors import ANYWHERE
+from ptcompile.typed import NamedTuple
 
 _NO_FABRIC: Mapping[str, int] = {}
 

@@ -9,7 +9,10 @@ docs/using-rdma-network-locality (2026-08-20); NVLink: NVIDIA/k8s-device-plugin 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _ANYWHERE: Final = ""  # vendors.ANYWHERE, without the vendors
 

@@ -1,7 +1,10 @@
 """How clouds mark the nodes of a vendor's accelerators, and what all accelerators of a vendor share."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from ptcompile.typed import NamedTuple
 
 ANYWHERE = ""
 """The cloud of a profile that names none: the labels that the vendor's own feature discovery gives."""

@@ -12,15 +12,15 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
 
-from ptcompile.about import __version__
+from ptcompile.about import __version__, own_process
 from ptcompile.cli import files, startup
 from ptcompile.cli.bare import bare
-from ptcompile.cli.options import add_jobs, add_output_format
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any, Final
 
     from ptcompile.cli.sets import Set
 
@@ -87,7 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         words.insert(0, "compile")
     plain = bare(words)
-    options: Any = _parser(words[0]).parse_args(words) if plain is None else SimpleNamespace(run=_lint, **plain)
+    options: Any = _parser(words[0]).parse_args(words) if plain is None else SimpleNamespace(**plain)
+    if plain is not None:
+        options.run = _lint if words[0] == "lint" else _compile
     if getattr(options, "untrusted", False):
         from ptcompile.cli.trust import distrust
 
@@ -107,6 +109,8 @@ def _meant(word: str) -> str | None:
 
 def _parser(first: str) -> argparse.ArgumentParser:
     """The parser of the command that the first word names, and of all of them where it names none."""
+    if own_process[0]:
+        startup.import_argparse()
     import argparse
 
     from ptcompile.cli.parsers import Parser
@@ -127,6 +131,8 @@ def _parser(first: str) -> argparse.ArgumentParser:
 
 
 def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.options import add_common, add_jobs
+
     one = commands.add_parser("compile", help="compile specs into manifests (the default command)", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
     one.add_argument(
@@ -158,7 +164,7 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
     add_jobs(one)
-    _add_common(one)
+    add_common(one)
     one.set_defaults(run=_compile)
 
 
@@ -177,6 +183,8 @@ def _set_string(text: str) -> Set:
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.options import add_common, add_jobs
+
     one = commands.add_parser("lint", help="check manifests as an API server would", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
     one.add_argument("--kubernetes-version", metavar="V", help="server version, such as 1.34 (default: newest)")
@@ -208,7 +216,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--fix", action="store_true", help="apply safe fixes to the files and report what is left")
     one.add_argument("--diff", action="store_true", help="print fixes as a patch; status 1 if any")
     one.add_argument("--unsafe-fixes", action="store_true", help="also fix what may change the job")
-    _add_common(one)
+    add_common(one)
     one.set_defaults(run=_lint)
 
 
@@ -253,11 +261,6 @@ _ADD: Final[dict[str, _Add]] = {
 """Each command's place in the parser, in the order that --help shows."""
 
 
-def _add_common(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
-    add_output_format(one)
-
-
 def _compile(options: argparse.Namespace) -> int:
     from ptcompile.cli.compile_command import run as command
 
@@ -280,10 +283,9 @@ def _schema(options: argparse.Namespace) -> int:
 
 def run() -> None:
     """The console command: `main`, with every fault of ours as one line and exit status 2."""
-    startup.own_process[0] = True
+    own_process[0] = True
+    startup.find_modules_of(sys.modules["ptcompile"])
     gc.disable()  # a short process: nothing it could free is worth the time
-    if bare(sys.argv[1:]) is None:
-        startup.import_argparse()
     try:
         status = main()
     except KeyboardInterrupt:

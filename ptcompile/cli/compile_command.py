@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-from contextlib import closing
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
 from ptcompile.cli.config import load
@@ -16,7 +13,10 @@ from ptcompile.cli.many.compiling import Compiled, Compiler, is_folder, targets_
 from ptcompile.documents.emit import emit_all
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
+
     Manifests = list[dict[str, object]]
     Outputs = dict[str, dict[str, Manifests]]
     """By target, and by the file of specs; the target of one run is the empty name."""
@@ -37,9 +37,12 @@ def run(options: argparse.Namespace) -> int:
     outputs: Outputs = {}
     if profile is not None:
         compiler = Compiler(options, config, profile, targets)
-        with closing(shared(compiler, inputs, options.jobs)) as results:
+        results = shared(compiler, inputs, options.jobs)
+        try:
             for file, one in zip(inputs, results, strict=True):
                 _collect(file, one, outputs, findings)
+        finally:
+            results.close()
     status = findings.finish()
     if status:
         return status

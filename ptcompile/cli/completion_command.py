@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Final, NamedTuple
 
 from ptcompile.cli import files
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 SHELLS: Final = ("bash", "zsh", "fish")
 """A module of `cli.shells` each."""

@@ -4,9 +4,10 @@ The nearest file counts, from the current directory up to the root of the reposi
 the command line. It names no file outside of the repository.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
@@ -14,9 +15,12 @@ from ptcompile.cli.trust import inside, root_of
 from ptcompile.findings.selection import NO_CODES, named
 from ptcompile.kubernetes.names import suggest
 from ptcompile.kubernetes.versions import parse_version
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any, Final
 
     from ptcompile.extending import Extensions
 else:
@@ -87,7 +91,7 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
     return Config() if table is None else _config(table, found)
 
 
-def extensions() -> "Extensions | None":
+def extensions() -> Extensions | None:
     """What the nearest configuration adds to ptcompile. Raises `UsageError` with every mistake in it."""
     return load(None).extensions
 
@@ -151,7 +155,7 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
     return config._replace(schemas=tuple(os.path.join(config.folder, path) for path in config.schemas))
 
 
-def _extensions(table: Mapping[str, Any], wrong: list[str]) -> "Extensions | None":
+def _extensions(table: Mapping[str, Any], wrong: list[str]) -> Extensions | None:
     """What plugins and declared rules add; what is wrong with them is put to the other mistakes."""
     if not table.get("plugins") and not table.get("rule"):
         return None
@@ -233,7 +237,7 @@ _READ: Final[dict[str, Any]] = {
 }
 
 
-def settings(options: "Namespace") -> Config:
+def settings(options: Namespace) -> Config:
     """The configuration with the command line laid over it. Raises `UsageError`."""
     config = load(options.config, isolated=options.isolated)
     for option in ("select", "extend_select", "ignore"):

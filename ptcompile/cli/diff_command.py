@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diffing import Difference
     from ptcompile.extending import Extensions

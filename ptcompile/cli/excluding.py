@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
 
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from pathspec import PathSpec
 
     from ptcompile.cli.config import Config
@@ -24,16 +28,40 @@ def excluding(config: Config) -> Callable[[str], bool]:
     patch is a part of an object, and is judged in what `kustomize build` prints.
     """
     patterns = (*(config.exclude or ()), *config.extend_exclude)
+    folders: dict[str, _Folder] = {}
 
     def excluded(path: str) -> bool:
-        if config.exclude is None and path.endswith(os.sep) and os.path.basename(path.rstrip(os.sep)) in DEFAULT:
+        above, name = os.path.split(path.rstrip(os.sep))
+        end = os.sep if path.endswith(os.sep) else ""
+        if config.exclude is None and end and name in DEFAULT:
             return True
-        full = os.path.abspath(path) + (os.sep if path.endswith(os.sep) else "")
+        folder = folders.get(above)
+        if folder is None:
+            folder = folders[above] = _folder(os.path.abspath(above))
+        full = os.path.join(folder.place, name) + end
         if patterns and _matches(patterns, os.path.abspath(config.folder), full):
             return True
-        return any(_matches(*ignore, full) for ignore in _ignores(os.path.dirname(full.rstrip(os.sep)))) or _patch(full)
+        if folder.ignores and any(_matches(*ignore, full) for ignore in folder.ignores):
+            return True
+        return _patch(full) if end else name in folder.patches
 
     return excluded
+
+
+class _Folder(NamedTuple):
+    """What is the same for all files of a folder."""
+
+    place: str
+    """Its absolute path."""
+    ignores: tuple[tuple[tuple[str, ...], str], ...]
+    patches: frozenset[str]
+    """Its files that a kustomization names as patches."""
+
+
+def _folder(place: str) -> _Folder:
+    above, inner = os.path.split(place)
+    named = [one.removeprefix(f"{inner}/") for one in _patches(above) if one.startswith(f"{inner}/")]
+    return _Folder(place, _ignores(place), _patches(place).union(named))
 
 
 def _matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
@@ -69,7 +97,7 @@ def _lines(path: str) -> tuple[str, ...]:
 
 
 def _patch(path: str) -> bool:
-    """Whether a kustomization beside the file, or in the folder above, names it as a patch."""
+    """Whether a kustomization in a folder, or in the one above it, names the folder, whose path ends in a slash."""
     folder, name = os.path.split(path)
     above, inner = os.path.split(folder)
     return name in _patches(folder) or f"{inner}/{name}" in _patches(above)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files, rules_command
 from ptcompile.cli.config import Config
@@ -14,6 +13,7 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.explaining.model import Cause

@@ -1,17 +1,24 @@
 """Reading what was named on the command line, and writing results: whole or not at all."""
 
+from __future__ import annotations
+
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import NamedTuple, TextIO
 
-from ptcompile.cli.trust import leads_out, once_a_folder, place_of, untrusted
+from ptcompile.cli.trust import leads_out, places, untrusted
 from ptcompile.limits import limits
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = frozenset({"-", "/dev/stdin"})
+_PIECE = 1 << 20
+"""Bytes that are read at once of a file that is larger than it says."""
 ERASE: list[str] = []
 """What erases a line of progress that is on the terminal, before anything else is written."""
 
@@ -41,15 +48,17 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
     found: list[File] = []
     unreadable: list[str] = []
     seen: set[str] = set()
-    place, out = place_of(), once_a_folder(leads_out)
+    place = places()
     for path, named in _expand(paths, exclude or (lambda _: False)):
-        if path not in _STDIN and (real := place(path)) in seen:
-            continue  # the same file in another spelling
         if path not in _STDIN:
+            real, tree = place(path)
+            if real in seen:
+                continue  # the same file in another spelling
             seen.add(real)
-        if (not named or untrusted()) and path not in _STDIN and (tree := out(path)):
-            unreadable.append(f"{path}: a link that leads out of {tree}" + ("" if named else "; name it to read it"))
-            continue
+            if tree is not None and (not named or untrusted()):
+                how = "" if named else "; name it to read it"
+                unreadable.append(f"{path}: a link that leads out of {tree}{how}")
+                continue
         try:
             content = _read(path)
         except OSError as error:
@@ -95,12 +104,14 @@ def _read(path: str) -> bytes:
     if path in _STDIN:
         return _stdin()
     most = limits().characters + 1
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError("not a regular file")
         content = file.read(min(status.st_size + 1, most))  # what is asked for is allocated
-        return content + file.read(most - len(content)) if len(content) > status.st_size else content
+        while len(content) < most and (more := file.read(min(most - len(content), _PIECE))):
+            content += more
+        return content
 
 
 def _stdin() -> bytes:
@@ -180,8 +191,10 @@ def _like(place: str, temporary: str) -> None:
     """Give a file the owner, as far as that is allowed, and the permissions of another one, without setuid."""
     there = os.stat(place)
     if hasattr(os, "chown"):
-        with suppress(OSError):
+        try:  # noqa: SIM105 - contextlib would be a hundredth of a cold start
             os.chown(temporary, there.st_uid, there.st_gid)
+        except OSError:  # root's alone, as a rule
+            pass
     os.chmod(temporary, there.st_mode & 0o777)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ptcompile.about import SITE, page_address
 from ptcompile.cli import files
@@ -13,6 +12,7 @@ from ptcompile.cli.files import File
 from ptcompile.cli.trust import hidden
 from ptcompile.findings.diagnostics import Diagnostic
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

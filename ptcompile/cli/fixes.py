@@ -7,7 +7,6 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import NamedTuple
 
 from ptcompile.cli import files
 from ptcompile.cli.files import File, UsageError
@@ -15,6 +14,7 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.many import shared
 from ptcompile.cli.many.judge import Judge
 from ptcompile.report.common import place, printable
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs.fix import Fixed
 
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall

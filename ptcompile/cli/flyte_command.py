@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.cli import files
 from ptcompile.cli.compile_command import write
@@ -17,12 +16,15 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.documents import source
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.verbs.compile import Result
 
-_Functions = dict[str | None, Callable[..., Any]]
-"""The function that a finding is about, by `TrainingJob/NAME`; None is the workflow's."""
+    _Functions = dict[str | None, Callable[..., Any]]
+    """The function that a finding is about, by `TrainingJob/NAME`; None is the workflow's."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

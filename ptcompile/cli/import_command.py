@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import re
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
 from ptcompile.cli.files import File, UsageError
@@ -14,6 +13,7 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format
 from ptcompile.cli.progress import watched
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.verbs.import_manifests import Imported
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
@@ -14,6 +13,7 @@ from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.many.judge import Judge, judged
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

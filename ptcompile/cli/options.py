@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptcompile.cli.files import UsageError
+from ptcompile.report import FORMATS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
     from ptcompile.extending import Extensions
 
-from ptcompile.report import FORMATS
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add --cluster, and the form of the findings."""
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    add_output_format(parser)
 
 
 def add_output_format(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,10 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, NoReturn
 
 _COLUMNS: Final = 80
 """For anything but a terminal."""

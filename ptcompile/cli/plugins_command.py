@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Container
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending.installed import Plugin
 

@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from time import monotonic
-from typing import Final, TypeVar
 
 from ptcompile.cli import files
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, TypeVar
+
+    T = TypeVar("T")
 
 _PATIENCE: Final = 1.0
 """Seconds of silence: most runs are done by then."""

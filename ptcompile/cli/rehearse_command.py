@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import signal
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
@@ -14,6 +13,7 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.cli.progress import show, terminal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal

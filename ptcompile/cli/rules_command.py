@@ -6,11 +6,11 @@ import argparse
 import json
 import os
 import re
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.cli.files import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _EPILOG = """\
 An editor starts it and speaks the Language Server Protocol with it. docs/guide/editors.md has the settings for VS Code,

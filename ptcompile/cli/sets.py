@@ -1,8 +1,9 @@
 """`--set` and `--set-string`: their texts as overrides, and findings about them under carets."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
 
 from ptcompile.cli.files import UsageError
 from ptcompile.documents import source
@@ -10,6 +11,11 @@ from ptcompile.documents.source import Document
 from ptcompile.findings.diagnostics import Diagnostic, Path, Span
 from ptcompile.findings.places import PlaceError, assignment
 from ptcompile.secrets.names import masked
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NAME = "--set"
 """What a finding calls the file, where it is one of these options."""

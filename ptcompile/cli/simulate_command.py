@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
@@ -12,6 +11,7 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.verbs import simulate
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.simulation import Pod

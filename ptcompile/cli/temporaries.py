@@ -6,8 +6,11 @@ import os
 import time
 from contextlib import suppress
 from functools import cache
-from typing import Final
 from zlib import crc32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _START: Final = ".ptcompile-"
 _OLD: Final = 3600

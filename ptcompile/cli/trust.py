@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Final, TypeVar
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _DEVICES: Final = "/dev/"
 _untrusted: list[bool] = [False]
@@ -56,29 +57,23 @@ def leads_out(path: str) -> str | None:
     return None if inside(path, root) else root
 
 
-def place_of() -> Callable[[str], str]:
-    """What gives the place of each file of a run with all links followed."""
-    folder = once_a_folder(lambda path: os.path.realpath(os.path.dirname(path)))
+def places() -> Callable[[str], tuple[str, str | None]]:
+    """What gives the place of each file of a run with all links followed, and the tree that it leads out of, or None.
 
-    def place(path: str) -> str:
-        return os.path.realpath(path) if os.path.islink(path) else os.path.join(folder(path), os.path.basename(path))
+    A folder is looked at once, for its first file; a file that is a link is looked at itself.
+    """
+    folders: dict[str, tuple[str, str | None]] = {}
+
+    def place(path: str) -> tuple[str, str | None]:
+        if os.path.islink(path):
+            return os.path.realpath(path), leads_out(path)
+        folder, name = os.path.split(path)
+        found = folders.get(folder)
+        if found is None:
+            found = folders[folder] = os.path.realpath(folder), leads_out(path)
+        return os.path.join(found[0], name), found[1]
 
     return place
-
-
-def once_a_folder(ask: Callable[[str], T]) -> Callable[[str], T]:
-    """The same answer for all files of a folder, as that of the first; a file that is a link is asked itself."""
-    folders: dict[str, T] = {}
-
-    def answer(path: str) -> T:
-        if os.path.islink(path):
-            return ask(path)
-        folder = os.path.dirname(path)
-        if folder not in folders:
-            folders[folder] = ask(path)
-        return folders[folder]
-
-    return answer
 
 
 def hidden(path: str) -> bool:

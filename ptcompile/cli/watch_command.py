@@ -6,14 +6,16 @@ import argparse
 import gc
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NoReturn
 
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.options import check_target
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final, NoReturn
+
     from ptcompile.cli.live import Live
 
 _EPILOG = """\

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.cli import config as configuration
 from ptcompile.cli import files
@@ -13,6 +12,10 @@ from ptcompile.cli.excluding import excluding
 from ptcompile.cli.files import UsageError
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.server.surroundings import NAMED, File, Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _MOST: Final = 5_000
 """Files of a workspace that are looked into."""

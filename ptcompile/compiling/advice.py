@@ -1,15 +1,20 @@
 """What the rules say of a document that was compiled, at the spec's lines, without what comments say is meant."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.compiling.compiler import Compiled, advised
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.findings.selection import Selection
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
@@ -24,10 +29,10 @@ class Left(NamedTuple):
 def advice(
     compiled: Compiled,
     data: Mapping[str, Any],
-    profile: "ClusterProfile",
+    profile: ClusterProfile,
     asked: Selection | None,
     stamp: Callable[[Problem], Diagnostic],
-    extensions: "Extensions | None" = None,
+    extensions: Extensions | None = None,
 ) -> Left:
     """The findings of the rules, and those of them that are ignored by name; none where `asked` is None.
 

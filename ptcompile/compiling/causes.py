@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.compiling.record import Record
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.lines import value_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _STARTS: tuple[Path, ...] = (("command",), ("script",), ("module",), ("args",), ("image",))
 _NODES: tuple[Path, ...] = (("nodes",), ("elastic", "nnodes"), ("worker", "replicas"), ("worker",))

@@ -1,8 +1,9 @@
 """One TrainingJob document to manifests: read, check, lower, run the passes, emit, validate what was emitted."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
 
 from ptcompile import passes
 from ptcompile.compiling import patches
@@ -18,16 +19,19 @@ from ptcompile.job.model import Context, Job, Pass, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import budget, device_objects, queueing
 from ptcompile.operators.targets import TARGETS, default_target, target_named
+from ptcompile.typed import NamedTuple
 from ptcompile.validate import validate
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.compiling.record import Record
     from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
-Json = dict[str, Any]
-
+    Json = dict[str, Any]
 
 _MAY_BE_IDLE = frozenset({"elastic", "master_port", "names"})
 """Words that count for some targets and jobs only."""
@@ -41,12 +45,12 @@ class Compiled(NamedTuple):
     target: Target | None = None
     steps: Callable[[], tuple[passes.Step, ...]] | None = None
     """What each pass did, found out when it is asked for; None where none was run."""
-    record: Callable[[], "Record"] | None = None
+    record: Callable[[], Record] | None = None
     """What wrote each value, made when it is first asked for; None where nothing was emitted."""
 
 
 def compile_document(
-    data: Any, cluster: "ClusterProfile", target: str | None = None, extensions: "Extensions | None" = None
+    data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
 ) -> Compiled:
     """Compile one decoded document for a target: the one named here, else the spec's own, else what the job needs."""
     if problem := not_ours(data):
@@ -60,12 +64,12 @@ def compile_document(
 
 
 def _of_spec(
-    spec: "Spec",
+    spec: Spec,
     problems: list[Problem],
     data: Mapping[str, Any],
-    cluster: "ClusterProfile",
+    cluster: ClusterProfile,
     target: str | None,
-    extensions: "Extensions | None",
+    extensions: Extensions | None,
 ) -> Compiled:
     parts = parts_of(spec.spec, cluster)
     problems += checks.check(spec, cluster, parts)
@@ -84,18 +88,18 @@ def _of_spec(
     return _for_target(data, spec, job, cluster, _chosen(wanted, job, cluster), problems)
 
 
-def _chosen(wanted: str | None, job: Job, cluster: "ClusterProfile") -> Target:
+def _chosen(wanted: str | None, job: Job, cluster: ClusterProfile) -> Target:
     return target_named(wanted) if wanted is not None else default_target(job, cluster)
 
 
 def _extended(
     data: Mapping[str, Any],
-    spec: "Spec",
+    spec: Spec,
     job: Job,
-    cluster: "ClusterProfile",
+    cluster: ClusterProfile,
     wanted: str | None,
     problems: list[Problem],
-    extensions: "Extensions",
+    extensions: Extensions,
 ) -> Compiled:
     """As `_for_target`, with the passes of plugins behind the built-in ones, or for the target of a plugin."""
     from ptcompile.compiling.extended import guarded
@@ -107,26 +111,30 @@ def _extended(
 
 def _for_target(
     data: Mapping[str, Any],
-    spec: "Spec",
+    spec: Spec,
     job: Job,
-    cluster: "ClusterProfile",
+    cluster: ClusterProfile,
     target: Target,
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
 ) -> Compiled:
-    refused = (settle(one, data) for one in _beyond(spec, job, cluster, target))
-    problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *once(refused)]
+    problems = [*problems, *checks.reserved_env(spec, job, cluster, target)]
+    if refused := [settle(one, data) for one in _beyond(spec, job, cluster, target)]:
+        problems += once(refused)
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     context, every = Context(cluster, target), (*passes.PASSES, *more)
     steps = partial(passes.steps, job, context, every)
     job = passes.run(job, context, every)
 
-    @cache
-    def record() -> "Record":
+    made: list[Record] = []
+
+    def record() -> Record:
         from ptcompile.compiling.record import recorded
 
-        return recorded(spec, cluster, target, more)
+        if not made:
+            made.append(recorded(spec, cluster, target, more))
+        return made[0]
 
     problems += checks_fabric.partial(job, data, lambda role, path: record().line(role, path, data))
     if cluster.spec.node_pools:
@@ -153,7 +161,7 @@ def _for_target(
     return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps, record)
 
 
-def _beyond(spec: "Spec", job: Job, cluster: "ClusterProfile", target: Target) -> Iterator[Problem]:
+def _beyond(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
     """What the target cannot express of a job, and what no target can that the job's names or devices need."""
     yield from target.unsupported(job, cluster)
     yield from queueing.unsupported(job, cluster, target)
@@ -163,7 +171,7 @@ def _beyond(spec: "Spec", job: Job, cluster: "ClusterProfile", target: Target) -
 
 
 def _refusals(
-    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: "ClusterProfile", record: "Callable[[], Record]"
+    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile, record: Callable[[], Record]
 ) -> Iterator[Problem]:
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
     versions = cluster.versions()
@@ -182,7 +190,7 @@ def _refusals(
 def _at_lines(
     found: Iterable[tuple[int, Problem]],
     data: Mapping[str, Any],
-    record: "Callable[[], Record]",
+    record: Callable[[], Record],
     *,
     causes: bool = True,
 ) -> Iterable[Problem]:
@@ -196,7 +204,7 @@ def _at_lines(
 
 
 def advised(
-    compiled: Compiled, data: Mapping[str, Any], cluster: "ClusterProfile", extensions: "Extensions | None" = None
+    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
 ) -> Iterator[Problem]:
     """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it."""
     from ptcompile import linting

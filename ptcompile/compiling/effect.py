@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile import passes
 from ptcompile.findings.diagnostics import Path, Problem, field_path
@@ -11,7 +10,10 @@ from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Context, Pass, Target
 from ptcompile.vocabulary.fields import yaml_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import JobSpec, Spec
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
 
 from ptcompile.extending import Extensions
 from ptcompile.extending.asking import failed
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Context, Job, Pass, Target
 
-Made = TypeVar("Made")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Made = TypeVar("Made")
 
 
 class _Failed(Exception):  # noqa: N818  # a state of affairs, not a fault

@@ -8,14 +8,16 @@ mistakes those are told that cannot come of what was taken out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.compiling.compiler import Compiled, compile_document
 from ptcompile.findings.diagnostics import Edit, Path, Problem
 from ptcompile.findings.value_fixes import label
 from ptcompile.frontends.lines import value_at
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 

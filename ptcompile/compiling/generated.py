@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.lines import moved
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.spec import Spec
 
 _NAME: Path = ("metadata", "name")

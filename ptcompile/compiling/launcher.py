@@ -8,15 +8,17 @@ in manifests, so both say the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Job
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 _RULES = frozenset({"worlds-apart", "standalone-on-many-pods", "launcher-alone"})

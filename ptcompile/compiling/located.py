@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from ptcompile.compiling.causes import cause
 from ptcompile.compiling.record import Record, there
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.lines import moved, value_at
 from ptcompile.job.pod_words import in_holder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _RUN_POLICY = frozenset(
     {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}

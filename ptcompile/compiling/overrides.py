@@ -1,13 +1,19 @@
 """Values laid over a document before it is looked at, and which of them a finding is about."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
 
 from ptcompile import streams
 from ptcompile.documents import source
 from ptcompile.documents.source import Document
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.findings.places import MOST_PARTS, PlaceError, place
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _NAMES: Final = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
 """What an item of a list is called by."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job import pod_template
 from ptcompile.job.model import Target
 from ptcompile.kubernetes import names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.spec import JobSpec
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 
 def applied(manifests: Sequence[Json], patch: Mapping[str, Any] | None) -> tuple[Json, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Job
 from ptcompile.kubernetes.versions import Version
 from ptcompile.validate.pod_security import pod_security_problems
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 AtLines = Callable[[Iterable[tuple[int, Problem]]], Iterable[Problem]]
 

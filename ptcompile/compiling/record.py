@@ -4,8 +4,9 @@ Made on request, for findings that need a line and for `explain`; a compilation 
 The spec's values are marked with their places, each step's new values with its name (`job.marks`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling import patches
@@ -15,13 +16,17 @@ from ptcompile.frontends.spec import lower
 from ptcompile.job import pod_template
 from ptcompile.job.marks import NOTHING, Mark, Number, mark_of, marked, place_of, scalars, stamped
 from ptcompile.job.model import Context, Job, Pass, Role, Target
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.fields import Fields, yaml_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
-Json = Mapping[str, Any]
+    Json = Mapping[str, Any]
 
 _UNMARKED = frozenset({"accelerator", "fabric", "target", "generate_name"})
 """Names by which something is looked up, and which stand in no manifest."""
@@ -111,7 +116,7 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
     return trail
 
 
-def recorded(spec: "Spec", cluster: "ClusterProfile", target: Target, more: tuple[Pass, ...] = ()) -> Record:
+def recorded(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...] = ()) -> Record:
     """The record of a spec that lowers. Its manifests are those of the compilation, the name of a run aside.
 
     `more` are the passes of plugins.
@@ -151,7 +156,7 @@ def _value(value: Any, path: Path) -> Any:
     return value if value is False else marked(value, Mark((path,)))
 
 
-def _counted(job: Job, spec: "Spec") -> Job:
+def _counted(job: Job, spec: Spec) -> Job:
     """The job with marks on its numbers of nodes, which lowering counts."""
     said = spec.spec
     if said.master is not None or said.worker is not None:

@@ -1,8 +1,9 @@
 """How two sides differ, each of them manifests and their world: in terms of the world first, then path by path."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ptcompile.diffing.difference import Difference
 from ptcompile.diffing.hiding import Marks, shown, shown_text
@@ -10,11 +11,16 @@ from ptcompile.diffing.pairing import Pair, makes_pods, pairs
 from ptcompile.diffing.paths import changes
 from ptcompile.diffing.values import Apply, Change, Fact, ObjectDifference
 from ptcompile.diffing.world import Found, compared
-from ptcompile.kubernetes.untyped import Json, kind_of, object_name
+from ptcompile.kubernetes.untyped import kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulation import simulate
 from ptcompile.simulation.hidden import shown_jobs
 from ptcompile.simulation.job import Job
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 __all__ = ["Change", "Difference", "Fact", "ObjectDifference", "Side", "compare"]
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
 from ptcompile.diffing.values import Path
-from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.all import OPERATORS, record
 from ptcompile.operators.common.defaults import NOTHING, Defaults
 from ptcompile.operators.record import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _EMPTY = frozenset(
     {

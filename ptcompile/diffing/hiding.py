@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from ptcompile.diffing.values import Fact
 from ptcompile.secrets.names import HIDDEN
 from ptcompile.secrets.structure import without_secrets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 hidden = without_secrets
 

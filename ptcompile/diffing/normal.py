@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ptcompile.diffing.values import Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 SERVERS_OWN = frozenset(
     {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
@@ -21,7 +25,7 @@ _AMOUNTS = frozenset({"requests", "limits", "minResources", "capacity", "overhea
 _AMOUNT = frozenset({"sizeLimit", "divisor"})
 
 
-class Keyed(dict[str, Any]):
+class Keyed(dict[str, "Any"]):
     """A list whose items have names, as a mapping from name to item, in the order of the list."""
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
+from ptcompile.kubernetes.untyped import kind_of, namespace, object_name
 from ptcompile.operators.pods import RUNS_PODS
 
-Pair = tuple[Json | None, Json | None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
+
+Pair = tuple["Json | None", "Json | None"]
 
 
 def makes_pods(manifest: Json) -> bool:

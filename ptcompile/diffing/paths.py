@@ -6,14 +6,19 @@ Lists of mappings without names are compared by deepdiff, whose import takes as 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ptcompile.diffing.defaults import is_default
 from ptcompile.diffing.hiding import hidden
 from ptcompile.diffing.normal import Keyed, normal, plain
 from ptcompile.diffing.plain_lists import plain_lists
-from ptcompile.diffing.values import Change, Kind, Path
-from ptcompile.kubernetes.untyped import Json
+from ptcompile.diffing.values import Change, Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.diffing.terms import Kind
+    from ptcompile.kubernetes.untyped import Json
 
 _ORDERED = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
 """Lists of named items whose order means something. That of env does where a value names an earlier one."""

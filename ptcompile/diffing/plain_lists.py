@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from ptcompile.diffing.values import Kind
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-Found = list[tuple[int, Kind]]
+    from ptcompile.diffing.terms import Kind
+
+Found = list[tuple[int, "Kind"]]
 """What differs, by index: of an item that was added in the second list, else in the first."""
 
 

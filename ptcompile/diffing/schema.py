@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import get_args  # noqa: TID253 - no cold start reads it
 
-from ptcompile.diffing.values import VERSION, Kind, Outcome
-from ptcompile.report.schema import BOOLEAN, TEXT, TEXT_OR_NULL, Schema, closed, diagnostic
+from ptcompile.diffing.terms import Kind, Outcome
+from ptcompile.diffing.values import VERSION
+from ptcompile.report.schema import BOOLEAN, TEXT, TEXT_OR_NULL, closed, diagnostic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.report.schema import Schema
 
 _SIDES: Schema = {"from": TEXT_OR_NULL, "to": TEXT_OR_NULL}
 _MASKED: Schema = {"masked": {**BOOLEAN, "description": "Whether `***` stands for a secret on a side."}}

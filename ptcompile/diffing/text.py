@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from ptcompile.diffing.values import Change, Compared, Fact, ObjectDifference, Path
 from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation.layout import finished, labelled, shortened, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 WIDTH = 120
 """Characters of a value that are shown; the JSON form has all."""

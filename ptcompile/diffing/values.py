@@ -1,16 +1,23 @@
 """What a comparison gives, as values. `schemas/diff.schema.json` is their JSON form."""
 
-from typing import Any, Literal, NamedTuple
+from __future__ import annotations
 
+from ptcompile.about import own_process
 from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
+
+    from ptcompile.diffing.terms import Kind, Outcome
+
 
 VERSION = 1
 """Of the JSON form; it changes when a field does."""
 
 Path = tuple[str, ...]
 """From the root of an object down to a value. `[name]` is an item of a list: by its name, or else by its index."""
-
-Kind = Literal["added", "removed", "changed", "moved"]
 
 
 class Fact(NamedTuple):
@@ -45,11 +52,6 @@ class Change(NamedTuple):
         """The JSON form."""
         sides = {"from": self.before, "to": self.after}
         return {"path": list(self.path), "kind": self.kind, **sides, "masked": self.masked}
-
-
-Outcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored"]
-"""What an apply does to an object: nothing, changes it, is rejected, restarts pods, or is taken and running pods do not
-see it."""
 
 
 class Apply(NamedTuple):

@@ -1,8 +1,9 @@
 """Two jobs as their pods would live: how many, what they ask for, where they meet, what rank 0 and a worker see."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from typing import NamedTuple
 
 from ptcompile.diffing.values import Fact
 from ptcompile.kubernetes.quantity import Quantity
@@ -18,6 +19,7 @@ from ptcompile.simulation.overview import group_lines, service_lines, volume_tex
 from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import DEFAULTS
 from ptcompile.simulation.shell import one_command
+from ptcompile.typed import NamedTuple
 
 WORDS = 200
 """A command line of more words is shown whole."""

@@ -6,17 +6,24 @@ quoted where any reader would take it for something else; text of several lines 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from re import Match
-from typing import Any, Final
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import needs_quotes
+from ptcompile.memo import Answers
+
+try:
+    from _json import encode_basestring as _json_text  # what json.dumps asks, without json and the re that it imports
+except ImportError:
+    from json.encoder import encode_basestring as _json_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from re import Match
+    from typing import Any, Final
 
 # Readers take a key for a key only within 1,024 characters; longer ones need the explicit `? ` form.
 _MAX_SIMPLE_KEY: Final = 900
-_MAX_KEPT: Final = 200
 _MOST_KEPT: Final = 4096
 
 # What cannot stand raw between double quotes: controls, breaks that some readers fold, marks that editors hide.
@@ -58,26 +65,25 @@ def quoted(text: str) -> str:
 
 def _mapping(data: dict[Any, Any], first: str, indent: str, out: list[str]) -> None:
     """Write `key: value` lines; `first` begins the first line (`- ` within a list), `indent` the others."""
-    lead = first
+    lead, below = first, indent + "  "
     for key, value in data.items():
         if type(key) is not str:
             raise TypeError(f"a key of a YAML mapping must be a string, not {type(key).__name__}")
-        name = _plain[key]
-        if len(name) > _MAX_SIMPLE_KEY:
-            out.append(f"{lead}? {name}")
-            lead = indent
-            name = ""
+        name = _keys[key]
+        if not name:
+            out.append(f"{lead}? {_quoted(key)}")
+            lead, name = indent, ":"
         kind = type(value)
-        if kind is str and "\n" not in value:
-            out.append(f"{lead}{name}: {_plain[value]}")
+        if kind is str:
+            out.append(f"{lead}{name} {_lines[value] or _block(value, below)}")
         elif kind is dict and value:
-            out.append(f"{lead}{name}:")
-            _mapping(value, indent + "  ", indent + "  ", out)
+            out.append(lead + name)
+            _mapping(value, below, below, out)
         elif kind is list and value:
-            out.append(f"{lead}{name}:")
+            out.append(lead + name)
             _sequence(value, indent, indent, out)
         else:
-            out.append(f"{lead}{name}: {_leaf(value, indent + '  ')}")
+            out.append(f"{lead}{name} {_leaf(value, below)}")
         lead = indent
 
 
@@ -85,8 +91,8 @@ def _sequence(data: list[Any], first: str, indent: str, out: list[str]) -> None:
     lead = first
     for value in data:
         kind = type(value)
-        if kind is str and "\n" not in value:
-            out.append(f"{lead}- {_plain[value]}")
+        if kind is str:
+            out.append(f"{lead}- {_lines[value] or _block(value, indent + '  ')}")
         elif kind is dict and value:
             _mapping(value, lead + "- ", indent + "  ", out)
         elif kind is list and value:
@@ -106,7 +112,7 @@ def _leaf(value: Any, indent: str) -> str:
     if kind is int:
         return str(value)
     if kind is str:
-        return _string(value, indent)
+        return _lines[value] or _block(value, indent)
     if kind is float:
         return _float(value)
     if kind is dict and not value:
@@ -126,27 +132,26 @@ def _float(value: float) -> str:
     return mantissa + ("" if "." in mantissa else ".0") + exponent + power
 
 
-class _Plain(dict[str, str]):
-    """Strings of one line as they stand in YAML, in quotes where they need them: each short one is looked at once.
-
-    Forgets all when it is full. A plain subscript costs a third of a call, and there are two for every line.
-    """
-
-    def __missing__(self, value: str) -> str:
-        text = _quoted(value) if needs_quotes(value) else value
-        if len(value) < _MAX_KEPT:
-            if len(self) >= _MOST_KEPT:
-                self.clear()
-            self[value] = text
-        return text
+def _line(value: str) -> str:
+    """A string as it stands in a line, in quotes where it needs them; nothing for text of several lines."""
+    if "\n" in value:
+        return ""
+    return _quoted(value) if needs_quotes(value) else value
 
 
-_plain: Final = _Plain()
+def _key(key: str) -> str:
+    """A key with its colon; nothing for one that is too long to stand before it."""
+    text = _lines[key] or _quoted(key)
+    return f"{text}:" if len(text) <= _MAX_SIMPLE_KEY else ""
+
+
+_lines: Final = Answers(_line, _MOST_KEPT)
+_keys: Final = Answers(_key, _MOST_KEPT)
 
 
 def _quoted(value: str) -> str:
     """Double quotes with JSON's escapes, which all readers share; never surrogate pairs, which kubectl refuses."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = _json_text(value)
     return text if text.isascii() and text.isprintable() else _escaped.sub(_escape, text)
 
 
@@ -156,9 +161,10 @@ def _escape(match: Match[str]) -> str:
     return "\\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"
 
 
-def _string(value: str, indent: str) -> str:
-    if "\n" not in value or not _literal_is_safe(value):
-        return _quoted(value) if "\n" in value else _plain[value]
+def _block(value: str, indent: str) -> str:
+    """Text of several lines: a literal block where that is safe."""
+    if not _literal_is_safe(value):
+        return _quoted(value)
     body = value.rstrip("\n")
     chomp = {0: "-", 1: ""}.get(len(value) - len(body), "+")
     lines = value.split("\n") if chomp == "-" else value[:-1].split("\n")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cache
-from typing import Any, Final
 
-Schema = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Schema = dict[str, Any]
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirname(_PACKAGE), "schemas"))
@@ -27,5 +29,24 @@ def schema_text(name: str) -> str:
 @cache
 def load(name: str) -> Schema:
     """A schema as data. It is shared and must not be changed."""
-    schema: Schema = json.loads(schema_text(name))
+    schema: Schema = _read(schema_text(name))
     return schema
+
+
+class _AsUsual:
+    """What the scanner of json asks of its decoder."""
+
+    strict, object_hook, object_pairs_hook = True, None, None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+def _read(text: str) -> Any:
+    """`json.loads` by the part of it that is in C: an import of json takes re with it, a seventh of a cold lint."""
+    try:
+        from _json import make_scanner
+    except ImportError:  # not CPython
+        import json
+
+        return json.loads(text)
+    usual: Any = _AsUsual
+    return make_scanner(usual)(text, 0)[0]

@@ -6,7 +6,6 @@ stream that begins with `{` goes through `reader.json_stream`, because kubectl t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.documents.reader.documents import Document, Source, document_at
@@ -18,8 +17,6 @@ from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.limits import limits
 
 __all__ = ["Document", "Source", "from_data", "read"]
-
-_separator = Pattern(r"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
 
 
 def read(source: str | bytes, filename: str | None = None) -> Source:
@@ -132,22 +129,31 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
     text = source.text
     start, line, most = 0, 1, limits().documents
     if "---" in text:
-        for number, match in enumerate(_separator.finditer(text)):
+        for number, (begin, end) in enumerate(_separators(text)):
             if number >= most:
                 finding = Finding("too-large", f"the file has more than {most} documents", "split it", 0, 1)
-                problems.append(_problem(source, match.start(), finding))
+                problems.append(_problem(source, begin, finding))
                 return
-            rest = match[1].strip()
+            rest = text[begin + 3 : end].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"
                 finding = Finding("yaml-syntax", message, "put a line break after '---'", 0, 3)
-                problems.append(_problem(source, match.start(), finding))
-            if match.start() > start:
-                yield start + text.startswith("\ufeff", start), match.start(), line
-            line += text.count("\n", start, match.end())
-            start = match.end()
+                problems.append(_problem(source, begin, finding))
+            if begin > start:
+                yield start + text.startswith("\ufeff", start), begin, line
+            line += text.count("\n", start, end)
+            start = end
     if start < len(text):
         yield start + text.startswith("\ufeff", start), len(text), line
+
+
+def _separators(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every line that begins with `---`, its line break included."""
+    begin = 0 if text.startswith("---") else text.find("\n---") + 1 or -1
+    while begin >= 0:
+        end = text.find("\n", begin) + 1 or len(text)
+        yield begin, end
+        begin = text.find("\n---", end - 1) + 1 or -1
 
 
 def _problem(source: Source, offset: int, finding: Finding) -> Problem:

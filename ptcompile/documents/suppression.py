@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ptcompile.documents.source import Source, read
 from ptcompile.findings.diagnostics import Diagnostic, Problem, Span
 from ptcompile.findings.selection import Selection, named
 from ptcompile.limits import limits
+from ptcompile.typed import NamedTuple
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)\b(?:\[([^\]\n]*)\])?")
 

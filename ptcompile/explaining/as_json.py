@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile import streams
 from ptcompile.explaining.leaves import MISSING
-from ptcompile.explaining.model import Cause, Change, Explained, Input, Told
+from ptcompile.explaining.model import Cause, Change, Explained, Input
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.explaining.model import Told
 
 VERSION = 1
 

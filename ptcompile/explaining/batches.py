@@ -6,18 +6,24 @@ halves of every bit, and these bits are that line's number: 2 log2(n) compilatio
 give no such number is decided by several lines, and these are tried one by one; so are all where a half is not valid.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from ptcompile.explaining.variants import Change, replaced
 from ptcompile.findings.diagnostics import Path
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Outcome = Callable[[Any], frozenset[Path] | None]
+    """From a document to the values of the manifests that are others because of it; None where it is not valid."""
 
 FEW = 12
 """So many lines that are alike are tried one by one."""
-
-Outcome = Callable[[Any], frozenset[Path] | None]
-"""From a document to the values of the manifests that are others because of it; None where it is not valid."""
 
 
 def outcomes(

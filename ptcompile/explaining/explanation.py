@@ -1,10 +1,12 @@
 """Why the manifests of a spec are as they are: the causes of all values, and what each pass did."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
+from ptcompile.about import own_process
 from ptcompile.compiling.advice import advice, left
 from ptcompile.compiling.further import compile_whole
 from ptcompile.documents.source import Document, Source
@@ -12,17 +14,23 @@ from ptcompile.explaining.model import Cause, Explained, Input, Text
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.shown import matches, words
 from ptcompile.explaining.trace import trace
-from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.job.model import Pass
 from ptcompile.secrets.masking import masked_lines
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.findings.selection import Selection
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
+
+    from ptcompile.explaining.variants import File
+
+    Json = dict[str, Any]
 
 
 class Explanation(NamedTuple):
@@ -79,14 +87,14 @@ class Explanation(NamedTuple):
 
 def explain(
     read: Source,
-    cluster: "ClusterProfile | None",
+    cluster: ClusterProfile | None,
     cluster_source: Source | None,
     *,
     target: str | None,
     filename: str | None,
     found: Sequence[Diagnostic],
-    asked: "Selection | None" = None,
-    extensions: "Extensions | None" = None,
+    asked: Selection | None = None,
+    extensions: Extensions | None = None,
 ) -> Explanation:
     """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it.
 
@@ -118,24 +126,19 @@ def explain(
                 )
                 for one in own
             ]
-            job = Explained(
-                streams.resource(document.data) or "TrainingJob",
-                compiled.target.name,
-                "caller" if target else "spec" if document.data["spec"].get("target") else "default",
-                tuple(range(first, len(manifests))),
-                trace(compiled.steps() if compiled.steps else ()),
-            )
-            jobs.append(job)
+            name = streams.resource(document.data) or "TrainingJob"
+            by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
+            steps = trace(compiled.steps() if compiled.steps else ())
+            jobs.append(Explained(name, compiled.target.name, by, tuple(range(first, len(manifests))), steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.stamp(streams.nothing(), None, filename))
-    texts: dict[File, Text] = {"spec": _text(read, filename)}
-    if cluster_source is not None:
-        texts["cluster"] = _text(cluster_source, cluster_source.filename)
     told = left(read, diagnostics, advised, asked, filename).told
-    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), texts)
+    return Explanation(
+        tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), _texts(read, cluster_source, filename)
+    )
 
 
-def _passes(extensions: "Extensions | None") -> tuple[Pass, ...]:
+def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
     if extensions is None or not extensions.passes:
         return ()
     from ptcompile.compiling.extended import passes_of
@@ -146,6 +149,13 @@ def _passes(extensions: "Extensions | None") -> tuple[Pass, ...]:
 def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:
     document = spec if one.file == "spec" else cluster
     return one if document is None or not one.given else one._replace(span=document.span(one.path))
+
+
+def _texts(read: Source, cluster: Source | None, filename: str | None) -> dict[File, Text]:
+    texts: dict[File, Text] = {"spec": _text(read, filename)}
+    if cluster is not None:
+        texts["cluster"] = _text(cluster, cluster.filename)
+    return texts
 
 
 def _text(source: Source, filename: str | None) -> Text:

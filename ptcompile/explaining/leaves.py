@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})
 MISSING: Final = Missing()

@@ -1,11 +1,19 @@
 """What an explanation says: for every value of a manifest its cause, and for every pass what it did."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ptcompile.about import own_process
 from ptcompile.explaining.leaves import MISSING
-from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic, Path, Span
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any, Literal, Protocol
+
+    from ptcompile.explaining.variants import File
 
 
 class Input(NamedTuple):
@@ -101,25 +109,27 @@ class Explained(NamedTuple):
     steps: tuple[Step, ...]
 
 
-class Told(Protocol):
-    """What an explanation tells, for those who write it down."""
+if TYPE_CHECKING:
 
-    @property
-    def jobs(self) -> tuple[Explained, ...]:
-        """One for each spec that compiles."""
+    class Told(Protocol):
+        """What an explanation tells, for those who write it down."""
 
-    @property
-    def manifests(self) -> tuple[dict[str, Any], ...]:
-        """What `compile` gives, unmasked."""
+        @property
+        def jobs(self) -> tuple[Explained, ...]:
+            """One for each spec that compiles."""
 
-    @property
-    def causes(self) -> tuple[Cause, ...]:
-        """One for each value of the manifests."""
+        @property
+        def manifests(self) -> tuple[dict[str, Any], ...]:
+            """What `compile` gives, unmasked."""
 
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was found in the files."""
+        @property
+        def causes(self) -> tuple[Cause, ...]:
+            """One for each value of the manifests."""
 
-    @property
-    def texts(self) -> Mapping[File, Text]:
-        """The files, secrets masked."""
+        @property
+        def diagnostics(self) -> tuple[Diagnostic, ...]:
+            """What was found in the files."""
+
+        @property
+        def texts(self) -> Mapping[File, Text]:
+            """The files, secrets masked."""

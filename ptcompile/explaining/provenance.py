@@ -2,13 +2,14 @@
 
 Who wrote it is recorded (`compiling.record`). On which lines it depends is derived by compiling again with one line
 different: a value may be there because of a line of which it carries nothing, and only that shows what the line is good
-for. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each;
-of long lists many lines are tried at a time (`batches`).
+for. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each; of long
+lists many lines are tried at a time (`batches`), and of a profile all that say its defaults.
 """
+
+from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling import patches
@@ -20,19 +21,24 @@ from ptcompile.explaining.leaves import MISSING, at, changed, leaves
 from ptcompile.explaining.model import Cause, Input
 from ptcompile.explaining.sentences import sentence
 from ptcompile.explaining.shown import Named, shown_path
-from ptcompile.explaining.variants import Change, File
+from ptcompile.explaining.variants import Change
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_spec, with_stand_in
 from ptcompile.job.marks import Mark
 from ptcompile.job.model import Context, Pass, Target
 from ptcompile.operators.targets import default_target, every_target
 from ptcompile.secrets.structure import without_secrets
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.explaining.variants import File
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
-Manifests = Sequence[Mapping[str, Any]]
+    Manifests = Sequence[Mapping[str, Any]]
 
 
 class _Effect(NamedTuple):
@@ -46,7 +52,7 @@ class _Effect(NamedTuple):
 
 def provenance(
     data: Mapping[str, Any],
-    cluster: "ClusterProfile",
+    cluster: ClusterProfile,
     target: Target,
     *,
     chosen: bool = False,
@@ -126,8 +132,8 @@ def _said(mark: Mark, data: Mapping[str, Any], beside: Iterable[Input]) -> tuple
 
 def _effects(
     data: Mapping[str, Any],
-    spec: "Spec",
-    cluster: "ClusterProfile",
+    spec: Spec,
+    cluster: ClusterProfile,
     target: Target,
     manifests: Manifests,
     more: tuple[Pass, ...],
@@ -147,9 +153,13 @@ def _effects(
         lines = [one for one in variants.of_spec(data) if one.path[: len(only)] == only]
         return _of_file("spec", outcomes(data, lines, of_spec))
     profile = variants.filled(cluster)
+    lines = variants.of_cluster(profile)
+    defaults = variants.of_defaults(profile, lines)
+    if of_cluster(variants.replaced(profile, dict.fromkeys(defaults, MISSING))) == frozenset():
+        lines = [one for one in lines if not one.left_out or one.path not in defaults]
     return [
         *_of_file("spec", outcomes(data, variants.of_spec(data), of_spec)),
-        *_of_file("cluster", outcomes(profile, variants.of_cluster(profile), of_cluster)),
+        *_of_file("cluster", outcomes(profile, lines, of_cluster)),
     ]
 
 
@@ -166,14 +176,14 @@ def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> lis
     return list(effects.values())
 
 
-def _manifests(spec: "Spec", cluster: "ClusterProfile", target: Target, more: tuple[Pass, ...]) -> Manifests:
+def _manifests(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> Manifests:
     job = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
     manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
     return manifests if spec.metadata.generate_name is None else renamed(manifests, spec.metadata.generate_name)
 
 
 def _inputs(
-    effects: Iterable[_Effect], data: Mapping[str, Any], cluster: "ClusterProfile"
+    effects: Iterable[_Effect], data: Mapping[str, Any], cluster: ClusterProfile
 ) -> dict[Path, tuple[Input, ...]]:
     """The lines that each value depends on: those whose values reach it, then the others; those of few values first."""
     documents = {"spec": data, "cluster": variants.filled(cluster)}
@@ -192,8 +202,8 @@ def _inputs(
 
 def _choice(
     data: Mapping[str, Any],
-    spec: "Spec",
-    cluster: "ClusterProfile",
+    spec: Spec,
+    cluster: ClusterProfile,
     target: Target,
     manifests: Manifests,
     more: tuple[Pass, ...],

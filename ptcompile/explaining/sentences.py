@@ -8,7 +8,6 @@ empty word is for all else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile.explaining.leaves import identity
 from ptcompile.findings.diagnostics import Path
@@ -17,6 +16,10 @@ from ptcompile.kubernetes.versions import OWN_STORE
 from ptcompile.operators.common.queue_marks import QUEUE_ANNOTATION
 from ptcompile.operators.common.sentences_shared import OF_ALL_TARGETS, OF_PODS
 from ptcompile.operators.targets import sentences_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SPEC: Mapping[str, str] = {
     "": "What you wrote is carried over.",

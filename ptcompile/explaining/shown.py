@@ -6,13 +6,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile.documents import emit
 from ptcompile.explaining.leaves import identity
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 from ptcompile.report.common import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WORD = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
 

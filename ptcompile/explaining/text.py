@@ -7,10 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from ptcompile import streams
-from ptcompile.explaining.model import Cause, Change, Explained, Input, Step, Told
+from ptcompile.explaining.model import Cause, Change, Explained, Input, Step
 from ptcompile.explaining.shown import Named, shown_path, shown_value
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.report.common import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.explaining.model import Told
 
 _WHY = {"caller": "you asked for it", "spec": "spec.target", "default": "what the job needs"}
 _MANY = 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile import passes
 from ptcompile.explaining.leaves import MISSING, at, differences
@@ -13,6 +12,10 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job
 from ptcompile.secrets.structure import without_secrets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SHORT = 64
 """Characters of a value that stands in a trace as one; a longer mapping or list is shown part by part."""

@@ -16,14 +16,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args  # noqa: TID253 - rules of a configuration
 
-from ptcompile.extending import Found, Json, Rule, found_at
-from ptcompile.findings.diagnostics import Path, Severity, Stage
+from ptcompile.extending import Found, Rule, found_at
+from ptcompile.findings.diagnostics import Path
 from ptcompile.findings.places import PlaceError, place
+from ptcompile.findings.terms import Severity, Stage
 from ptcompile.kubernetes.names import suggest
 from ptcompile.operators.common.templates import templates_of
+from ptcompile.typed import NamedTuple
 from ptcompile.validate.definitions.cel import Unreadable, ask, checked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.extending import Json
 
 CODE: Final = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
 _is_name: Final = re.compile(r"[a-z]+(-[a-z0-9]+)+").fullmatch

@@ -9,7 +9,8 @@ import os
 import sys
 from collections.abc import Iterable
 from importlib.metadata import Distribution, distributions
-from typing import NamedTuple
+
+from ptcompile.typed import NamedTuple
 
 RULES, PASSES, TARGETS = GROUPS = ("ptcompile.rules", "ptcompile.passes", "ptcompile.targets")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import Distribution, EntryPoint
-from typing import Any
 
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
 from ptcompile.extending.declared import check_code, rule
@@ -13,6 +12,10 @@ from ptcompile.findings.codes import CODES
 from ptcompile.kubernetes.names import suggest
 from ptcompile.operators.targets import TARGETS as OWN_TARGETS
 from ptcompile.passes import PASSES as OWN_PASSES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class ExtensionError(ValueError):

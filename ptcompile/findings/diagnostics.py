@@ -4,36 +4,22 @@ A user's mistake is never an exception here. Producers (frontends, validators, r
 the document and a sentence. The runner in `api.py` turns it into a `Diagnostic` with its code and its position.
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from __future__ import annotations
 
-from ptcompile.about import page_address
+from collections.abc import Iterable
+
+from ptcompile.about import own_process, page_address
 from ptcompile.findings.codes import CODES
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any, Literal
+
+    from ptcompile.findings.terms import Authority, Severity, Stage
 
 Path = tuple[str | int, ...]
 """Keys and indexes from the root of one document down to a value."""
-
-Severity = Literal["error", "warning", "note"]
-"""How certain it is: an error could run on no cluster as it is written; a warning hangs on something outside the files;
-a note is worth knowing, and never changes the exit status."""
-
-Stage = Literal["apply", "pod", "run", "style"]
-"""When it would have failed: the object is rejected (apply); the object is accepted and its pods are rejected (pod);
-the pods start and the job hangs, crashes or wastes what it asked for (run); it works (style)."""
-
-Authority = Literal[
-    "kube-apiserver",
-    "training-operator",
-    "trainer",
-    "jobset",
-    "volcano",
-    "kueue",
-    "mpi-operator",
-    "kubelet",
-    "torchrun",
-    "ptcompile",
-]
-"""Who says so."""
 
 
 class Span(NamedTuple):

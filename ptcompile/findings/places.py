@@ -9,9 +9,11 @@ spec.podTemplate.spec.containers[pytorch].image      an item of a list by its na
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.findings.diagnostics import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MOST_PARTS: Final = 64
 """Parts of a place."""

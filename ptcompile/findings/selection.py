@@ -3,14 +3,21 @@
 A selector is a code (PTC301), the beginning of one (PTC3), a name (missing-shm) or ALL.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
 
 from ptcompile import arguments
 from ptcompile.findings.codes import CODES
-from ptcompile.findings.diagnostics import Stage
 from ptcompile.kubernetes.names import suggest
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.findings.terms import Stage
 
 NO_CODES: Final[Mapping[str, str]] = MappingProxyType({})
 

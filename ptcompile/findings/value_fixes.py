@@ -1,13 +1,18 @@
 """Automatic fixes for what is rejected: the commonest mistakes that have one answer. Loaded only when one is made."""
 
-import re
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.names import DNS_LABEL_MAX
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, Literal
 
 
 class Cure(NamedTuple):
@@ -90,6 +95,8 @@ def amount(value: Any) -> Cure | None:
 
 def label(text: str) -> str:
     """The DNS label that is nearest to a text; empty where none is."""
+    import re
+
     return re.sub(r"[^a-z0-9]+", "-", text[:200].lower()).strip("-")[:DNS_LABEL_MAX].rstrip("-")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
 
 from ptcompile.documents.source import Document, Source, read
 from ptcompile.findings.diagnostics import Diagnostic, Edit
@@ -13,6 +12,11 @@ from ptcompile.fixing.blocks import Splice
 from ptcompile.fixing.changes import Change, Taken, changed, changes, same
 from ptcompile.fixing.tree import CannotFix, Node, find, parse
 from ptcompile.fixing.values import Layout, layout_of
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Accept = Callable[[bytes, Sequence[Diagnostic]], CannotFix | None]
 """Asked of a new text and of the findings that are fixed in it: None, or why it may not be."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
 
 from ptcompile.fixing.changes import Change
 from ptcompile.fixing.tree import CannotFix, Entry, Node, column, entry_of, line_end, line_start, shares
@@ -17,6 +16,11 @@ from ptcompile.fixing.values import (
     key_text,
     lines_below,
 )
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Splice(NamedTuple):

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.fixing.tree import CannotFix
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
 
 
 class Change(NamedTuple):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Diagnostic, Path
 from ptcompile.fixing.applying import Fixed, Skipped, apply
 from ptcompile.fixing.tree import CannotFix
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 ROUNDS: Final = 10
 """Fixes that touch one another wait for one another; no file needs this many rounds."""

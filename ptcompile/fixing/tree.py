@@ -7,12 +7,16 @@ colon or bracket is, where a block really ends, and what an alias shares.
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.scalars import key
+from ptcompile.typed import NamedTuple
 
-Kind = Literal["mapping", "list", "scalar", "alias"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    Kind = Literal["mapping", "list", "scalar", "alias"]
 
 
 class CannotFix(Exception):  # noqa: N818 - no error: it carries out of the depth why an edit is left alone

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.fixing import blocks, flows
@@ -13,6 +12,10 @@ from ptcompile.fixing.blocks import Splice
 from ptcompile.fixing.changes import Change, by_box
 from ptcompile.fixing.tree import CannotFix, Node, entry_of, find, shares
 from ptcompile.fixing.values import Layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def splices(root: Node, layout: Layout, found: Iterable[Change]) -> list[Splice]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.job import pods
 from ptcompile.kubernetes import quantity
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import Beside, as_text_or_null
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Path
     from ptcompile.vocabulary.cluster.model import ClusterProfile

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.rdzv_options import why_not_option
 from ptcompile.catalogue.topology import levels_of
@@ -23,7 +22,10 @@ from ptcompile.vocabulary.checks import split_endpoint
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import JobSpec, Spec
@@ -71,11 +73,15 @@ def only_too_long(name: str) -> bool:
 
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
     """Variables whose value the operator overwrites: this target has no way to give them."""
+    if not target.overwrites:
+        return
     for where, env in _of_profile(job, cluster):
         for name in _overwritten(env, target):
             yield _reserved(("spec",), f"the profile's {where} sets {name}", name, target)
     for role in job.roles:
-        own = {str(e.get("name")): e.get("value") for e in role.template.main.env} | _kept_empty(role.template)
+        own = {str(entry.get("name")): entry.get("value") for entry in role.template.main.env}
+        if role.template.nulls:
+            own |= _kept_empty(role.template)
         if not role.trains:  # it has no rank and no torchrun, so no operator gives it one
             own = {k: v for k, v in own.items() if k != "RANK" and not k.startswith("PET_")}
         for name in _overwritten(own, target):
@@ -201,12 +207,13 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
-    for field, name in {"queue": job.queue, "priority": job.priority}.items():
+    for field, name in (("queue", job.queue), ("priority", job.priority)):
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
             yield bad(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
-    given = {} if job.topology is None else job.topology.given()
+    if job.topology is None:
+        return
     levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
-    for how, level in given.items():
+    for how, level in job.topology.given().items():
         if level not in levels:
             near = names.suggest(level, levels)
             known = f"the levels are {', '.join(levels)}"
@@ -215,6 +222,8 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _names(job: JobSpec) -> Iterator[Problem]:
+    if not (job.names.model_fields_set or job.volcano.model_fields_set):
+        return
     parts = job.names_of_parts()
     for place, name in parts.items():
         if reason := names.why_not_dns_label(name):

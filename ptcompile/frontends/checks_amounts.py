@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import Part, amount, nodes_of
@@ -12,7 +11,10 @@ from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes.names import never_shared
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import ResourceList, Resources
     from ptcompile.vocabulary.spec import JobSpec

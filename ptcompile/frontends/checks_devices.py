@@ -1,17 +1,22 @@
 """The accelerators of a spec: whether there are some of that name, and against the processes that torchrun starts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import Part, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.accelerators import is_cuda
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import JobSpec
 
@@ -31,7 +36,7 @@ class _Node(NamedTuple):
     limits: frozenset[str]
 
 
-def unknown(name: str, cluster: "ClusterProfile") -> Problem:
+def unknown(name: str, cluster: ClusterProfile) -> Problem:
     """Why an accelerator's name means nothing here, with the names that are near."""
     from ptcompile.catalogue import accelerators
     from ptcompile.catalogue.vendors import ANYWHERE
@@ -67,7 +72,7 @@ def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
 
 
 def devices_of(
-    job: "JobSpec", pods: Sequence[Part], beside: Sequence[Part], cluster: "ClusterProfile"
+    job: JobSpec, pods: Sequence[Part], beside: Sequence[Part], cluster: ClusterProfile
 ) -> Iterator[Problem]:
     """Every contradiction between accelerators, their name and the processes.
 
@@ -86,7 +91,7 @@ def devices_of(
         yield from _processes(job, nodes, cluster)
 
 
-def _node(part: Part, accelerator: str | None, cluster: "ClusterProfile") -> _Node:
+def _node(part: Part, accelerator: str | None, cluster: ClusterProfile) -> _Node:
     limits = part.amounts.limits
     devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
     count = hardware.accelerators_in(cluster, devices)
@@ -94,7 +99,7 @@ def _node(part: Part, accelerator: str | None, cluster: "ClusterProfile") -> _No
     return _Node(part.path, count, processes, frozenset(devices))
 
 
-def _processes(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -> Iterator[Problem]:
+def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
     """Devices against the processes that torchrun starts on every node."""
     yield from _slices(job, nodes, cluster)
     if job.elastic is None:
@@ -135,12 +140,12 @@ def _counted(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
         yield _run("more-processes-than-gpus", _NPROC, message, "write auto, or remove it")
 
 
-def _one_drives_all(job: "JobSpec", nproc: int, cluster: "ClusterProfile") -> bool:
+def _one_drives_all(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
     entry = hardware.accelerator(cluster, job.accelerator)
     return nproc == 1 and entry is not None and entry.one_drives_all
 
 
-def _slices(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -> Iterator[Problem]:
+def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
     """Several MIG slices in one pod: CUDA shows a process the first alone (NVIDIA MIG user guide, R570)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     labels = entry.node_labels if entry is not None else {}
@@ -156,7 +161,7 @@ def _slices(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -
             yield _run("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
 
 
-def _topology(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -> Iterator[Problem]:
+def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
     """The chips of a TPU slice, which starts only when every one of its hosts runs (GKE, plan TPUs)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None

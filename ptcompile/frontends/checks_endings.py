@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import Part
 from ptcompile.frontends.errors import conflict, problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.vocabulary.pod_fields import RestartPolicy
     from ptcompile.vocabulary.spec import JobSpec
@@ -22,6 +22,8 @@ def endings_of(job: JobSpec, parts: Sequence[Part]) -> Iterator[Problem]:
     onPodFailure is for the pods that train; those of other roles restart in place beside it.
     """
     policy = job.run_policy
+    if not policy.model_fields_set:
+        return
     restarts = _in_place(part for part in parts if not part.beside)
     if policy.on_pod_failure is not None and restarts is not None:
         message = f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.fabric_words import concerns
 from ptcompile.findings.diagnostics import Path, Problem, field_path
@@ -14,7 +13,10 @@ from ptcompile.job.model import Job
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import JobSpec
 

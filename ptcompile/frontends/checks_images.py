@@ -4,13 +4,16 @@ a template."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import Part
 from ptcompile.frontends.errors import problem
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.vocabulary.cluster.pod_base import MAIN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def images_of(parts: Sequence[Part]) -> Iterator[Problem]:

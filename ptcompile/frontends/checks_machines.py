@@ -8,14 +8,15 @@ names its node pools, which are judged by these (`checks_pools`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import Part, amount
 from ptcompile.frontends.errors import problem
 from ptcompile.kubernetes.quantity import NANO
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.catalogue.fit import Ask, Misfit
     from ptcompile.catalogue.shapes import Machines

@@ -7,7 +7,6 @@ does not give is unknown, and taken for one that fits; what no one knows of a po
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.catalogue.fit import by_name, left_of
 from ptcompile.findings.diagnostics import Path, Problem, field_path
@@ -21,10 +20,14 @@ from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.placement import admits, tolerates
 from ptcompile.kubernetes.quantity import NANO, Quantity
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import as_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.devices import NodePool
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.errors import problem, such_as
@@ -11,6 +10,7 @@ from ptcompile.kubernetes import names
 from ptcompile.limits import limits
 from ptcompile.operators.all import OPERATORS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import JobSpec

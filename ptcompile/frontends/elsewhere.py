@@ -3,16 +3,21 @@
 People write what they know from torchrun, Kubernetes and the operators. Asked only where a field is unknown.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.blocks import SPEC_FILE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.vocabulary.blocks import Block
 
 _CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
@@ -47,7 +52,7 @@ class Place(NamedTuple):
     path: Path | None = None
 
 
-def elsewhere(key: str, path: Path, block: "Block", root: "Block") -> Place | None:
+def elsewhere(key: str, path: Path, block: Block, root: Block) -> Place | None:
     """Where a word belongs that the `block` at `path` does not know; None where it is unknown.
 
     `path` ends with the word; `root` is the document.
@@ -63,14 +68,14 @@ def elsewhere(key: str, path: Path, block: "Block", root: "Block") -> Place | No
     return Place(inside) if inside else None
 
 
-def slip(key: str, path: Path, block: "Block", root: "Block") -> str | None:
+def slip(key: str, path: Path, block: Block, root: Block) -> str | None:
     """The same for a word that is nearly one of them."""
     near = names.suggest(key, _words(root))
     found = _nearest(near, path, block, root) if near else None
     return f"did you mean {field_path(found)}?" if found else None
 
 
-def _nearest(key: str, path: Path, block: "Block", root: "Block") -> Path | None:
+def _nearest(key: str, path: Path, block: Block, root: Block) -> Path | None:
     """The place of a word that shares most with where it was written; of several the highest."""
     below = ((*path[:-1], *home) for home in _homes(block).get(_letters(key), ()))
     places = [home for home in (*below, *_homes(root).get(_letters(key), ())) if home[:-1] != path[:-1]]
@@ -83,7 +88,7 @@ def _shared(home: Path, path: Path) -> int:
 
 
 @cache
-def _homes(block: "Block") -> Mapping[str, Sequence[Path]]:
+def _homes(block: Block) -> Mapping[str, Sequence[Path]]:
     """The places of all fields below a block, by their letters."""
     found: dict[str, list[Path]] = {}
     for home in _fields(block, ()):
@@ -92,7 +97,7 @@ def _homes(block: "Block") -> Mapping[str, Sequence[Path]]:
 
 
 @cache
-def _words(root: "Block") -> Sequence[str]:
+def _words(root: Block) -> Sequence[str]:
     """The names of all fields of a document, each once."""
     return tuple(dict.fromkeys(str(home[-1]) for home in _fields(root, ())))
 
@@ -101,7 +106,7 @@ _OTHERS: Final = ("master", "worker", "runtimeRef")
 """Blocks whose words are the job's own, or another object's."""
 
 
-def _fields(block: "Block", path: Path) -> Iterator[Path]:
+def _fields(block: Block, path: Path) -> Iterator[Path]:
     """The places of all fields."""
     for name in block.fields:
         here = (*path, name)
@@ -111,7 +116,7 @@ def _fields(block: "Block", path: Path) -> Iterator[Path]:
             yield from _fields(inner, here)
 
 
-def _in_a_pod(key: str, path: Path, root: "Block") -> str | None:
+def _in_a_pod(key: str, path: Path, root: Block) -> str | None:
     """For a field of Kubernetes' pods and containers that a spec has no word for."""
     if root.file != SPEC_FILE or path[:1] != ("spec",):
         return None

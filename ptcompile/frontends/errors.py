@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings import value_fixes
-from ptcompile.findings.diagnostics import Authority, Edit, Fix, Path, Problem, Severity, Stage, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, Problem, field_path
 from ptcompile.kubernetes import names, quantity
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.terms import Authority, Severity, Stage
     from ptcompile.vocabulary.blocks import Block
 
     Detail = Mapping[str, Any]

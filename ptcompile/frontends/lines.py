@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
 """What a auxiliary role does not have from the job."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.job.pod_words import POD_WORDS
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.findings.diagnostics import Path
     from ptcompile.vocabulary.pod_fields import PodFields
 
-Tree = dict[str, Any]
+    Tree = dict[str, Any]
+
 Place = tuple[str, ...]
 
 _NULLABLE = tuple(one for one in POD_WORDS if one.nullable)
@@ -23,9 +26,7 @@ def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
     tree: Tree = {}
     holders: dict[str, Place] = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", main)}
     given = fields.model_fields_set
-    for word, attribute, holder, field, _, _ in _NULLABLE:
-        if attribute not in given:
-            continue
+    for word, attribute, holder, field, _, _ in [one for one in _NULLABLE if one.attribute in given]:
         value = getattr(fields, attribute)
         if value is None:
             _put(tree, (*holders[holder], field), (*at, word))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.amounts import lowered
@@ -12,7 +11,10 @@ from ptcompile.job import model as ir
 from ptcompile.job import pod_template, pods
 from ptcompile.job.pod_words import POD_WORDS, PodWord
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.pod_fields import EnvSource, PodFields, RoleSpec, SideRole
     from ptcompile.vocabulary.spec import JobSpec
 
@@ -64,17 +66,18 @@ def _patched(
         if patch:
             template, nulls = pod_template.merge(template, patch), merged(nulls, of_patch(patch, path))
     read = pod_template.read(template, main)
-    amounts = read.main.resources._replace(nulls=own.nulls)
-    return read._replace(
-        main=read.main._replace(resources=amounts), nulls=pod_template.absent(nulls, template) if nulls else nulls
-    )
+    if own.nulls:
+        read = read.with_main(read.main._replace(resources=read.main.resources._replace(nulls=own.nulls)))
+    return read._replace(nulls=pod_template.absent(nulls, template)) if nulls else read
 
 
 def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
     """A patch in which the container that trains may be called by its name in the manifest too."""
+    if name in {None, MAIN}:
+        return patch
     spec = patch.get("spec")
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
-    if name in {None, MAIN} or not isinstance(containers, list) or not isinstance(spec, Mapping):
+    if not isinstance(containers, list) or not isinstance(spec, Mapping):
         return patch
     return {
         **patch,
@@ -117,9 +120,7 @@ def written(fields: PodFields, words: Iterable[PodWord], name: str = MAIN) -> di
     metadata: dict[str, Any] = {}
     holders = {"metadata": metadata, "spec": pod, "main": main}
     given = fields.model_fields_set
-    for _, attribute, holder, field, _, nullable in words:
-        if attribute not in given:
-            continue
+    for _, attribute, holder, field, _, nullable in [one for one in words if one.attribute in given]:
         value = getattr(fields, attribute)
         if value and nullable and type(value) is dict:
             value = {key: one for key, one in value.items() if one is not None}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.findings.value_fixes import Cure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SHOWN = 60
 """Characters of a command line that a help repeats; the message shows no more of it."""

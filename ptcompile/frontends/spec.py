@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends.amounts import Part, nodes_of, parts_of
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
+from ptcompile.typed import cast
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
     from ptcompile.vocabulary.spec import Elastic, JobSpec, RuntimeRef, Spec

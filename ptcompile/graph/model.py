@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, string_map, text
+from ptcompile.kubernetes.untyped import at, kind_of, object_name, string_map, text
 from ptcompile.operators.pods import Role
 from ptcompile.simulation import amounts
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import Meeting, claims, meeting, names
 from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 SHOWN: Final = 3
 """Pods of a wide role that are drawn: the first ones and the last. Never is one alone left out."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.graph import svg_parts as draw
 from ptcompile.graph.model import TIMES, Card, Group, Picture, picture
 from ptcompile.simulation.world import World
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MARGIN: Final = 32.0
 CARD_W, CARD_H = 224.0, 92.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.report.common import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MONO: Final = 0.602
 """Width of a character of a monospaced font, in font sizes."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from ptcompile.importing.draft import Spec
 from ptcompile.importing.run import Tried
-from ptcompile.kubernetes.untyped import Json, at, items
+from ptcompile.kubernetes.untyped import at, items
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
 
 Path = tuple[str | int, ...]
 _LONGEST = 80

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ptcompile import passes
 from ptcompile.compiling import patches
 from ptcompile.frontends.amounts import parts_of
@@ -12,10 +10,13 @@ from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context
 from ptcompile.operators.targets import default_target, target_named
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 
 def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ptcompile.job import pod_template
 from ptcompile.job.pod_words import in_holder
-from ptcompile.kubernetes.untyped import Json, at, items, text
+from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators.common.read import MAIN, Pods, Read, given
 from ptcompile.operators.common.read_template import pod_words
 
-Spec = dict[str, Any]
-"""A TrainingJob as plain data."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
+
+    Spec = dict[str, Any]
+    """A TrainingJob as plain data."""
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHM = "sharedMemory"

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec
 from ptcompile.importing.residue import all_gaps
-from ptcompile.kubernetes.untyped import Json, at, integer, mapping
+from ptcompile.kubernetes.untyped import at, integer, mapping
 from ptcompile.operators.common.read import Read
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _FAILURE = (None, "RestartPod", "RestartJob")

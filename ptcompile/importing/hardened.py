@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec
-from ptcompile.kubernetes.untyped import Json, at, items
+from ptcompile.kubernetes.untyped import at, items
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _OF_A_POD: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from ptcompile.importing.draft import Spec
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.launch import Launch, of_container
 from ptcompile.simulation.meeting import training
 from ptcompile.simulation.rendezvous import DEFAULTS, Rendezvous
 from ptcompile.simulation.shell import one_command
 from ptcompile.torchrun import conf_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.importing.draft import Spec
 
 _SWITCHES = frozenset({"standalone", "module"})
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

@@ -5,11 +5,14 @@ compile takes no placeholder, so the spec does not compile until the user writes
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.images import is_placeholder
-from ptcompile.kubernetes.untyped import Json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 def found(value: Any, path: Path = ()) -> dict[str, Path]:

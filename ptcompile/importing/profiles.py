@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.residue import gaps
 from ptcompile.vocabulary.from_schema import cluster, default_cluster
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 MINIMAL: Final[Json] = {
     "apiVersion": "ptcompile/v1",

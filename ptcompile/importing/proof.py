@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.diffing import ObjectDifference, Side, compare
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.importing.draft import Spec
-from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, text
+from ptcompile.kubernetes.untyped import at, kind_of, object_name, text
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec
 from ptcompile.importing.residue import gaps
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
+from ptcompile.kubernetes.untyped import at, items, kind_of, object_name, text
 from ptcompile.operators.common.queue_marks import LABELS, QUEUE_ANNOTATION, WRITTEN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

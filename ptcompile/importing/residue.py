@@ -7,14 +7,20 @@ target applies; elsewhere it is `manifest`, a patch for this target alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
 
 from ptcompile.diffing.defaults import is_default
 from ptcompile.diffing.normal import Keyed, normal, plain
-from ptcompile.importing.draft import Spec
 from ptcompile.kubernetes.merge_keys import OBJECT_KEYS
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping
 from ptcompile.operators.common.read import MAIN, Pods, Read
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
 
 Keys = tuple[str, ...]
 """A path as `diff` writes it: an item of a list by its name, in brackets."""

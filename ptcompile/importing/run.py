@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec, draft, one_name, without_written
+from ptcompile.importing.draft import draft, one_name, without_written
 from ptcompile.importing.endings import with_endings
 from ptcompile.importing.hardened import hardened
 from ptcompile.importing.launches import lifted
@@ -15,14 +14,20 @@ from ptcompile.importing.proof import Proof, prove
 from ptcompile.importing.queued import queued
 from ptcompile.importing.residue import Gap, all_gaps, close
 from ptcompile.importing.shrink import shrink
-from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.read import Read
 from ptcompile.operators.trainer.read import folded
 from ptcompile.simulation import simulate
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _ROUNDS = 4

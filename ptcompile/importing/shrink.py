@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec, blocks, may_be_written
+from ptcompile.importing.draft import blocks, may_be_written
 from ptcompile.importing.residue import gaps
-from ptcompile.kubernetes.untyped import Json
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.importing.draft import Spec
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Path = tuple[str, ...]

@@ -1,7 +1,14 @@
 """What a job claims of DRA drivers (resource.k8s.io), as the compiler holds it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 CHANNEL: Final = "compute-domain-channel"
 """What pods call their claim of a channel of the job's ComputeDomain."""

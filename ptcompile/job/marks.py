@@ -5,10 +5,16 @@ other, so that nothing of theirs has to know of marks. A sum of marked numbers a
 marked too; a text made with an f-string is new, and so is a number that was parsed. Marked data equals the data itself.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Mark(NamedTuple):
@@ -32,10 +38,10 @@ class Text(str):
 
     mark: Mark
 
-    def __add__(self, other: str) -> "Text":
+    def __add__(self, other: str) -> Text:
         return _text(str.__add__(self, other), self, other)
 
-    def __radd__(self, other: str) -> "Text":
+    def __radd__(self, other: str) -> Text:
         return _text(str.__add__(other, self), other, self)
 
 
@@ -49,13 +55,13 @@ class Number(int):
         made.mark = self.mark
         return made
 
-    def __add__(self, other: int) -> "Number":
+    def __add__(self, other: int) -> Number:
         return _number(int.__add__(self, other), self, other)
 
-    def __sub__(self, other: int) -> "Number":
+    def __sub__(self, other: int) -> Number:
         return _number(int.__sub__(self, other), self, other)
 
-    def __mul__(self, other: int) -> "Number":
+    def __mul__(self, other: int) -> Number:
         return _number(int.__mul__(self, other), self, other)
 
     __radd__, __rmul__ = __add__, __mul__

@@ -17,8 +17,8 @@ def backend(job: Job, launch: Launch) -> str:
     """
     if launch.rdzv_backend is not None:
         return launch.rdzv_backend
-    again = job.most_nodes > 1 and (job.elastic or launch.max_restarts > 0 or _a_pod_returns(job))
-    return "c10d" if again else "static"
+    again = launch.max_restarts > 0 or job.elastic or _a_pod_returns(job)
+    return "c10d" if again and job.most_nodes > 1 else "static"
 
 
 def _a_pod_returns(job: Job) -> bool:

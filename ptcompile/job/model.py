@@ -5,24 +5,35 @@ out is `None` or empty only until the pass that decides it has run; a target rea
 that the compiler only carries stay plain mappings.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ptcompile.findings.diagnostics import Authority, Problem
-from ptcompile.job.pods import NOTHING, Json, PodTemplate, Resources
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job.pods import NOTHING, PodTemplate, Resources
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ptcompile.findings.terms import Authority
     from ptcompile.job.device_claims import Claim
+    from ptcompile.job.pods import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+    RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
+
+    CleanPodPolicy = Literal["None", "All", "Running"]
+
+    OnPodFailure = Literal["RestartPod", "RestartJob", "FailJob"]
+
+    OnDisruption = Literal["Ignore", "Count", "FailJob"]
+
+    SuccessPolicy = Literal["Node0", "AllNodes"]
 
 UNLIMITED = 2**31 - 1
 """The backoff limit that no job reaches: the largest number that Kubernetes and the operators take."""
-
-RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
-CleanPodPolicy = Literal["None", "All", "Running"]
-OnPodFailure = Literal["RestartPod", "RestartJob", "FailJob"]
-OnDisruption = Literal["Ignore", "Count", "FailJob"]
-SuccessPolicy = Literal["Node0", "AllNodes"]
 
 
 class Role(NamedTuple):
@@ -129,7 +140,7 @@ class Job(NamedTuple):
     """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
-    claims: tuple["Claim", ...] = ()
+    claims: tuple[Claim, ...] = ()
     """Devices that its pods claim."""
     compute_domain: bool = False
     """Whether it has a ComputeDomain, of which its nodes claim channels."""
@@ -228,9 +239,9 @@ class Target(NamedTuple):
     wiring: Callable[[Job], Wiring]
     overwrites: Mapping[str, str | None]
     """Env names whose user's value is lost at run time, each with the value that wins where it is constant."""
-    unsupported: Callable[[Job, "ClusterProfile"], Iterable[Problem]]
+    unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
     """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
-    emit: Callable[[Job, "ClusterProfile"], list[dict[str, Any]]]
+    emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[Group]] = _one_group
     """The operator's groups of pods, from which names are derived (`operators.common.budget`)."""
@@ -243,7 +254,7 @@ class Target(NamedTuple):
 class Context:
     """What a pass may look at besides the job."""
 
-    def __init__(self, cluster: "ClusterProfile", target: Target) -> None:
+    def __init__(self, cluster: ClusterProfile, target: Target) -> None:
         self.cluster = cluster
         self.target = target
 

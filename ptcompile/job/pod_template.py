@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from ptcompile.job.pods import Container, Json, PodTemplate, Resources
+from ptcompile.job.pods import Container, PodTemplate, Resources
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS, OBJECT_KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.job.pods import Json
 
 _CONTAINER_ORDER = (
     "name", "image", "imagePullPolicy", "command", "args", "workingDir", "ports", "envFrom", "env", "resources",
@@ -26,17 +31,18 @@ def read(template: Json, main: str) -> PodTemplate:
     spec: Json = template.get("spec") or {}
     metadata: Json = template.get("metadata") or {}
     containers: Sequence[Json] = spec.get("containers") or [{"name": main}]
-    at = next((i for i, c in enumerate(containers) if c.get("name") == main), 0)
+    called = [container.get("name") for container in containers]
+    at = called.index(main) if main in called else 0
     return PodTemplate(
         main=_read_container(containers[at]),
-        sidecars=tuple(c for i, c in enumerate(containers) if i != at),
+        sidecars=(*containers[:at], *containers[at + 1 :]),
         labels=metadata.get("labels") or {},
         annotations=metadata.get("annotations") or {},
         volumes=tuple(spec.get("volumes") or ()),
         tolerations=tuple(spec.get("tolerations") or ()),
         node_selector=spec.get("nodeSelector") or {},
         affinity=spec.get("affinity") or {},
-        metadata={k: v for k, v in metadata.items() if k not in {"labels", "annotations"}},
+        metadata={k: v for k, v in metadata.items() if k not in {"labels", "annotations"}} if metadata else metadata,
         extra={k: v for k, v in spec.items() if k not in _POD_OWN},
     )
 
@@ -68,16 +74,18 @@ def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dic
 
 def written(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
     """The same as `write`, to be read alone: it shares its parts with the template, and has tuples for lists."""
-    pod: dict[str, Any] = {
-        **template.extra,
-        **{k: v for k, v in spec.items() if v is not None},
-        "nodeSelector": template.node_selector,
-        "affinity": template.affinity,
-        "tolerations": template.tolerations,
-        "containers": (_written_container(template.main, main), *template.sidecars),
-        "volumes": template.volumes,
-    }
-    whole: dict[str, Any] = {"spec": ordered({k: v for k, v in pod.items() if v or k not in _POD_OWN}, _POD_FIRST)}
+    pod: dict[str, Any] = {**template.extra}
+    for key, value in (
+        *spec.items(),
+        ("nodeSelector", template.node_selector or None),
+        ("affinity", template.affinity or None),
+        ("tolerations", template.tolerations or None),
+        ("volumes", template.volumes or None),
+    ):
+        if value is not None:
+            pod[key] = value
+    pod["containers"] = (_written_container(template.main, main), *template.sidecars)
+    whole: dict[str, Any] = {"spec": ordered(pod, _POD_FIRST)}
     metadata = template.metadata
     if template.labels:
         metadata = {**metadata, "labels": template.labels}
@@ -146,22 +154,16 @@ def _called(template: PodTemplate, main: str | None) -> Json:
 
 def _copied(value: Any) -> Any:
     """The same data with nothing shared: who edits a manifest edits that one alone."""
-    if isinstance(value, list | tuple):
-        items = [*value]
-        for index, inner in enumerate(value):
-            if type(inner) not in _ATOMS:
-                items[index] = _copied(inner)
-        return items
-    if type(value) is dict or isinstance(value, Mapping):
-        mapping = {**value}
+    kind = type(value)
+    if kind is dict:
+        copy = value.copy()
         for key, inner in value.items():
-            if type(inner) not in _ATOMS:
-                mapping[key] = _copied(inner)
-        return mapping
-    return value
-
-
-_ATOMS = frozenset({str, int, float, bool, type(None)})
+            if type(inner) is not str:
+                copy[key] = _copied(inner)
+        return copy
+    if kind is list or kind is tuple:
+        return [inner if type(inner) is str else _copied(inner) for inner in value]
+    return _copied({**value}) if isinstance(value, Mapping) else value
 
 
 def _written_container(container: Container, name: str | None) -> dict[str, Any]:

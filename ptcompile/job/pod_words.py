@@ -5,10 +5,16 @@ words (`compiling.kubernetes_parts`), by what finds the line of a finding (`comp
 (`operators.common.read_template`, `importing.draft`).
 """
 
-from typing import Final, Literal, NamedTuple
+from __future__ import annotations
 
-Holder = Literal["metadata", "spec", "main"]
-"""What a field is in: the template's metadata, its pod spec, or the container that trains."""
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
+
+    Holder = Literal["metadata", "spec", "main"]
+    """What a field is in: the template's metadata, its pod spec, or the container that trains."""
 
 
 class PodWord(NamedTuple):

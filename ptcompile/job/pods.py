@@ -1,12 +1,18 @@
 """What the compiler knows of a pod: its template, the container that trains, and the amounts that it asks for."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
 
 from ptcompile.kubernetes.names import never_shared
+from ptcompile.typed import NamedTuple, cast
 
-Json = Mapping[str, Any]
-"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = Mapping[str, Any]
+    """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
 NOTHING: Json = {}
 
@@ -22,22 +28,23 @@ class Resources(NamedTuple):
     nulls: frozenset[tuple[str, str]] = frozenset()
     """What stays empty whatever the levels below say: ("limits", "cpu")."""
 
-    def over(self, below: "Resources") -> "Resources":
+    def over(self, below: Resources) -> Resources:
         """These amounts where they name a resource, and `below`'s elsewhere.
 
         A level that gives an amount names the resource whole: nothing of the level below is mixed in. A missing request
         is the limit, as the API server has it. A missing limit stays missing, except where Kubernetes demands that both
         are equal. In the order cpu, memory, scratch disk, then the others by name.
         """
-        own = self.requests.keys() | self.limits.keys()
-        nulls = self.nulls | {one for one in below.nulls if one[1] not in own}
+        own = {**self.requests, **self.limits}
+        nulls = self.nulls
+        if below.nulls:
+            nulls |= {one for one in below.nulls if one[1] not in own}
         requests: dict[str, str] = {}
         limits: dict[str, str] = {}
-        both = own | below.requests.keys() | below.limits.keys()
-        for name in sorted(both, key=lambda name: _FIRST.get(name, name)):
+        for name in sorted({**own, **below.requests, **below.limits}, key=lambda name: _FIRST.get(name, name)):
             level = self if name in own else below
-            limit = None if ("limits", name) in nulls else level.limits.get(name)
-            request = None if ("requests", name) in nulls else level.requests.get(name, limit)
+            limit = None if nulls and ("limits", name) in nulls else level.limits.get(name)
+            request = None if nulls and ("requests", name) in nulls else level.requests.get(name, limit)
             if limit is None and request is not None and (name == "gpu" or never_shared(name)):
                 limit = request
             if request is not None:
@@ -69,9 +76,10 @@ class Container(NamedTuple):
     mounts: tuple[Json, ...] = ()
     extra: Json = NOTHING
 
-    def with_env(self, env: Iterable[Json]) -> "Container":
+    def with_env(self, env: Iterable[Json]) -> Container:
         """The same with these variables."""
-        return Container(*self[:4], tuple(env), *self[5:])  # by place: half of what _replace costs
+        extra, mounts = self.extra, self.mounts  # each by its place: half of what _replace costs
+        return Container(self.name, self.image, self.command, self.args, tuple(env), self.resources, mounts, extra)
 
 
 class PodTemplate(NamedTuple):
@@ -91,10 +99,10 @@ class PodTemplate(NamedTuple):
     """What is removed from the finished template, whatever wrote it: a tree of the fields' names, with an item of
     a list by what names it, and as its leaves the places of the spec that say so."""
 
-    def with_main(self, main: Container) -> "PodTemplate":
+    def with_main(self, main: Container) -> PodTemplate:
         """The same with another container that trains."""
         return PodTemplate(main, *self[1:])
 
-    def with_env(self, env: Iterable[Json]) -> "PodTemplate":
+    def with_env(self, env: Iterable[Json]) -> PodTemplate:
         """The same with these variables of the container that trains."""
         return PodTemplate(self.main.with_env(env), *self[1:])

@@ -1,7 +1,8 @@
 """What is found in the jobs and pods inside an object, and in manifests that stand in its texts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile import streams
 from ptcompile.findings.diagnostics import Path, Problem, field_path
@@ -10,6 +11,10 @@ from ptcompile.linting import Stream, run
 from ptcompile.linting.foreign import judgeable
 from ptcompile.linting.inside import inside, texts_inside
 from ptcompile.validate import supported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def inside_of(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterator[Problem]:

@@ -1,7 +1,8 @@
 """What the API server, the operators and the rules say of one object."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile import streams
 from ptcompile.findings.diagnostics import Problem
@@ -10,7 +11,10 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting import Stream, run
 from ptcompile.validate import supported, validate
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.extending import Extensions
     from ptcompile.validate.definitions import Definitions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -21,12 +25,12 @@ class Asked:
 
     def __init__(
         self,
-        profile: "ClusterProfile | None",
+        profile: ClusterProfile | None,
         versions: Versions,
         webhooks: bool,
         selection: Selection,
-        definitions: "Definitions | None" = None,
-        extensions: "Extensions | None" = None,
+        definitions: Definitions | None = None,
+        extensions: Extensions | None = None,
         pause: Callable[[], None] | None = None,
     ) -> None:
         self.profile = profile

@@ -1,7 +1,8 @@
 """What is found in a stream: in the text as such, and in all of its objects."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
 
 from ptcompile import streams
 from ptcompile.documents.source import Source
@@ -9,6 +10,10 @@ from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.judging.objects import Asked, extended, judge
 from ptcompile.linting import Stream
 from ptcompile.linting.foreign import foreign, judgeable, may_be_template, unrendered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
 
 
 def everything_found(

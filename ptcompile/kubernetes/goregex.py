@@ -10,16 +10,19 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Final
 
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Match = Callable[[str], Any]
+    """From a text to the first place that matches, with `group()`; None where there is none."""
 
 _LONGEST: Final = 2000
 """Characters that Python's `re` is given: with one repetition its time is at most the square of them."""
 _repetition = Pattern(r"(?<!\\)(?:\\\\)*(?:[*+]|\{\d*,\d*\})|\\[1-9]|\(\?[=!<P]")
-
-Match = Callable[[str], Any]
-"""From a text to the first place that matches, with `group()`; None where there is none."""
 
 
 class Theirs(str):

@@ -6,10 +6,11 @@ normalization, in which docker.io stands for an absent registry.
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _LONGEST: Final = 255
 """Characters of a repository's name."""
@@ -18,17 +19,15 @@ _MOST: Final = 4096
 """Characters of a reference that is looked at at all."""
 
 _host = Pattern(
-    r"(?:(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*"
-    r"|\[[a-fA-F0-9:]+\])(?::[0-9]+)?",
-    re.ASCII,
+    r"(?a)(?:(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*"
+    r"|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 ).fullmatch
-_path = Pattern(r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*", re.ASCII).fullmatch
-_tag = Pattern(r"\w[\w.-]{0,127}", re.ASCII).fullmatch
+_path = Pattern(r"(?a)[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*").fullmatch
 _hexadecimal = Pattern(r"[a-f0-9]{64}").fullmatch
 _DIGESTS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Algorithms and how many hexadecimal digits each has."""
 
-_placeholder = Pattern(r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-Za-z_]\w*", re.ASCII).search
+_placeholder = Pattern(r"(?a)<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-Za-z_]\w*").search
 
 
 def is_placeholder(image: str) -> bool:
@@ -48,7 +47,7 @@ def why_not_image(image: str) -> str | None:
         return why
     host, rest = _registry(name)
     path, colon, tag = rest.partition(":")
-    if colon and not _tag(tag):
+    if colon and not _is_tag(tag):
         return f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than 128 of them"
     if path != path.lower():
         return f"the repository {path!r} must have only lower case letters"
@@ -59,6 +58,12 @@ def why_not_image(image: str) -> str | None:
             f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
         )
     return f"the repository has more than {_LONGEST} characters" if len(path) > _LONGEST else None
+
+
+def _is_tag(text: str) -> bool:
+    """Whether a text is letters, digits and `_`, with `.` and `-` after the first."""
+    letters = text.replace("-", "_").replace(".", "_").replace("_", "a")
+    return len(text) <= 128 and letters.isascii() and letters.isalnum() and text[0] not in "-."
 
 
 def _is_plain(text: str, marks: str) -> bool:
@@ -80,6 +85,6 @@ def _why_not_digest(digest: str) -> str | None:
     length = _DIGESTS.get(algorithm)
     if length is None:
         return f"the digest {digest[:80]!r} must begin with sha256:, sha384: or sha512:"
-    if len(value) != length or re.fullmatch(r"[a-f0-9]+", value) is None:
+    if len(value) != length or value.strip("abcdef0123456789"):
         return f"the digest must have {length} hexadecimal digits after {algorithm}:"
     return None

@@ -6,21 +6,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import is_
-from typing import TypeVar, overload
 
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, namespace, object_name, string_map
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, namespace, object_name, string_map
 from ptcompile.memo import cached_property
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar, overload
+
+    from ptcompile.kubernetes.untyped import Json
+
+    Key = TypeVar("Key")
+
+    Item = TypeVar("Item")
 
 Kind = tuple[str, str]
 """apiVersion and kind."""
 
 SERVICE: Kind = ("v1", "Service")
 
-Key = TypeVar("Key")
-Item = TypeVar("Item")
 
-
-class Objects(Sequence[Json]):
+class Objects(Sequence["Json"]):
     """Some objects in the order of their stream, and behind them those of another one.
 
     Each way to find objects has an index, made when it is first asked for: a stream of n objects that all look for one
@@ -38,10 +44,13 @@ class Objects(Sequence[Json]):
     def __iter__(self) -> Iterator[Json]:
         return iter(self._own) if self._beside is None else chain(self._own, self._beside)
 
-    @overload
-    def __getitem__(self, index: int) -> Json: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Json]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: int) -> Json: ...
+        @overload
+        def __getitem__(self, index: slice) -> Sequence[Json]: ...
+
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         return tuple(self)[index]
 

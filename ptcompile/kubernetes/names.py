@@ -7,9 +7,12 @@ those of Kubernetes 1.36 `apimachinery/pkg/util/validation`; the sentences are o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 DNS_LABEL_MAX: Final = 63
 """Characters in a DNS label: container, volume, port and Service names, each part of a host name."""
@@ -36,7 +39,6 @@ _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _of_label = frozenset(f"{_SMALL}0123456789-").issuperset
 _of_key = frozenset(f"{_SMALL}{_SMALL.upper()}0123456789-_.").issuperset
 _is_http_path = Pattern(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+").fullmatch
-_is_classic_env = Pattern(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
 
 _ENDS = "start and end with a letter or a digit"
 _LOWER = f"must have only lower case letters, digits and '-', and {_ENDS}"
@@ -175,7 +177,7 @@ def is_classic_env_name(text: str) -> bool:
 
 def why_not_classic_env_name(text: str) -> str | None:
     """Why servers before 1.32 and the Volcano webhook refuse a text as an environment variable's name."""
-    if not _is_classic_env(text):
+    if not text or not _of_key(text) or text[0].isdecimal():
         return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
     return _relative_path(text)
 

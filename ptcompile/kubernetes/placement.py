@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.untyped import Json, at, items, string_map, text, texts
+from ptcompile.kubernetes.untyped import at, items, string_map, text, texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -5,18 +5,20 @@ Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the serve
 
 from __future__ import annotations
 
-import re
-from typing import Final, Literal
-
 from ptcompile.memo import kept
 
-Format = Literal["decimal", "binary", "exponent"]
-"""How a quantity was written, and so how it is printed: `1500M`, `1536Mi` or `15e8`."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
+
+    Format = Literal["decimal", "binary", "exponent"]
+    """How a quantity was written, and so how it is printed: `1500M`, `1536Mi` or `15e8`."""
 
 NANO: Final = 10**9
 MILLI: Final = 10**6
 """One thousandth, in nano units: what the server rounds requests and limits up to."""
 
+_DIGITS: Final = "0123456789"
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
 _BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
@@ -24,10 +26,6 @@ _BINARY_CAP: Final = (2**63 - 1) * NANO
 # Bounds on what is computed with, far beyond any cluster: 1e999999999 is a legal quantity.
 _MAX_POWER: Final = 64
 _MAX_DIGITS: Final = 1000
-
-# Go's scanner lets every part be absent ("Ki" and "+" are zero), so only the empty text is rejected separately.
-# A part ends where the next one's first character stands: one way to match, so the time is linear.
-_match = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]{1,18}))?").fullmatch
 
 
 class Quantity:
@@ -99,6 +97,13 @@ def valid(value: object) -> bool:
     return parse(value) is not None
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text is digits and a suffix or none, as nearly all quantities are."""
+    number = text.rstrip("KMGTPEinumk")
+    suffix = text[len(number) :]
+    return number.isascii() and number.isdecimal() and (suffix in _DECIMAL or suffix in _BINARY) and valid(text)
+
+
 def parse(value: object) -> Quantity | None:
     """The quantity that a JSON value stands for, or `None` where the server refuses it.
 
@@ -114,24 +119,39 @@ def parse(value: object) -> Quantity | None:
 
 @kept(1024)
 def _parse(text: str) -> Quantity | None:
-    match = _match(text.strip(" ")) if len(text) <= _MAX_DIGITS else None
-    if match is None or not match[0]:
+    plain = text.strip(" ")
+    if not plain or len(text) > _MAX_DIGITS:
         return None
-    sign, whole, fraction, binary, decimal, exponent = match.groups()
-    fraction = fraction or ""
+    sign = plain[0] if plain[0] in "+-" else ""
+    number = plain.rstrip("KMGTPEinumk")
+    suffix = plain[len(number) :]
+    exponent = ""
+    if not suffix:
+        number, power, exponent = number.replace("E", "e").partition("e")
+        if power and not _is_exponent(exponent):
+            return None
+    whole, _, fraction = number[len(sign) :].partition(".")
+    # Go's scanner lets every part be absent: "Ki" and "+" are zero.
+    if (whole + fraction).strip(_DIGITS) or (suffix not in _DECIMAL and suffix not in _BINARY):
+        return None
     digits = int(whole + fraction or "0")
     style: Format = "decimal"
-    if binary:
+    if suffix in _BINARY[1:]:
         style = "binary"
-        nano = min(_scaled(digits << 10 * _BINARY.index(binary), 9 - len(fraction)), _BINARY_CAP)
+        nano = min(_scaled(digits << 10 * _BINARY.index(suffix), 9 - len(fraction)), _BINARY_CAP)
         if fraction and 0 < nano < NANO:
             style = "decimal"
     elif exponent:
         style = "exponent"
         nano = _scaled(digits, int(exponent) + 9 - len(fraction))
     else:
-        nano = _scaled(digits, _DECIMAL[decimal or ""] + 9 - len(fraction))
+        nano = _scaled(digits, _DECIMAL[suffix] + 9 - len(fraction))
     return Quantity(-nano if sign == "-" else nano, style)
+
+
+def _is_exponent(text: str) -> bool:
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    return 1 <= len(digits) <= 18 and not digits.strip(_DIGITS)
 
 
 def _scaled(digits: int, power: int) -> int:
@@ -181,6 +201,8 @@ def why_not(value: object) -> str | None:
 
 def suggest(text: str) -> str | None:
     """The quantity that was most likely meant by a refused text: `8Gi` for `8gib`, `8G` for `8GB`, `8k` for `8K`."""
+    import re
+
     match = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([kmgtp])(i?)b?(?:ytes)?", text.strip().lower())
     if match is None:
         return None

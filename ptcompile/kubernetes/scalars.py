@@ -6,11 +6,11 @@ the result through JSON. Every row here was checked against kubectl 1.32 (`kubec
 
 from __future__ import annotations
 
-import math
-import re
-from typing import Final
-
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 Scalar = str | int | float | bool | None
 
@@ -18,9 +18,9 @@ _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
 # Words that some reader takes for something else, in any casing; `=` and `<<` have a meaning in YAML 1.1.
 _QUOTED_WORDS: Final = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
@@ -28,8 +28,9 @@ _QUOTED_WORDS: Final = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
 _INT64: Final = 2**63
 _NUMBER_START: Final = "0123456789+-."
 
-_int = Pattern(r"([-+]?)(?:0[bB]([01]+)|0[oO]([0-7]+)|0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))").fullmatch
-_float = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
+_DIGITS: Final = {2: "01", 8: "01234567", 10: "0123456789", 16: "0123456789abcdefABCDEF"}
+_BASES: Final = {"0b": 2, "0B": 2, "0o": 8, "0O": 8, "0x": 16, "0X": 16}
+
 # A number that begins with its point keeps go's own rule: an underscore is between digits or it is not a number.
 _point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
 _signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch  # an accident of go-yaml: 0b-1 is -1
@@ -54,14 +55,15 @@ def _go_value(text: str) -> Scalar:
     if text[0] not in _NUMBER_START or _is_option(text) or (text[0] == "." and not _point_first(text)):
         return text
     plain = text.replace("_", "") if "_" in text else text
-    if match := _int(plain):
-        value = _integer(match)
-        if value is not None:
-            return value
-    if _float(plain):
-        number = float(plain)
-        return text if math.isinf(number) else number
-    if match := _signed_binary(plain):
+    if (whole := _integer(plain)) is not None:
+        return whole
+    if not plain.strip("0123456789+-.eE"):
+        try:
+            number = float(plain)
+        except ValueError:
+            return text
+        return text if number - number != 0 else number
+    if plain.startswith(("0b-", "0b+")) and (match := _signed_binary(plain)):
         return int(match[1], 2)
     return text
 
@@ -71,19 +73,18 @@ def _is_option(text: str) -> bool:
     return text[0] == "-" and (text[1:2] == "-" or text[1:2].isalpha())
 
 
-def _integer(match: re.Match[str]) -> int | None:
+def _integer(text: str) -> int | None:
     """An integer that Go's `ParseInt` or, without a sign, `ParseUint` takes in 64 bits."""
-    sign, binary, octal, hexadecimal, leading_zero, decimal = match.groups()
-    if decimal and len(decimal) > 20:
-        return None  # Python's own limit on digits must not be met here
-    if decimal:
-        value = int(decimal)
-    elif binary:
-        value = int(binary, 2)
-    elif hexadecimal:
-        value = int(hexadecimal, 16)
+    sign = text[0] if text[0] in "+-" else ""
+    digits = text[len(sign) :]
+    base = _BASES.get(digits[:2])
+    if base is not None:
+        digits = digits[2:]
     else:
-        value = int(octal or leading_zero, 8)
+        base = 8 if digits[:1] == "0" else 10
+    if not digits or digits.strip(_DIGITS[base]) or (base == 10 and len(digits) > 20):
+        return None  # of more decimal digits Python has a limit of its own
+    value = int(digits, base)
     if sign == "-":
         return -value if value <= _INT64 else None
     return value if value < (_INT64 if sign else 2 * _INT64) else None
@@ -121,6 +122,8 @@ def key(text: str) -> str | None:
 
 def _float_key(number: float) -> str:
     """Go's `FormatFloat(number, 'g', -1, 32)`, and `.inf` for infinities, as kubectl writes float keys."""
+    import math
+
     if math.isnan(number):
         return ".nan"
     import struct
@@ -143,9 +146,12 @@ _numberish = Pattern(
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
 ).fullmatch
 _dotted = Pattern(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
-# Characters that may stand anywhere in a plain scalar, and those that may begin one; an option is such a one too.
-_simple = Pattern(r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
-_indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.|[^\x20-\x7e].*\s$")
+_LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+# Characters that may begin a plain scalar, and those that may stand anywhere in one.
+_simple_start: Final = _LETTERS | frozenset("_/$(")
+_is_simple: Final = (_LETTERS | frozenset("0123456789_./$()=+*@%,;~^&|<>!?\\'\"[]{}-")).issuperset
+_INDICATORS: Final = frozenset(",[]{}#&*!|>'\"%@`")
+_NUMBERISH: Final = "0123456789_.:eE+-xXoObBaAcCdDfF"
 _breaking = Pattern(
     r": |:$| #|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"
     r"|[\ud800-\udfff]"
@@ -157,15 +163,24 @@ def needs_quotes(text: str) -> bool:
 
     True where one of them reads the plain text as anything else, or where it cannot stand plain at all.
     """
-    if _simple(text):
+    option = len(text) - len(text.lstrip("-"))
+    begins = text[option : option + 1] in _LETTERS if 1 <= option <= 2 else text[:1] in _simple_start
+    if begins and _is_simple(text):
         return text.lower() in _QUOTED_WORDS
     if text.isdecimal() and text.isascii():
         return True
-    if not text or text.lower() in _QUOTED_WORDS or _indicator.match(text) or _breaks(text):
+    if not text or text.lower() in _QUOTED_WORDS or _is_indicator(text) or _breaks(text):
         return True
-    if text[0] not in _NUMBER_START:
+    if text[0] not in _NUMBER_START or (text.strip(_NUMBERISH) and text[4:5] != "-"):
         return False
     return bool(_numberish(text)) and not _dotted(text)
+
+
+def _is_indicator(text: str) -> bool:
+    """Whether a string that is not empty begins with what is a mark in YAML."""
+    if text[0] in _INDICATORS or text[0].isspace() or text.startswith(("---", "...")):
+        return True
+    return text[0] in "-?:" and (len(text) == 1 or text[1].isspace())
 
 
 def _breaks(text: str) -> bool:

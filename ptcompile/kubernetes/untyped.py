@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-Json = Mapping[str, Any]
-"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = Mapping[str, Any]
+    """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
 GENERATED = "abcde"
 """Stands for the five random characters that the API server puts behind `metadata.generateName`."""

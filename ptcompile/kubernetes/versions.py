@@ -1,6 +1,12 @@
 """Which releases a cluster runs: what the operators do differs by version, and so does what they refuse."""
 
-from typing import Final, NamedTuple
+from __future__ import annotations
+
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 Version = tuple[int, int]
 """Major and minor, for example `(1, 36)`; patch releases change nothing that we model."""

@@ -3,10 +3,16 @@
 Options are those of coreutils 9, tini 0.19, numactl 2.0, Nsight Systems 2025, conda 25 and uv 0.8.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
 
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
 LAUNCHERS: Final = frozenset({"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune"})
@@ -62,7 +68,6 @@ _WORDS: Final[dict[str, int]] = {"taskset": 1, "timeout": 1, "gosu": 1, "su-exec
 """Words before the command that are no options: a mask, a duration, a user."""
 _VERBS: Final = frozenset({"profile", "launch", "run", "record", "exec", "start", "--"})
 _assignment = Pattern(r"[A-Za-z_]\w*=").match
-_python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
 
 
 class Unwrapped(NamedTuple):
@@ -119,10 +124,14 @@ def _behind(argv: Sequence[str], start: int, name: str, env: dict[str, str]) -> 
     return at
 
 
+def _is_python(name: str) -> bool:
+    return name.rstrip("0123456789.") in ("python", "pypy")
+
+
 def _entrypoint(argv: Sequence[str], start: int) -> bool:
     """Whether an unknown program gets another program as its first argument."""
     name = base(argv[start])
-    if name in SHELLS or name in LAUNCHERS or _python(name) or name.endswith(".py"):
+    if name in SHELLS or name in LAUNCHERS or _is_python(name) or name.endswith(".py"):
         return False
     following = argv[start + 1 : start + 3]
     if following[:1] == ["--"]:
@@ -133,4 +142,4 @@ def _entrypoint(argv: Sequence[str], start: int) -> bool:
 def is_program(word: str) -> bool:
     """Whether a word names a shell, Python or a launcher."""
     name = base(word)
-    return name in SHELLS or name in LAUNCHERS or _python(name) is not None
+    return name in SHELLS or name in LAUNCHERS or _is_python(name)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
@@ -24,6 +23,10 @@ from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, forget, subject_of
 from ptcompile.linting.words import Needs, needs, words_of
 from ptcompile.operators.all import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
 

@@ -17,5 +17,5 @@ GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 
 def gpus(container: Container) -> int:
     """Whole GPUs in a container's limits; 0 where nothing can be read."""
-    limits = container.amounts("limits")
+    limits = container.limits
     return sum(count(limits[name]) for name in GPUS if name in limits)

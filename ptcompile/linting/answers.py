@@ -1,6 +1,12 @@
 """What the codes mean that are no rules: findings of the reader, of our own kinds, and of the offline API server."""
 
-from typing import Final, NamedTuple
+from __future__ import annotations
+
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Answer(NamedTuple):

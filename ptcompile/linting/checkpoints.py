@@ -1,16 +1,17 @@
 """Where a training writes its checkpoints: the paths that its options and variables name."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.subject import Container
+from ptcompile.typed import NamedTuple
 
 _OPTION = Pattern(
-    r"(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
-    r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)",
-    2,  # re.IGNORECASE
+    r"(?i)(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
+    r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)"
 )
 _NAME = Pattern(r"(?:\w+_)?(?:CHECKPOINTS?|CKPTS?|SNAPSHOTS?|SAVE)(?:_(?:DIR|PATH|FOLDER))?").fullmatch
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, items, namespace, object_name, text
+from ptcompile.kubernetes.untyped import at, items, namespace, object_name, text
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Template
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 DOMAIN: Final = ("resource.nvidia.com/v1beta1", "ComputeDomain")
 GPU_CLASSES: Final = frozenset({"gpu.nvidia.com", "mig.nvidia.com"})

@@ -1,10 +1,12 @@
 """Command lines that rules read: the words, the shell script among them, and what starts the processes."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
 from ptcompile.kubernetes.wrappers import SHELLS, base
 from ptcompile.linting.subject import Container, Word
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation.launch import Launch
 
@@ -51,7 +53,7 @@ def shell_at(container: Container) -> int | None:
     return start if start < len(container.words) and base(container.words[start]) in SHELLS else None
 
 
-def launch(container: Container) -> "Launch":
+def launch(container: Container) -> Launch:
     """What the command line starts, read as it is written: no variable of an operator is known here."""
     from ptcompile.simulation.launch import read
 

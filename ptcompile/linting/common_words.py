@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from ptcompile.operators.all import KINDS
 from ptcompile.operators.record import Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 
 def kinds_with(wanted: Callable[[Kind], object]) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptcompile.kubernetes.untyped import at, items
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation import Pod
 

@@ -5,11 +5,15 @@ The values themselves are `simulation`'s: order, operators' variables and refere
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.untyped import Json, at, items, text
+from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _SOURCES: Final = {"configMapRef": ("v1", "ConfigMap"), "secretRef": ("v1", "Secret")}
 _APART: Final = (

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _BY_KEYS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),
@@ -53,8 +56,10 @@ _WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
 _SHELLS_OWN: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Where a text may have such signs for a reason of its own."""
 _SCALARS: Final = ("$", "__", "<", "{{")
-_BEGINS: Final = (("$", Pattern(r"\$[{A-Za-z_]")), ("__", Pattern(r"__[A-Z]")), ("<", Pattern(r"<[A-Za-z]")))
-"""How a placeholder begins in the text of a file, besides `{{`: apart, for one that begins with a sign is fast."""
+_CAPITALS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_LETTERS: Final = _CAPITALS | frozenset("abcdefghijklmnopqrstuvwxyz")
+_BEGINS: Final = (("$", _LETTERS | {"{", "_"}), ("__", _CAPITALS), ("<", _LETTERS))
+"""How a placeholder begins in the text of a file, besides `{{`: a sign, and a character behind it."""
 
 
 def placeholder(value: object) -> str | None:
@@ -67,9 +72,13 @@ def placeholder(value: object) -> str | None:
 
 def may_be_template(text: str) -> bool:
     """Whether a file may have a placeholder. `$(X)` of the kubelet is none, and most files have no other sign."""
-    found = [begins for sign, begins in _BEGINS if sign in text]
+    found = [one for one in _BEGINS if one[0] in text]
     # A backslash may stand for any of the signs.
-    return bool(found) and ("{{" in text or "\\" in text or any(one.search(text) for one in found))
+    return bool(found) and ("{{" in text or "\\" in text or any(_begins(text, *one) for one in found))
+
+
+def _begins(text: str, sign: str, behind: frozenset[str]) -> bool:
+    return any(part.lstrip(sign[0])[:1] in behind for part in text.split(sign)[1:])
 
 
 def unrendered(data: Mapping[str, Any]) -> Problem | None:

@@ -11,18 +11,18 @@ from ptcompile.operators.record import Kind
 Trainers = tuple[Trainer, ...]
 
 
-def parties(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:
-    """The trainers of torchrun that are to meet one another, where the files decide all that it reads; else none.
+def groups(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:
+    """The trainers that are to meet one another, where the files decide all that their launchers read; else none.
 
     All of a PyTorchJob are one party, and all that Volcano's pytorch plugin gives a rank. In other kinds roles may be
     jobs of their own: those that name one endpoint are one party.
     """
-    return _grouped(subject, found, lambda one: one.torchrun)
-
-
-def groups(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:
-    """As `parties`, of every launcher that is known here."""
     return _grouped(subject, found, lambda one: one.modelled)
+
+
+def parties(found: Trainers, grouped: tuple[Trainers, ...]) -> tuple[Trainers, ...]:
+    """The groups where torchrun starts all trainers; else none."""
+    return grouped if all(one.torchrun for one in found) else ()
 
 
 def plain(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:

@@ -5,18 +5,24 @@ doubt where the files settle it: a pod that the job does not have, a Service tha
 namespace that the pods are not in.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.names import is_label
-from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, text
+from ptcompile.kubernetes.untyped import at, kind_of, object_name, text
 from ptcompile.linting.near import nearest
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.operators.all import KINDS
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.simulation.pod import Pod, Workload
 
 _OF_ONE_JOB: Final = frozenset(
@@ -61,7 +67,7 @@ class _Name(NamedTuple):
         return f"{self.pod}.{self.service}" if self.pod else self.service
 
 
-def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong | None:
+def wrong(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wrong | None:
     """Why a host that a pod of the subject asks for is not one; None where it is, or may be.
 
     `complete` says that all pods that meet are pods of this object, so that the host has to be one of them.
@@ -85,7 +91,7 @@ def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong |
     return found or _unserved(subject, job, name) or (_pod if name.pod else _service)(subject, job, name, complete)
 
 
-def _named_as_its_subdomain(pod: "Pod", host: str) -> bool:
+def _named_as_its_subdomain(pod: Pod, host: str) -> bool:
     """Whether a host is the pod's own `pod.subdomain`, and so no name of a Service in a namespace."""
     view = pod.view
     return view.subdomain != view.namespace and host == f"{view.hostname}.{view.subdomain}"
@@ -100,7 +106,7 @@ def _domain(labels: Sequence[str]) -> Wrong | None:
     return None
 
 
-def _named(subject: Subject, job: "Workload", labels: Sequence[str]) -> _Name | None:
+def _named(subject: Subject, job: Workload, labels: Sequence[str]) -> _Name | None:
     """A host name by its parts; None for one from outside the cluster."""
     full = "svc" in labels[2:4]
     short = labels[: labels.index("svc", 2)] if full else labels
@@ -112,13 +118,13 @@ def _named(subject: Subject, job: "Workload", labels: Sequence[str]) -> _Name | 
     return _Name("", short[0], short[1]) if service else _Name(short[0], short[1], "")
 
 
-def _services(subject: Subject, job: "Workload", name: str) -> list[Json]:
+def _services(subject: Subject, job: Workload, name: str) -> list[Json]:
     """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
     made = [one for one in job.expansion.services if object_name(one) == name]
     return [*made, *subject.others.named(SERVICE, name)]
 
 
-def _answers(job: "Workload", host: str) -> bool:
+def _answers(job: Workload, host: str) -> bool:
     """Whether a pod or a Service of a job answers to a name."""
     from ptcompile.simulation.meeting import resolve
 
@@ -126,7 +132,7 @@ def _answers(job: "Workload", host: str) -> bool:
     return asking is not None and resolve(job, host, asking[1]) is not None
 
 
-def _elsewhere(subject: Subject, job: "Workload", host: str) -> bool:
+def _elsewhere(subject: Subject, job: Workload, host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace: only those are asked that may."""
     if subject.alone:
         return False
@@ -138,7 +144,7 @@ def _elsewhere(subject: Subject, job: "Workload", host: str) -> bool:
     return any(_answers(one, host) for one in near.values() if one.manifest is not job.manifest)
 
 
-def _alike_elsewhere(subject: Subject, job: "Workload", label: str) -> bool:
+def _alike_elsewhere(subject: Subject, job: Workload, label: str) -> bool:
     """Whether a label is a pod's host name but for the index, of another job of the stream in the same namespace."""
     head, _, index = label.rpartition("-")
     if subject.alone or not index.isdigit():
@@ -147,12 +153,12 @@ def _alike_elsewhere(subject: Subject, job: "Workload", label: str) -> bool:
     return any(one.manifest is not job.manifest for one in near)
 
 
-def _by_name(stream: Stream) -> "dict[str, dict[str, list[Workload]]]":
+def _by_name(stream: Stream) -> dict[str, dict[str, list[Workload]]]:
     """The jobs of a stream by namespace, and by what their pods' host names begin with and their Services' names."""
     return _indexed(stream, lambda job: {*_beginnings(job), *map(object_name, job.expansion.services)})
 
 
-def _beginnings(job: "Workload") -> "Iterator[str]":
+def _beginnings(job: Workload) -> Iterator[str]:
     """For each role what its pods' host names have in common, without the indexes that end them."""
     from ptcompile.simulation.pod import stem
 
@@ -163,12 +169,12 @@ def _beginnings(job: "Workload") -> "Iterator[str]":
             yield (head or first) if head == last.rpartition("-")[0] else stem(first)
 
 
-def _by_head(stream: Stream) -> "dict[str, dict[str, list[Workload]]]":
+def _by_head(stream: Stream) -> dict[str, dict[str, list[Workload]]]:
     """The jobs of a stream by namespace, and by their pods' host names without the last part."""
     return _indexed(stream, lambda job: {one.rpartition("-")[0] for one in _hostnames(job)})
 
 
-def _indexed(stream: Stream, names: "Callable[[Workload], set[str]]") -> "dict[str, dict[str, list[Workload]]]":
+def _indexed(stream: Stream, names: Callable[[Workload], set[str]]) -> dict[str, dict[str, list[Workload]]]:
     found: dict[str, dict[str, list[Workload]]] = {}
     for namespace, jobs in stream.once(_jobs).items():
         there = found.setdefault(namespace, {})
@@ -178,7 +184,7 @@ def _indexed(stream: Stream, names: "Callable[[Workload], set[str]]") -> "dict[s
     return found
 
 
-def _jobs(stream: Stream) -> "dict[str, list[Workload]]":
+def _jobs(stream: Stream) -> dict[str, list[Workload]]:
     """All jobs of a stream by their namespaces."""
     from ptcompile.operators.pods import RUNS_PODS
     from ptcompile.simulation import job_of
@@ -192,7 +198,7 @@ def _jobs(stream: Stream) -> "dict[str, list[Workload]]":
     return found
 
 
-def _space(subject: Subject, job: "Workload", name: _Name) -> Wrong | None:
+def _space(subject: Subject, job: Workload, name: _Name) -> Wrong | None:
     """The job's own name, in a namespace that the job is not in."""
     space = text(subject.metadata.get("namespace"))
     if not name.space or not space or name.space == space or not _answers(job, name.within):
@@ -200,7 +206,7 @@ def _space(subject: Subject, job: "Workload", name: _Name) -> Wrong | None:
     return Wrong(f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", certain=True)
 
 
-def _unserved(subject: Subject, job: "Workload", name: _Name) -> Wrong | None:
+def _unserved(subject: Subject, job: Workload, name: _Name) -> Wrong | None:
     """A name of a Service that the stream has in other namespaces alone."""
     here = text(subject.metadata.get("namespace"))
     there = {text(at(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)}
@@ -211,14 +217,14 @@ def _unserved(subject: Subject, job: "Workload", name: _Name) -> Wrong | None:
     return Wrong(reason, None, certain=bool(here) and "" not in there)
 
 
-def _own(job: "Workload", label: str) -> bool:
+def _own(job: Workload, label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
     indexes = {0, *numbers}
     return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in indexes if i < role.count)
 
 
-def _pod(subject: Subject, job: "Workload", name: _Name, complete: bool) -> Wrong | None:
+def _pod(subject: Subject, job: Workload, name: _Name, complete: bool) -> Wrong | None:
     """`pod.service`, which is not a pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
@@ -236,7 +242,7 @@ def _pod(subject: Subject, job: "Workload", name: _Name, complete: bool) -> Wron
     return Wrong(f"the job has no pod named {name.pod}", _right(job), certain=certain) if near else None
 
 
-def _service(subject: Subject, job: "Workload", name: _Name, complete: bool) -> Wrong | None:
+def _service(subject: Subject, job: Workload, name: _Name, complete: bool) -> Wrong | None:
     """The name of a Service, or of nothing."""
     made = {object_name(one) for one in job.expansion.services}
     known = made | {object_name(one) for one in subject.others.of(SERVICE)}
@@ -259,28 +265,28 @@ def _of_one_job(service: Json) -> bool:
     return bool(_OF_ONE_JOB & selector(service).keys())
 
 
-def _made(job: "Workload", name: str) -> bool:
+def _made(job: Workload, name: str) -> bool:
     """Whether the operator makes the Service of this name, for the pods of this job."""
     return kind_of(job.manifest) not in _PLAIN and any(object_name(one) == name for one in job.expansion.services)
 
 
-def _subdomains(job: "Workload") -> set[str]:
+def _subdomains(job: Workload) -> set[str]:
     return {pod.view.subdomain for _, pod in job.firsts() if pod.view.subdomain}
 
 
-def _hostnames(job: "Workload") -> set[str]:
+def _hostnames(job: Workload) -> set[str]:
     """The host names of the first and the last pod of each role."""
     pods = (job.pod(role, i) for role in job.roles if role.count for i in {0, role.count - 1})
     return {pod.hostname for pod in pods if pod.hostname}
 
 
-def _alike(label: str, job: "Workload") -> bool:
+def _alike(label: str, job: Workload) -> bool:
     """Whether a label is the host name of a pod of the job but for the index."""
     stem, _, index = label.rpartition("-")
     return index.isdigit() and any(one.rpartition("-")[0] == stem for one in _hostnames(job))
 
 
-def _right(job: "Workload") -> str | None:
+def _right(job: Workload) -> str | None:
     """The shortest name of the first pod that has one."""
     from ptcompile.simulation.meeting import names
 

@@ -1,10 +1,18 @@
 """Jobs and pods inside other objects: what a CronJob makes, pod templates, manifests that stand in a text."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, object_name, text
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, object_name, text
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 GENERIC: Final = frozenset(
     {

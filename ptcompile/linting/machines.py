@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
 
 from ptcompile.catalogue.fit import Ask, Misfit, by_name, misfits
 from ptcompile.catalogue.rows import ROWS
@@ -13,6 +12,11 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.placement import pinned
 from ptcompile.kubernetes.untyped import at, string_map
 from ptcompile.linting.subject import Template
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _GKE: Final = "cloud.google.com/gke-accelerator"

@@ -1,29 +1,22 @@
 """The other objects of a stream, as rules see them: Services, and the workloads whose pods name them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes.index import SERVICE, selector
-from ptcompile.kubernetes.untyped import (
-    Json,
-    at,
-    items,
-    kind_of,
-    mapping,
-    namespace,
-    object_name,
-    string_map,
-    text,
-    texts,
-)
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, namespace, object_name, string_map, text, texts
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.linting.trainers import count
 from ptcompile.operators.common.job_labels import job_labels
 from ptcompile.operators.common.templates import templates_of
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.simulation.meeting import Meeting
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.simulation.rendezvous import Rendezvous
 
 _ALONE = (("v1", "Pod"), ("batch/v1", "Job"))
 """Kinds whose pods have no Service but those that people write."""
@@ -92,16 +85,16 @@ def labels_of(template: Json) -> dict[str, str]:
     return string_map(at(template, "metadata").get("labels"))
 
 
-def endpoint_service(subject: Subject) -> "tuple[Json, Meeting] | None":
+def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
     """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
-    made = subject.meeting if subject.neighbours.of(SERVICE) else None
-    if made is None or not made.first.host:
+    met = subject.met if subject.neighbours.of(SERVICE) else None
+    if met is None or not met.host:
         return None
     from ptcompile.simulation.meeting import short_names
 
     space = namespace(subject.manifest)
-    for service in subject.neighbours.services_at(made.first.host):
+    for service in subject.neighbours.services_at(met.host):
         full = f"{object_name(service)}.{space}.svc.cluster.local"
-        if kind_of(service) == SERVICE and made.first.host in short_names(full, space):
-            return service, made
+        if kind_of(service) == SERVICE and met.host in short_names(full, space):
+            return service, met
     return None

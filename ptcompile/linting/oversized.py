@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, text
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, text
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import listed, templates_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
+
 _KEYS = ("initContainers", "containers")
+_FIELDS = ("labels", "annotations")
 _Fields = dict[str, dict[str, str]]
 """Labels and annotations of a template: a field reference may put one into a variable."""
 
@@ -33,10 +38,7 @@ def oversized(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = No
 
 
 def _fields(template: Json) -> _Fields:
-    return {
-        key: {name: text(value) for name, value in at(template, "metadata", key).items()}
-        for key in ("labels", "annotations")
-    }
+    return {key: {name: text(value) for name, value in at(template, "metadata", key).items()} for key in _FIELDS}
 
 
 def _may_exceed(spec: Json, template: Json) -> bool:
@@ -49,8 +51,8 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     references = all_texts.count("$") + len([entry for entry in entries if "valueFrom" in entry])
     if not 0 < references <= 4:
         return references > 4
-    of_fields = sum(len(one) for values in _fields(template).values() for one in values.values())
-    return len(all_texts) + of_fields > 4096
+    of_fields = [text(value) for key in _FIELDS for value in at(template, "metadata", key).values()]
+    return len(all_texts) + len("".join(of_fields)) > 4096
 
 
 def _of_container(path: Path, spec: Json, fields: _Fields) -> Iterator[Problem]:

@@ -1,12 +1,18 @@
 """A rule's page: the docstring of its module, taken apart."""
 
+from __future__ import annotations
+
 import re
 import sys
 from textwrap import dedent
 from types import ModuleType
-from typing import Final, NamedTuple
 
 from ptcompile.linting.rule import Rule
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 SECTIONS: Final = ("What", "Why", "Example", "Fix", "Source")
 MARK: Final = "# <--"

@@ -6,11 +6,11 @@ Only scripts without control structures are read; of others nothing is said.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import LAUNCHERS, Script
+from ptcompile.typed import NamedTuple
 
 Statement = tuple[list[str], str]
 """The words of a command, and the sign that ends it: `;`, a newline, `&&`, `||`, `|`, `&`, or nothing."""

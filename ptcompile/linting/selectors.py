@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, items, string_map, text, texts
+from ptcompile.kubernetes.untyped import items, string_map, text, texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def selects(selector: Json, labels: Json) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.kubernetes.untyped import at, items, string_map, text
 from ptcompile.linting.subject import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 LABELS: Final[dict[str, frozenset[str]]] = {
     "cloud.google.com/gke-spot": frozenset({"true"}),

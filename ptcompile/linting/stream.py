@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar, cast
 
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.memo import cached_property
+from ptcompile.typed import cast
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from ptcompile.kubernetes.untyped import Json
+
+    T = TypeVar("T")
 
 
 class Stream:

@@ -1,21 +1,27 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, at
+from collections.abc import Callable
+
+from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.templates import Container, Entry, Template, Word
 from ptcompile.linting.workload import Workload
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
+from ptcompile.typed import cast
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.linting.trainers import Trainer
     from ptcompile.simulation import Pod
     from ptcompile.simulation.rendezvous import Rendezvous
 
-T = TypeVar("T")
+    T = TypeVar("T")
 
 __all__ = ["Container", "Entry", "Subject", "Template", "Word"]
 
@@ -23,7 +29,7 @@ __all__ = ["Container", "Entry", "Subject", "Template", "Word"]
 class Subject(Workload):
     """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
 
-    def once(self, make: "Callable[[Subject], T]") -> "T":
+    def once(self, make: Callable[[Subject], T]) -> T:
         """What a function makes of the object, made once: what the rules of one operator share."""
         made = self._made
         if make not in made:
@@ -31,32 +37,32 @@ class Subject(Workload):
         return cast("T", made[make])
 
     @cached_property
-    def _made(self) -> "dict[Callable[[Subject], object], object]":
+    def _made(self) -> dict[Callable[[Subject], object], object]:
         return {}
 
     @cached_property
-    def trainers(self) -> "tuple[Trainer, ...]":
+    def trainers(self) -> tuple[Trainer, ...]:
         """The roles that train, each as its first pod sees it; none for a kind without pods, or a job without any."""
         from ptcompile.linting.trainers import trainers
 
         return trainers(self)
 
     @cached_property
-    def parties(self) -> "tuple[tuple[Trainer, ...], ...]":
+    def parties(self) -> tuple[tuple[Trainer, ...], ...]:
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
         from ptcompile.linting.grouping import parties
 
-        return parties(self, self.trainers)
+        return parties(self.trainers, self.groups)
 
     @cached_property
-    def groups(self) -> "tuple[tuple[Trainer, ...], ...]":
+    def groups(self) -> tuple[tuple[Trainer, ...], ...]:
         """As `parties`, of every launcher that is known here."""
         from ptcompile.linting.grouping import groups
 
         return groups(self, self.trainers)
 
     @cached_property
-    def plain(self) -> "tuple[tuple[Trainer, ...], ...]":
+    def plain(self) -> tuple[tuple[Trainer, ...], ...]:
         """As `parties`, of scripts without a launcher (env://)."""
         from ptcompile.linting.grouping import plain
 
@@ -69,7 +75,7 @@ class Subject(Workload):
         return meets_nowhere is not None and meets_nowhere(self)
 
     @cached_property
-    def firsts(self) -> "tuple[Pod, ...]":
+    def firsts(self) -> tuple[Pod, ...]:
         """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
         from ptcompile.linting.trainers import launches
 
@@ -79,7 +85,7 @@ class Subject(Workload):
         return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
 
     @cached_property
-    def waiting(self) -> "dict[str, Rendezvous]":
+    def waiting(self) -> dict[str, Rendezvous]:
         """How the pods of each role meet, for the roles whose pods wait for others before they train."""
         seen = {pod.role: pod.rendezvous for pod in self.firsts}
         return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}

@@ -1,13 +1,19 @@
 """Pod templates of an object and their containers, as rules read them: with paths, each read once."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.accelerators import counted
-from ptcompile.kubernetes.untyped import Json, at, mapping, text
+from ptcompile.kubernetes.untyped import at, mapping, text
 from ptcompile.kubernetes.wrappers import unwrapped
 from ptcompile.memo import cached_property
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 class Word(NamedTuple):
@@ -41,14 +47,24 @@ class Container:
         """The container's name, or an empty string."""
         return text(self.spec.get("name"))
 
+    @cached_property
+    def limits(self) -> Json:
+        """The limits as written."""
+        return at(self.spec, "resources", "limits")
+
+    @cached_property
+    def requests(self) -> Json:
+        """The requests as written."""
+        return at(self.spec, "resources", "requests")
+
     def amounts(self, half: str) -> Json:
         """`limits` or `requests` as written."""
-        return at(self.spec, "resources", half)
+        return self.limits if half == "limits" else self.requests
 
     @cached_property
     def accelerators(self) -> int:
         """Accelerators, or slices of them, in the limits, else in the requests; 0 where nothing can be read."""
-        return counted(self.amounts("limits")) or counted(self.amounts("requests"))
+        return counted(self.limits) or counted(self.requests)
 
     @cached_property
     def argv(self) -> tuple[Word, ...]:

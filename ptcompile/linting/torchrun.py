@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from typing import Final
 
 from ptcompile.catalogue.rdzv_options import KNOWN, why_not_option
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.torchrun import option_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 OPTIONS: Final = frozenset(
     {
@@ -27,7 +28,8 @@ SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-loc
 """Options without a value. torchrun reads their variables with int()."""
 
 BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
-_HOST = Pattern(r"[\w.:-]+", re.ASCII)
+_HOST: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-"
+"""The characters of a host, or of an address."""
 
 
 @lru_cache(maxsize=4)
@@ -71,9 +73,10 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     bracketed = stripped.startswith("[") and stripped.endswith("]")
     host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
     host = host if colon or bracketed else port
-    if colon and (re.fullmatch(r"[0-9]{1,5}", port) is None or int(port) >= 2**16):
+    if colon and (not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16):
         return f"{port!r} is not a port"
-    if not _HOST.fullmatch(host.removeprefix("[").removesuffix("]")):
+    inside = host.removeprefix("[").removesuffix("]")
+    if not inside or inside.strip(_HOST):
         return f"{host!r} is not a host name or an address"
     return "a static rendezvous needs HOST:PORT" if static and not colon else None
 

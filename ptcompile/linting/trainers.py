@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.templates import Template
 from ptcompile.linting.torchrun import known, variable
@@ -17,11 +16,19 @@ from ptcompile.linting.workload import Workload
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.operators.pods import Role
     from ptcompile.simulation import Pod
     from ptcompile.simulation.launch import Launch
     from ptcompile.simulation.rendezvous import Rendezvous
+
+    Origin = Literal["flag", "env", "operator", "default"]
+    """Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's,
+    torchrun."""
 
 __all__ = [
     "POD",
@@ -32,9 +39,6 @@ __all__ = [
     "trainers",
     "variable",
 ]
-
-Origin = Literal["flag", "env", "operator", "default"]
-"""Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's, torchrun."""
 
 PLAIN: dict[str, str] = {
     "nnodes": "WORLD_SIZE",
@@ -65,16 +69,12 @@ class Trainer:
         """What stands there: `command`, `args`, `env`, and in a container all the rest."""
         self.kind = kind
         self.manifest = manifest
-
-    @property
-    def launch(self) -> Launch:
+        self.launch: Launch = pod.launch
         """What its command line starts."""
-        return self.pod.launch
-
-    @property
-    def torchrun(self) -> bool:
+        self.torchrun = seen.launcher == "torchrun"
         """Whether torchrun starts it, beyond doubt."""
-        return self.seen.launcher == "torchrun"
+        self.options: Mapping[str, str] = seen.options
+        """All options as torchrun would hold them."""
 
     @property
     def starter(self) -> str:
@@ -137,11 +137,6 @@ class Trainer:
             return False
         said = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
         return (atoi(said) or 0) != 0
-
-    @property
-    def options(self) -> Mapping[str, str]:
-        """All options as torchrun would hold them."""
-        return self.seen.options
 
     def origin(self, option: str) -> Origin:
         """Who gives an option its value."""
@@ -250,13 +245,10 @@ def trainers(subject: Workload) -> tuple[Trainer, ...]:
     """The roles that train, each with the place where its container is written."""
     if not operators.part(subject.kind, "options") and not any(launches(template) for template in subject.templates):
         return ()
-    job = subject.job
-    if job is None or job.expansion.refused:
+    if subject.job is None or subject.job.expansion.refused:
         return ()
-    from ptcompile.simulation.meeting import training
-
     found = []
-    for role, pod, seen in training(job):
+    for role, pod, seen in subject.leads:
         written = _written(subject, role.name)
         if written is not None:
             found.append(Trainer(role, pod, seen, *written, subject.kind, subject.manifest))

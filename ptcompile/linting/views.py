@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, mapping
+from ptcompile.kubernetes.untyped import at, mapping
 from ptcompile.linting.templates import Template
 from ptcompile.linting.workload import Workload
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.operators.pods import ContainerView
     from ptcompile.simulation import Pod
 

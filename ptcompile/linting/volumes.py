@@ -5,9 +5,13 @@ from __future__ import annotations
 from posixpath import normpath
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, text
+from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.subject import Container, Template
 from ptcompile.memo import kept
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _normal = kept(64)(normpath)
 

@@ -4,17 +4,19 @@ Half of a cold start would be rules that have nothing to find: each is a file of
 table with its needs: words apart by spaces are all needed, of `a/b` one is enough, and letter case means nothing. A
 word is a run of ASCII letters and digits in a key or a text of the object, or one of the signs `$ & | < > ;`:
 `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`. The word `@Service`
-is there where an object of that kind stands in the stream.
+is there where an object of that kind stands in the stream, and `@blank` where a text has a blank or a line's end.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 Needs = tuple[frozenset[str], ...]
 """Of each of these an object has at least one, or the rule finds nothing in it."""
@@ -22,10 +24,9 @@ Needs = tuple[frozenset[str], ...]
 _SIGNS: Final = "$&|<>;"
 _APART: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
 """Letters and digits as they are, and a space for each other byte."""
-_joined = Pattern(r"""[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""", re.ASCII).search
+_joined = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
 """Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
-_joined_unquoted = tuple(Pattern(one, re.ASCII).search for one in (r"\$(?<=\w\$)", r"\)[\w$]", r"\}[\w$]"))
-"""The same where there are no quotes: an expression that begins with one sign is ten times as fast."""
+_WORD: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
 def needs(text: str) -> Needs:
@@ -41,14 +42,23 @@ def words_of(subject: Subject) -> list[str] | None:
     texts = subject.stream.texts.get(id(subject.manifest)) or _texts(subject.manifest)
     if subject.base is not None:
         texts |= _texts(subject.base.source)
-    text = "\n".join(texts).casefold()
+    text = "\0".join(texts).casefold()
     quoted = '"' in text or "'" in text or "\\" in text
-    if _joined(text) if quoted else "$" in text and any(joined(text) for joined in _joined_unquoted):
+    if _joined(text) if quoted else "$" in text and _joined_unquoted(text):
         return None
     words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
     words += [sign for sign in _SIGNS if sign in text]
+    if text.split(None, 1) != [text]:
+        words.append("@blank")
     words += subject.stream.kinds
     return words
+
+
+def _joined_unquoted(text: str) -> bool:
+    """What `_joined` tells, of a text in lower case without quotes."""
+    if any(part[-1:] in _WORD for part in text.split("$")[:-1]):
+        return True
+    return any(part[:1] in _WORD or part[:1] == "$" for sign in ")}" for part in text.split(sign)[1:])
 
 
 _BOXES: Final = (list, tuple, Mapping)

@@ -1,9 +1,9 @@
 """One object of a stream: what it says, its pod templates, and the job that its operator would make of it."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, namespace, text
+from ptcompile.kubernetes.untyped import at, kind_of, mapping, namespace, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.templates import Container, Template
@@ -12,10 +12,13 @@ from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.record import Kind
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.operators.common.base import Base
     from ptcompile.simulation import Job
-    from ptcompile.simulation.meeting import Meeting
+    from ptcompile.simulation.meeting import Lead
+    from ptcompile.simulation.rendezvous import Rendezvous
 
 
 class Workload:
@@ -79,7 +82,7 @@ class Workload:
         return tuple(one for template in self.templates for one in template.containers)
 
     @cached_property
-    def job(self) -> "Job | None":
+    def job(self) -> Job | None:
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
         None too for one whose pods are too many to be looked at (`crowded` of the record). Its pods are built when
@@ -93,14 +96,19 @@ class Workload:
             return None
         if self.kind not in RUNS_PODS:
             return None
-        return job_of(self.manifest, Objects((self.manifest,), self.stream.deciding), self.versions, None)
+        return job_of(self.manifest, self.stream.deciding, self.versions, None)
 
     @cached_property
-    def meeting(self) -> "Meeting | None":
-        """How the pods of the job meet; None for kinds without pods."""
-        from ptcompile.simulation.meeting import meeting
+    def leads(self) -> list[Lead]:
+        """The roles that train, each with its first pod and how that meets the others; none for kinds without pods."""
+        from ptcompile.simulation.meeting import training
 
-        return meeting(self.job) if self.job is not None else None
+        return training(self.job) if self.job is not None else []
+
+    @property
+    def met(self) -> Rendezvous | None:
+        """How the first pod that trains meets the others; None for kinds without pods."""
+        return self.leads[0][2] if self.leads else None
 
     @cached_property
     def neighbours(self) -> Objects:
@@ -108,7 +116,7 @@ class Workload:
         return self.stream.objects.within(namespace(self.manifest))
 
     @cached_property
-    def base(self) -> "Base | None":
+    def base(self) -> Base | None:
         """The object that its controller fills it from; None where there is no such thing."""
         find = operators.part(self.kind, "base")
         return find(self.manifest, self.stream.deciding, self.versions) if find is not None else None

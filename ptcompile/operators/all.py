@@ -3,13 +3,18 @@
 A new operator is a folder, a record in `written` or `beside`, and an authority in `findings.diagnostics`.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
-from typing import Any, Final
 
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.beside import BESIDE
 from ptcompile.operators.record import Key, Kind, Operator, resolve
 from ptcompile.operators.written import WRITTEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 OPERATORS: Final = (*WRITTEN, *BESIDE)
 _UNKNOWN: Final = Kind("", "")

@@ -1,8 +1,12 @@
 """The operators that no target writes for: MPIJobs are read, the others admit, place or serve the jobs of targets."""
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.operators.record import PODS, Kind, Operator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 BESIDE: Final = (
     Operator(

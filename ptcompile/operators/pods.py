@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.expansion import ContainerView, Context, Expand, Expansion, Pods, PodView, Role
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 __all__ = ["RUNS_PODS", "ContainerView", "Context", "Expand", "Expansion", "PodView", "Pods", "Role", "expand"]
 

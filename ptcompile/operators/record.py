@@ -4,11 +4,17 @@ Every text of the form `module:name` names something in a module of the operator
 first asked for, so that the table costs a cold start nothing. An empty text says that the operator has no such thing.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from importlib import import_module
-from typing import Any, dataclass_transform
 
 from ptcompile.kubernetes.versions import Version
+from ptcompile.typed import dataclass_transform
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Key = tuple[str, str]
 """apiVersion and kind."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.job.model import Job, Target
 from ptcompile.operators.all import BY_TARGET
 from ptcompile.operators.common.queues import queue_of
 from ptcompile.operators.record import resolve
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 TARGETS = tuple(BY_TARGET)

@@ -1,8 +1,12 @@
 """The operators that a target writes for, in the order of the targets."""
 
-from typing import Any, Final
+from __future__ import annotations
 
 from ptcompile.operators.record import PODS, Kind, Operator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import colorsys
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _GREYS: Final = {"light": ("#586174", "#4f5869"), "dark": ("#a1acbe", "#a3acba")}
 """The spec's own lines and the target's, which are most of a manifest."""

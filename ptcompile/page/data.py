@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from ptcompile.page.code import AUTHORS
 from ptcompile.page.model import Origin, Page, Reason
 from ptcompile.report.common import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FILES = ("spec", "cluster")
 STRENGTHS = ("value", "there", "said")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile.explaining.variants import File
 from ptcompile.graph.svg_parts import escape
 from ptcompile.page.model import Finding, Page
 from ptcompile.report.common import when
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.explaining.variants import File
 
 
 def at_lines(page: Page, file: File) -> dict[int, str]:

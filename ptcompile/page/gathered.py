@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ptcompile import arguments, streams
 from ptcompile.compiling.advice import of_all
 from ptcompile.documents import source
 from ptcompile.explaining import explanation
 from ptcompile.explaining.explanation import Explanation
-from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.findings.selection import NO_CODES, selection
 from ptcompile.kubernetes.untyped import object_name
@@ -20,7 +18,9 @@ from ptcompile.page.listing import inside, listing
 from ptcompile.page.model import Finding, Page, Panel, Text
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.explaining.variants import File
     from ptcompile.extending import Extensions
 
 

@@ -12,9 +12,13 @@ from ptcompile.explaining.shown import shown_value
 from ptcompile.findings.diagnostics import Span, field_path
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.targets import target_named
-from ptcompile.page.model import Listing, Origin, Reason, Strength, Text
+from ptcompile.page.model import Listing, Origin, Reason, Text
 from ptcompile.secrets.structure import without_secrets
 from ptcompile.simulation import simulate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.page.model import Strength
 
 
 def listing(target: str, explanation: Explanation, versions: Versions) -> Listing:

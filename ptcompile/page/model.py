@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
-
 from ptcompile.explaining.explanation import Explanation
-from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.simulation.world import World
+from ptcompile.typed import NamedTuple
 
-Strength = Literal["value", "there", "said"]
-"""How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ptcompile.explaining.variants import File
+
+    Strength = Literal["value", "there", "said"]
+    """How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""
 
 
 class Origin(NamedTuple):

@@ -1,6 +1,6 @@
 """The pipeline: pure passes from `Job` to `Job`, in the one order written here."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from ptcompile.job.model import Context, Job, Pass, map_templates
 from ptcompile.job.pod_template import stripped
@@ -17,6 +17,7 @@ from ptcompile.passes.scheduling import scheduling
 from ptcompile.passes.security import security
 from ptcompile.passes.shm import shm
 from ptcompile.passes.tolerations import tolerations
+from ptcompile.typed import NamedTuple
 
 PASSES: tuple[Pass, ...] = (
     resources,  # first: who asks for a GPU decides tolerations

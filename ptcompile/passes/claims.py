@@ -12,16 +12,17 @@ pods are, or does not fit into one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.job import device_claims
 from ptcompile.job.device_claims import CHANNEL, DOMAIN_LABEL, GPU, Claim
 from ptcompile.job.model import Context, Job, map_templates
-from ptcompile.job.pods import Container, Json, PodTemplate, Resources
+from ptcompile.job.pods import Container, PodTemplate, Resources
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.job.pods import Json
     from ptcompile.vocabulary.cluster.devices import GpuClaim
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 

@@ -9,8 +9,12 @@ for its children then (PyTorch 2.13), and the manifest shows what will run. Pods
 from __future__ import annotations
 
 from ptcompile.job.model import Context, Job, Launch, map_templates
-from ptcompile.job.pods import Json, PodTemplate
+from ptcompile.job.pods import PodTemplate
 from ptcompile.vocabulary.cluster import hardware
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.job.pods import Json
 
 
 def env(job: Job, context: Context) -> Job:

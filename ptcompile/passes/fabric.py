@@ -11,15 +11,16 @@ its least. /dev/shm is the pass of that name's, for every job.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ptcompile.job import pod_template
 from ptcompile.job.model import Context, Job, map_templates, unchanged
-from ptcompile.job.pods import Container, Json, PodTemplate, Resources
+from ptcompile.job.pods import Container, PodTemplate, Resources
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.job.pods import Json
     from ptcompile.vocabulary.cluster.devices import Fabric
 
 _INTERFACE = "NCCL_SOCKET_IFNAME"

@@ -10,7 +10,11 @@ sets stands.
 from __future__ import annotations
 
 from ptcompile.job.model import Context, Job, map_templates
-from ptcompile.job.pods import Json, PodTemplate
+from ptcompile.job.pods import PodTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.job.pods import Json
 
 
 def hosts(job: Job, context: Context) -> Job:

@@ -10,15 +10,18 @@ merge, an item of a named list that is there stays as it is, and so does an affi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.job import pod_template
 from ptcompile.job.model import Context, Job, map_templates
-from ptcompile.job.pods import Json, PodTemplate
+from ptcompile.job.pods import PodTemplate
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.job.pods import Json
     from ptcompile.vocabulary.cluster.devices import Accelerator
     from ptcompile.vocabulary.cluster.model import ProfileSpec
 

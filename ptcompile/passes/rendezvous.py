@@ -21,8 +21,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.job.meeting import settled
 from ptcompile.job.model import Context, Job, Launch, Wiring, map_templates, unchanged
-from ptcompile.job.pods import Json, PodTemplate
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.job.pods import Json
 
 
 def rendezvous(job: Job, context: Context) -> Job:
@@ -78,12 +82,13 @@ def _told(options: Mapping[str, str], wiring: Wiring) -> Iterator[Json]:
 
 def _options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str]:
     """torchrun's options in the order of its own help; a switch has an empty value."""
-    given = {
-        **_meeting(job, launch, wiring),
-        "max-restarts": str(launch.max_restarts) if launch.max_restarts else None,
-        "monitor-interval": None if launch.monitor_interval is None else str(launch.monitor_interval),
-        "start-method": launch.start_method if launch.start_method != "spawn" else None,
-    }
+    given = _meeting(job, launch, wiring)
+    if launch.max_restarts:
+        given["max-restarts"] = str(launch.max_restarts)
+    if launch.monitor_interval is not None:
+        given["monitor-interval"] = str(launch.monitor_interval)
+    if launch.start_method != "spawn":
+        given["start-method"] = launch.start_method
     return {option: value for option, value in given.items() if value is not None and option not in wiring.injected}
 
 

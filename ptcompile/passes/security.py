@@ -9,10 +9,15 @@ are left alone. Source: pod-security-admission of Kubernetes 1.36, restricted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.job.model import Context, Job, map_templates
-from ptcompile.job.pods import Json, PodTemplate
+from ptcompile.job.pods import PodTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.job.pods import Json
 
 
 def security(job: Job, context: Context) -> Job:

@@ -9,14 +9,14 @@ the profile's defaults. The user's stand first as written; what is added follows
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptcompile.job.model import Context, Job, map_templates
-from ptcompile.job.pods import Json, PodTemplate
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.job.pods import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

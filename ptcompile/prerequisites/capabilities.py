@@ -7,7 +7,6 @@ kept in `schemas/targets.json`, which `python schemas/targets.py` writes and `pt
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple
 
 from ptcompile.about import SITE
 from ptcompile.compiling.compiler import compile_document
@@ -17,13 +16,18 @@ from ptcompile.operators.all import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM
 from ptcompile.operators.common.budget import room
 from ptcompile.operators.common.changes import Change, changes
 from ptcompile.operators.targets import every_target
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.spec import Spec
 
-Answer = Literal["yes", "roughly", "no"]
-"""`roughly`: it compiles, and a warning says what the operator means by it."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, Literal
 
-Json = dict[str, Any]
+    Answer = Literal["yes", "roughly", "no"]
+    """`roughly`: it compiles, and a warning says what the operator means by it."""
+
+    Json = dict[str, Any]
 
 
 class Probe(NamedTuple):

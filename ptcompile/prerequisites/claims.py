@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators.all import BY_FOLDER
 from ptcompile.operators.common.queue_system import QueueSystem
 from ptcompile.operators.record import Operator
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 DRIVER: Final = BY_FOLDER["nvidia_dra"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
 
 from ptcompile.catalogue import accelerators
 from ptcompile.catalogue.disks import DISKS
@@ -14,7 +13,11 @@ from ptcompile.catalogue.shapes import Machine, left_for_pods
 from ptcompile.catalogue.topology import LEVELS
 from ptcompile.catalogue.vendors import VENDORS
 
-Json = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Json = dict[str, Any]
 
 _HEAD: Final = (
     "accelerator",

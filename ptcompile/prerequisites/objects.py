@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ptcompile.about import own_process
 from ptcompile.documents import emit
 from ptcompile.operators.all import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.operators.record import resolve
@@ -27,14 +27,20 @@ from ptcompile.prerequisites.requirements import (
     software,
     target_of,
 )
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.operators.common.queue_system import QueueSystem
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
-Json = dict[str, Any]
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
+
+    from ptcompile.findings.diagnostics import Diagnostic
+
+    Json = dict[str, Any]
 
 
 class Setup(NamedTuple):

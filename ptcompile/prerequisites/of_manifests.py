@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from ptcompile.kubernetes.untyped import Json, at, integer, kind_of, mapping, object_name, text
+from ptcompile.kubernetes.untyped import at, integer, kind_of, mapping, object_name, text
 from ptcompile.operators.all import BY_FOLDER, BY_QUEUE_SYSTEM, KINDS
 from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.common.templates import templates_of
@@ -21,7 +20,9 @@ from ptcompile.prerequisites.requirements import (
     software_of,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

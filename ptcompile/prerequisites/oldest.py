@@ -6,13 +6,13 @@ What ptcompile writes depends on the releases that the profile names, so the ans
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version, parse_version
 from ptcompile.operators.record import Operator
 from ptcompile.validate.schemas import versions
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec

@@ -7,7 +7,6 @@ that of Kubernetes is the oldest that will do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes import untyped
 from ptcompile.operators.all import BY_FOLDER, BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, BY_TARGET
@@ -15,7 +14,9 @@ from ptcompile.operators.common.queue_system import QueueSystem
 from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.record import Operator, resolve
 from ptcompile.prerequisites import claims, oldest
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.job.model import Job
     from ptcompile.vocabulary.cluster.model import ClusterProfile

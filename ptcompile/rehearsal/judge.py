@@ -9,9 +9,13 @@ from ptcompile.kubernetes.versions import Version
 from ptcompile.rehearsal.actors import Actor
 from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.agents import agents_of
-from ptcompile.simulation.faults import Claim, End, Fault, claim
+from ptcompile.simulation.faults import Claim, Fault, claim
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import meeting, meets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulation.faults import End
 
 WORDS: dict[End | None, str] = {
     "all": "all pods train to completion",

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ptcompile.simulation.faults import Fault, Kind
+from ptcompile.simulation.faults import Fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulation.faults import Kind
 
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 _AGAIN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 

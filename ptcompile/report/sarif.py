@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, Final
 from urllib.parse import quote
 
 from ptcompile.about import SITE, __version__, page_address
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import get_args  # noqa: TID253 - no cold start reads it
 
-from ptcompile.findings.diagnostics import Authority, Severity, Stage
+from ptcompile.findings.terms import Authority, Severity, Stage
 from ptcompile.report.json import VERSION
 
-Schema = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
 BOOLEAN: Schema = {"type": "boolean"}

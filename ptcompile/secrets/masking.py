@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
 
 from ptcompile.documents.source import read
 from ptcompile.findings.diagnostics import Path, Problem, Span, field_path
@@ -19,7 +18,10 @@ from ptcompile.secrets.occurrences import SHORTEST, forms, occurrences
 from ptcompile.secrets.structure import Secret, secrets_of, sure
 from ptcompile.secrets.texts import Part, apart, parts, without_parts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.documents.source import Document
 
 Hide = Callable[[str], str]

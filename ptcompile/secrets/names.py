@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, TypeVar
 
 from ptcompile.kubernetes.credentials import is_credential
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.memo import kept
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal, TypeVar
+
+    _Value = TypeVar("_Value")
 
 HIDDEN = "***"
 """What stands in place of a secret."""
@@ -83,8 +89,6 @@ _PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
 _is_plain = Pattern(rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]").fullmatch
 """Words, numbers, and marks such as `</s>` and `[PAD]`: no credential is made like that but by hand."""
 
-_Value = TypeVar("_Value")
-
 
 @lru_cache(maxsize=4096)
 def normal(name: str) -> str:
@@ -95,12 +99,20 @@ def normal(name: str) -> str:
 
 def is_secret(name: str, value: object = None) -> bool:
     """Whether a name says that its value is a secret. Doubtful names need a value that looks like one."""
-    known = normal(name)
-    if _SECRET.search(known) is not None:
-        return not _is_path(value) if known.endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD")) else True
-    if value is None or _DOUBTFUL.search(known) is None:
+    sort = _sort(name)
+    if sort == "secret":
+        return not _is_path(value) if normal(name).endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD")) else True
+    if value is None or sort == "plain":
         return False
     return not isinstance(value, bool | int | float) and not (isinstance(value, str) and _is_harmless(value))
+
+
+@kept(4096)
+def _sort(name: str) -> Literal["secret", "doubtful", "plain"]:
+    known = normal(name)
+    if _SECRET.search(known) is not None:
+        return "secret"
+    return "plain" if _DOUBTFUL.search(known) is None else "doubtful"
 
 
 def _is_path(value: object) -> bool:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Final
 
 from ptcompile.secrets.texts import Part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 SHORTEST: Final = 4
 """Characters: a shorter secret is hidden where it stands, and not wherever its letters turn up."""

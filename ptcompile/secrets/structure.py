@@ -1,12 +1,18 @@
 """Which nodes of a document are secret: by the names beside them, by what the object is, and parts of texts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.secrets.names import FIELDS, HIDDEN, is_plain, is_searched, is_secret
 from ptcompile.secrets.texts import Part, apart, is_option, parts, says, without_parts
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 
 class Secret(NamedTuple):

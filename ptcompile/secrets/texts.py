@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from ptcompile.kubernetes.patterns import Pattern
@@ -12,7 +11,7 @@ Part = tuple[int, int]
 """Where a secret stands in a text: offsets of its first character and behind its last."""
 
 # Each repetition is bounded or ends at a character that its start cannot hold: time is linear in the text.
-_hint = Pattern(r"://|@|token|key|pass|secret|pwd|auth|credential|bearer|dsn|_pat\b|webhook|conn", re.IGNORECASE)
+_hint = Pattern(r"(?i)://|@|token|key|pass|secret|pwd|auth|credential|bearer|dsn|_pat\b|webhook|conn")
 _url = Pattern(
     r"(?:\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,15}))?://(?P<user>[^\s/@:'\"]{0,256})(?P<rest>:[^\s/@'\"]{0,1024})?@"
 )
@@ -23,10 +22,9 @@ _assignment = Pattern(
 )
 _option = Pattern(rf"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{{0,80}})(?P<sign>=|[ \t]{{1,8}}(?!-)){_VALUE}")
 _header = Pattern(
-    r"\b(?:(?:proxy-)?authorization|x-[a-z-]{0,40}(?:token|key|auth))\\?[\"']?[ \t]{0,3}[:=][ \t]{0,3}\\?[\"']?"
+    r"(?i)\b(?:(?:proxy-)?authorization|x-[a-z-]{0,40}(?:token|key|auth))\\?[\"']?[ \t]{0,3}[:=][ \t]{0,3}\\?[\"']?"
     r"(?:(?:bearer|basic|token|digest)[ \t]{1,4})?(?P<value>[^\s\"'\\]+)"
-    r"|\b(?:bearer|basic)[ \t]{1,4}(?P<alone>[A-Za-z0-9._~+/=-]{8,})",
-    re.IGNORECASE,
+    r"|\b(?:bearer|basic)[ \t]{1,4}(?P<alone>[A-Za-z0-9._~+/=-]{8,})"
 )
 _pem = Pattern(r"-----BEGIN [A-Z ]{0,30}KEY-----(?P<value>[^-]+)")
 _BARE = frozenset({"KEY", "KEYS", "AUTH", "PASS", "PAT", "PWD"})

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.untyped import Json, items, kind_of, object_name, text
+from ptcompile.kubernetes.untyped import items, kind_of, object_name, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.pod_group import POD_GROUPS
@@ -14,7 +13,9 @@ from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.simulation.job import Job, job_of
 from ptcompile.simulation.pod import Pod
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.simulation.world import World
 
 __all__ = ["Job", "Pod", "job_of", "simulate"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import text
 from ptcompile.kubernetes.versions import (
@@ -17,6 +15,7 @@ from ptcompile.kubernetes.versions import (
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
 from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.torchrun import conf_of
+from ptcompile.typed import NamedTuple
 
 _TORCHRUN = ("torchrun", "accelerate")
 """Launchers whose agents are torchrun's."""

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.accelerators import is_accelerator as is_known
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json, at, items, mapping
+from ptcompile.kubernetes.untyped import at, items, mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 Amounts = Mapping[str, Quantity]
 """Quantities by resource name."""

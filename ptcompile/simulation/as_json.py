@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
+from ptcompile.kubernetes.untyped import at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.claims import device_claims
 from ptcompile.simulation.hidden import masked_places, shown_jobs, shown_pod
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.pod import Pod, owner_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 VERSION = 1
 

@@ -3,7 +3,11 @@
 Variables that name one another twice double at each step: 1 KB of manifest can stand for more than any machine holds.
 """
 
-from typing import Final
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 EXPANDED: Final = 1 << 17
 """Characters that references may put into a container's variables, into its command line, and into its script: 128 KiB

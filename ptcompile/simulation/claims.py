@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, text
+from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, text
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.simulation.pod import Pod
 
 

@@ -7,9 +7,18 @@ What the operator does with a pod that has failed is told elsewhere; here a pod 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
 
 from ptcompile.simulation.agents import Agents
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Kind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
+
+    End = Literal["all", "fewer", "fail"]
+    """How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
 
 LAST_CALL = 30
 """Seconds that c10d waits for further nodes once the fewest are there (last_call_timeout)."""
@@ -30,10 +39,6 @@ _CLOSES = (
     "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others exit with status 1 "
     "when they meet again"
 )
-
-Kind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
-End = Literal["all", "fewer", "fail"]
-"""How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
 
 
 class Fault(NamedTuple):

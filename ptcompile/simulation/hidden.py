@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.secrets.structure import without_secrets
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.pod import Pod
+from ptcompile.typed import cast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Mark = Callable[[str], str]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.untyped import Json
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.pods import expand
 from ptcompile.simulation.pod import Workload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 class Job(Workload):

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
+from ptcompile.kubernetes.untyped import at, items, mapping, text
 from ptcompile.operators.common.expansion import ContainerView, PodView, reference
 from ptcompile.simulation.budget import Budget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
@@ -102,6 +106,7 @@ def command_line(
 
 
 _DECISIVE = ("cpu", "memory")
+_HALVES = ("requests", "limits")
 _KEYS = ("initContainers", "containers")
 
 
@@ -111,13 +116,24 @@ def qos_class(spec: Json) -> str:
     Pod-level resources, where present, decide alone. A GPU alone makes a pod BestEffort. A request that is not
     written equals the limit.
     """
-    pod_level = at(spec, "resources")
-    owners = [pod_level] if pod_level else [at(c, "resources") for k in _KEYS for c in items(spec.get(k))]
-    amounts = [(_amounts(o, "requests"), _amounts(o, "limits")) for o in owners]
-    if not any(requests or limits for requests, limits in amounts):
+    if is_best_effort(spec):
         return "BestEffort"
+    amounts = [(_amounts(o, "requests"), _amounts(o, "limits")) for o in _owners(spec)]
     equal = all(len(limits) == 2 and {**limits, **requests} == limits for requests, limits in amounts)
     return "Guaranteed" if equal else "Burstable"
+
+
+def is_best_effort(spec: Json) -> bool:
+    """Whether nothing asks for cpu or memory."""
+    return not any(
+        quantity.parse(at(one, half).get(name)) for one in _owners(spec) for half in _HALVES for name in _DECISIVE
+    )
+
+
+def _owners(spec: Json) -> list[Json]:
+    """The resources that decide: the pod's own where it has some, else those of its containers."""
+    pod_level = at(spec, "resources")
+    return [pod_level] if pod_level else [at(c, "resources") for k in _KEYS for c in items(spec.get(k))]
 
 
 def _amounts(resources: Json, kind: str) -> dict[str, quantity.Quantity]:

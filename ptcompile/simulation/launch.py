@@ -3,17 +3,23 @@
 torchrun's options and their spellings are those of PyTorch 2.13 (torch/distributed/run.py).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
 
 from ptcompile.kubernetes.wrappers import SHELLS, base, is_program, unwrapped
 from ptcompile.simulation import launchers, shell
 from ptcompile.simulation.budget import Budget
 from ptcompile.torchrun import option_name
+from ptcompile.typed import NamedTuple
 
-Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
-"""Who starts the processes: `command` is the command itself, `image` what only the image knows."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
+
+    Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
+    """Who starts the processes: `command` is the command itself, `image` what only the image knows."""
 
 _MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
 _OTHERS: dict[str, Launcher] = {"accelerate": "accelerate", "mpirun": "mpirun", "mpiexec": "mpirun"}

@@ -4,12 +4,18 @@ Options are those of accelerate 1.10 (commands/launch.py), DeepSpeed 0.17 (launc
 (cli/launcher.py).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.typed import NamedTuple
 
-Name = Literal["accelerate", "deepspeed", "composer"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
+
+    Name = Literal["accelerate", "deepspeed", "composer"]
 
 
 class Dialect(NamedTuple):

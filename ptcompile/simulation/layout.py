@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from ptcompile.report.common import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 LABEL: Final = 13
 """Width of the labels' column."""

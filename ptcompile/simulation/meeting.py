@@ -1,13 +1,21 @@
 """What all pods of a job make of one another: who trains, where they meet, how many processes, what cannot work."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.untyped import at, items, object_name, text
 from ptcompile.kubernetes.versions import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.operators.pods import Role
 from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
 

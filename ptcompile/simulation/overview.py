@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, object_name
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, object_name
 from ptcompile.operators.pods import Role
 from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation import folding
@@ -19,6 +19,10 @@ from ptcompile.simulation.meeting import Meeting, claims, meeting
 from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulation.world import World
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 VALUE = 96
 """Characters of a value that the overview shows; --pod shows all."""

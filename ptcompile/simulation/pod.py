@@ -1,17 +1,23 @@
 """One pod as its processes see it, and the job that it belongs to."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name, text
+from ptcompile.kubernetes.untyped import kind_of, namespace, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.memo import cached_property
 from ptcompile.operators.common.expansion import ContainerView, Expansion, PodView, Role, main_of
 from ptcompile.simulation import amounts, kubelet
 from ptcompile.simulation.launch import Launch, of_container
 from ptcompile.simulation.rendezvous import Rendezvous, rendezvous
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 RANDOM = "-*****"
 """Stands for the five random characters behind a pod's name, where a pod is shown."""
@@ -23,7 +29,7 @@ class Pod:
     What costs something is computed once, when it is first asked for.
     """
 
-    def __init__(self, view: PodView, job: "Workload") -> None:
+    def __init__(self, view: PodView, job: Workload) -> None:
         self.view = view
         self.job = job
 
@@ -88,15 +94,6 @@ class Pod:
         """The main container's variables in order, `$(X)` expanded; what no manifest holds reads `<source>`."""
         main = self.main
         return {} if main is None else kubelet.environment(main, self.view)
-
-    def variable(self, name: str) -> str:
-        """One of the main container's variables, empty where it has none: the others need not be looked at."""
-        if self.main is None or "env" in self.__dict__:
-            return self.env.get(name, "")
-        found = [entry for entry in self.main.env if entry.get("name") == name]
-        if not found or "$" in text(found[-1].get("value")):
-            return self.env.get(name, "")
-        return kubelet.value(found[-1], self.view)
 
     @property
     def command(self) -> list[str] | None:

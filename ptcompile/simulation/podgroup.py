@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json, at, integer, kind_of, mapping
+from ptcompile.kubernetes.untyped import at, integer, kind_of, mapping
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.pod_group import POD_GROUPS, Shares
 from ptcompile.operators.pods import Expansion, Role
 from ptcompile.simulation import amounts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | None:

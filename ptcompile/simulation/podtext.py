@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, object_name, string_map, text
+from ptcompile.kubernetes.untyped import at, kind_of, mapping, object_name, string_map, text
 from ptcompile.operators.common.expansion import env_entry
 from ptcompile.operators.pods import ContainerView
 from ptcompile.simulation import kubelet
@@ -16,6 +16,10 @@ from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.overview import asked, env_table, volume_text
 from ptcompile.simulation.pod import Pod, owner_of
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def in_full(pod: Pod, job: Job | None = None) -> str:

@@ -1,12 +1,18 @@
 """What torchrun makes of a pod: options before PET_* variables before defaults (PyTorch 2.13), or what a script without
 torchrun finds in its environment."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.simulation import launchers
 from ptcompile.simulation.launch import Launch
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 AT_RENDEZVOUS: Final = "assigned at rendezvous"
 NO_RANK: Final = "not set"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.all import KINDS
@@ -18,6 +17,10 @@ from ptcompile.simulation.meeting import Meeting, meeting, names
 from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulation.world import World
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MOST: Final = 512
 """Pods that are compared one by one; of a wider role the first two and the last."""

@@ -6,27 +6,29 @@ that no manifest sets, and `$(command)`, stay as they are written.
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.simulation.budget import Budget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from typing import Final
 
 MAX_SCRIPT: Final = 1 << 16
 """Longer scripts are not read."""
 
 _token = Pattern(
-    r"(?P<blank>[ \t\r]+|\\\n)"
+    r"(?s)(?P<blank>[ \t\r]+|\\\n)"
     r"|(?P<comment>(?:(?<=[\s;&|])|^)\#[^\n]*)"
     r"|(?P<end>[\n;&|]+)"
     r"|'(?P<single>[^']*)'"
     r'|"(?P<double>(?:[^"\\]|\\.)*)"'
     r"|(?P<run>\$\([^()]*(?:\([^()]*\)[^()]*)*\))"
     r"|\\(?P<escaped>.)"
-    r"|(?P<plain>[^\s;&|'\"\\$]+|.)",
-    re.DOTALL,
+    r"|(?P<plain>[^\s;&|'\"\\$]+|.)"
 )
 _variable = Pattern(r"\$(?:\{(\w+)(?::?-([^{}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
 _hostname = Pattern(r"\$\(hostname(?: -s)?\)|`hostname(?: -s)?`")

@@ -1,14 +1,20 @@
 """The world that manifests would make: jobs and their pods, each built when it is asked for."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Final, NamedTuple, overload
 
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.operators.pods import Role
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.pod import RANDOM, Pod
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, overload
 
 WIDE = 4096
 """In JSON, a world with more pods is folded."""
@@ -34,10 +40,13 @@ class Pods(Sequence[Pod]):
     def __len__(self) -> int:
         return min(self.total, sys.maxsize)
 
-    @overload
-    def __getitem__(self, index: int) -> Pod: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Pod]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: int) -> Pod: ...
+        @overload
+        def __getitem__(self, index: slice) -> list[Pod]: ...
+
     def __getitem__(self, index: int | slice) -> Pod | list[Pod]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]

@@ -8,7 +8,6 @@ and none twice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.findings.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
@@ -21,15 +20,19 @@ from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import complete, covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.operators.common.verdict import Webhook
     from ptcompile.validate.core import Context
     from ptcompile.validate.definitions import Definition, Definitions, JsonSchema
 
+    Others = Sequence[Mapping[str, Any]]
+
 __all__ = ["supported", "validate"]
 
 Kind = tuple[str, str]
-Others = Sequence[Mapping[str, Any]]
 
 
 def supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:

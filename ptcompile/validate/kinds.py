@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.all import OPERATORS
+from ptcompile.typed import NamedTuple
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, SHIPPED, as_tuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _INDEX: Final = "kubernetes/kinds.json"
 

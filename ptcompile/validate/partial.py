@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.validate.schemas import known_version
 from ptcompile.validate.structure import structure
 from ptcompile.validate.structure_fault import to_problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _POD = ("v1", "Pod")
 

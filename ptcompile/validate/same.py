@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import marshal
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def same(one: Any, other: Any, *, exact: bool = False) -> bool:

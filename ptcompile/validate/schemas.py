@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
 
 from ptcompile.documents.schema_files import load
 from ptcompile.operators.all import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 CORE: Final = "kubernetes/core.json"
 

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, as_tuple
 from ptcompile.validate.structure_compile import compile_node, definition
-from ptcompile.validate.structure_fault import Check, Fault, Found
+from ptcompile.validate.structure_fault import Fault, Found
 from ptcompile.validate.structure_scope import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.structure_fault import Check
 
 _UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ptcompile.findings.value_fixes import spelt
 from ptcompile.kubernetes.names import suggest
-from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
+from ptcompile.validate.structure_fault import Fault, Found, mismatch, shown
 from ptcompile.validate.structure_scalars import whole
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.validate.structure_fault import Check
+
+    Schema = Mapping[str, Any]
 
 _NAME = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _FORM = {
@@ -28,6 +31,8 @@ def _search(pattern: str) -> Callable[[str], object] | None:
 
     if isinstance(pattern, Theirs):
         return lambda text: fits(pattern, text) or None
+    import re
+
     try:
         return re.compile(in_python(pattern), re.ASCII).search
     except re.error:
@@ -143,6 +148,8 @@ def _same_items(items: Sequence[Any]) -> Found:
 
 
 def _duplicate(index: int, value: Any) -> Fault:
+    import json
+
     text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
     fault = Fault("duplicate-value", text, "remove one of the two, or give it another key")
     fault.path.append(index)

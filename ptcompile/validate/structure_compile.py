@@ -5,20 +5,28 @@ Go decodes a built-in kind (required fields, enums and list keys are no matter o
 apiextensions server holds an operator's object to its CRD.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.value_fixes import NO_ITEM, listed
-from ptcompile.kubernetes.versions import Version
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, resolve
 from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
-from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
+from ptcompile.validate.structure_fault import Fault, Found, mismatch
 from ptcompile.validate.structure_further import further
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
-from ptcompile.validate.structure_scope import NEWEST, Schema, Scope, doubted, doubtful, fields_of, in_version
+from ptcompile.validate.structure_scope import NEWEST, Scope, doubted, doubtful, fields_of, in_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.versions import Version
+    from ptcompile.validate.structure_fault import Check
+    from ptcompile.validate.structure_scope import Schema
 
 NAMED: Final[dict[tuple[str, bool], Check]] = {
     ("Quantity", False): scalars.decoded_quantity,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, Problem, Stage, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, Problem, field_path
 from ptcompile.findings.value_fixes import Cure, typed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.terms import Stage
 
 
 class Fault:
@@ -34,7 +38,7 @@ class Fault:
 Found = list[Fault] | None
 """What a check returns: nothing wrong is `None`, so that accepting costs no allocation."""
 
-Check = Callable[[Any], Found]
+Check = Callable[["Any"], Found]
 """Looks at one value that is not null."""
 
 _TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
@@ -54,6 +58,8 @@ def type_name(value: Any) -> str:
 
 def shown(value: Any) -> str:
     """A value in a message: JSON, cut when it is long."""
+    import json
+
     text = json.dumps(value, default=str, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 

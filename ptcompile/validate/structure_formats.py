@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
 
 from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.structure_fault import Check, Fault, Found, shown
+from ptcompile.validate.structure_fault import Fault, Found, shown
 from ptcompile.validate.structure_scalars import base64, time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.structure_fault import Check
 
 Holds = Callable[[str], bool]
 

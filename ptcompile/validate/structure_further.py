@@ -5,14 +5,18 @@ The operators' CRDs have next to none of it; users' have.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
 
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.structure_fault import Check, Fault, Found, shown
+from ptcompile.validate.structure_fault import Fault, Found, shown
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.structure_fault import Check
+
+    Schema = Mapping[str, Any]
 
 LOGIC: Final = ("allOf", "anyOf", "oneOf", "not")
 _NUMBERS: Final = ("minimum", "maximum", "multipleOf")
@@ -59,6 +63,8 @@ def _enum(values: list[Any]) -> Check:
     def check(value: Any) -> Found:
         if any(value == one and type(value) is type(one) for one in values):
             return None
+        import json
+
         choices = ", ".join(json.dumps(one) for one in values)
         text = f"Unsupported value: {shown(value)}: supported values: {choices}"
         return [Fault("unsupported-value", text, "write one of them")]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from ptcompile.findings.value_fixes import named
 from ptcompile.validate.structure_fault import Fault
 
-Schema = Mapping[str, Any]
-Fields = Callable[[Schema], Mapping[str, Any]]
-"""The fields of a schema node: through references, list items and map values."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Schema = Mapping[str, Any]
+
+    Fields = Callable[[Schema], Mapping[str, Any]]
+    """The fields of a schema node: through references, list items and map values."""
 
 
 def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields, there: Mapping[str, Any]) -> Fault:

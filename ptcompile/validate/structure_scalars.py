@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.value_fixes import QUOTES, amount
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.quantity import is_plain
 from ptcompile.kubernetes.quantity import valid as valid_quantity
-from ptcompile.memo import kept
-from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
+from ptcompile.validate.structure_fault import Fault, Found, mismatch, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.structure_fault import Check
 
 INT_RANGES: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
@@ -96,18 +100,15 @@ def _no_quantity(value: Any) -> Fault:
     return fault
 
 
-@kept(4096)
-def _is_crd_quantity(text: str) -> bool:
-    return _CRD_QUANTITY(text) is not None and valid_quantity(text)
-
-
 def crd_quantity(value: Any) -> Found:
     """A quantity in a CRD: an integer, or text that fits a pattern looser than Go's parser, which reads it later."""
     if isinstance(value, str):
-        if _is_crd_quantity(value):
+        if is_plain(value):
             return None
         if _CRD_QUANTITY(value) is None:
             return [_no_quantity(value)]
+        if valid_quantity(value):
+            return None
         text = f"Invalid value: {shown(value)}: the CRD accepts it, but it cannot be read as a quantity"
         return [Fault("invalid-quantity", text, _QUANTITY_HELP, stage="pod")]
     if whole(value) is not None:

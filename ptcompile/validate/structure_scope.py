@@ -1,14 +1,20 @@
 """How a schema is read, and which fields it then has."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.typed import NamedTuple
 from ptcompile.validate.schemas import as_tuple, resolve
 from ptcompile.validate.structure_fault import Found, mismatch
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Schema = Mapping[str, Any]
 
 NEWEST: Final = Versions().kubernetes
 

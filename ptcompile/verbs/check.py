@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.diffing.hiding import hidden
@@ -13,6 +12,11 @@ from ptcompile.documents import source
 from ptcompile.documents.emit import emit_all
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.pods import RUNS_PODS
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NOWHERE = "/dev/null"
 

@@ -1,23 +1,29 @@
 """The verb `compile` as a function: text, bytes, a mapping or a `Spec` in, a result out. No files, no printing."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
-from ptcompile.arguments import Given
+from ptcompile.about import own_process
 from ptcompile.documents import emit
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
 from ptcompile.findings.selection import NO_CODES, Selection, selection
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.arguments import Given
     from ptcompile.compiling.overrides import Laid
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.operators.handles import Handle
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
 
 
 class CompileError(Exception):
@@ -53,14 +59,14 @@ class Result(NamedTuple):
         return emit.emit_all(self.manifests)
 
     @property
-    def handles(self) -> "tuple[Handle, ...]":
+    def handles(self) -> tuple[Handle, ...]:
         """A handle for each job, in the order of the manifests: how to apply, follow, suspend and delete it."""
         from ptcompile.operators.handles import handles
 
         return tuple(handles(self.manifests))
 
     @property
-    def handle(self) -> "Handle":
+    def handle(self) -> Handle:
         """The handle of the one job. Raises `CompileError` where there is an error, ValueError for several jobs."""
         found = self.handles
         if len(found) == 1:
@@ -77,17 +83,17 @@ class Result(NamedTuple):
 
 
 def compile(
-    spec: "Given | Spec",
+    spec: Given | Spec,
     *,
     target: str | None = None,
-    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
-    extensions: "Extensions | None" = None,
+    extensions: Extensions | None = None,
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
@@ -136,30 +142,36 @@ class _Made(NamedTuple):
 
 
 def _of_document(
-    laid: "Laid",
+    laid: Laid,
     found: list[Diagnostic],
     *,
-    profile: "ClusterProfile",
+    profile: ClusterProfile,
     target: str | None,
     filename: str | None,
     asked: Selection | None,
-    extensions: "Extensions | None",
+    extensions: Extensions | None,
 ) -> _Made:
     """Compile one document, and put what is said of it into `found`."""
-    from ptcompile.compiling.advice import advice
     from ptcompile.compiling.further import compile_whole
 
     compiled = compile_whole(laid.data, profile, target, extensions)
+    found += laid.told(compiled.problems, filename)
+    if laid.refused or asked is None:
+        return _Made(() if laid.refused else compiled.manifests)
+    from ptcompile.compiling.advice import advice
+
     stamp = partial(laid.stamp, filename=filename)
-    said = advice(compiled, laid.data, profile, None if laid.refused else asked, stamp, extensions)
-    found += [*laid.told(compiled.problems, filename), *said.told]
-    return _Made(() if laid.refused else compiled.manifests, said.told, said.meant)
+    said = advice(compiled, laid.data, profile, asked, stamp, extensions)
+    found += said.told
+    return _Made(compiled.manifests, said.told, said.meant)
 
 
 def _judged(
     made: Sequence[_Made], found: Sequence[Diagnostic], read: Source, filename: str | None, asked: Selection | None
 ) -> Result:
     """The result: the findings that comments in the file leave, and no manifests that a rule calls an error."""
+    if asked is None and not found:
+        return Result(tuple([manifest for document in made for manifest in document.manifests]), ())
     from ptcompile.compiling.advice import left
 
     told, meant = left(read, found, (one for document in made for one in document.advice), asked, filename)
@@ -175,17 +187,17 @@ def _judged(
 
 
 def explain(
-    spec: "Given | Spec",
+    spec: Given | Spec,
     *,
     target: str | None = None,
-    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
-    extensions: "Extensions | None" = None,
-) -> "Explanation":
+    extensions: Extensions | None = None,
+) -> Explanation:
     """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
 
     Arguments as for `compile`; the file names are for positions only. The findings are those of `compile`, but what a
@@ -213,15 +225,16 @@ def explain(
 
 
 def read_cluster(
-    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None", *, filename: str | None = None
-) -> "tuple[ClusterProfile | None, list[Diagnostic]]":
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
+) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
-    from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
-    from ptcompile.vocabulary.fields import Profile
     from ptcompile.vocabulary.from_schema import default_cluster
 
     if cluster is None:
         return default_cluster(), []
+    from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
+    from ptcompile.vocabulary.fields import Profile
+
     if isinstance(cluster, Profile):
         refused = [streams.stamp(problem, None, filename) for problem in freeform_cluster(cluster)]
         return None if refused else cluster, refused

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile import streams
-from ptcompile.arguments import Given
 from ptcompile.findings.diagnostics import Diagnostic, field_path
 from ptcompile.verbs import compile as compiling
 from ptcompile.verbs.compile import Result
 from ptcompile.verbs.import_manifests import ImportedSpec, import_manifests
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.arguments import Given
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 _ROUNDS = 8
 _OF_THE_END = frozenset({"on failure", "QoS class", "restartPolicy"})

@@ -1,10 +1,10 @@
 """The verb `diff` as a function: specs or manifests, and how their worlds and their fields differ."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
-from ptcompile.arguments import Given
 from ptcompile.diffing import Side, compare
 from ptcompile.diffing.difference import Difference
 from ptcompile.diffing.pairing import same_objects
@@ -13,9 +13,14 @@ from ptcompile.documents.source import Document
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.all import OPERATORS
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.arguments import Given
     from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -40,14 +45,14 @@ class _Read(NamedTuple):
 
 
 def diff(
-    a: "Given | Spec",
-    b: "Given | Spec",
+    a: Given | Spec,
+    b: Given | Spec,
     *,
     target: str | None = None,
-    from_cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
-    to_cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
+    from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    to_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filenames: tuple[str | None, str | None] = (None, None),
-    extensions: "Extensions | None" = None,
+    extensions: Extensions | None = None,
 ) -> Difference:
     """How `b` differs from `a`: two specs, two streams of manifests, one of each, or one under two profiles.
 
@@ -73,7 +78,7 @@ def diff(
     return Difference(names, compare(before, after, verdicts), told)
 
 
-def _applied(before: Side, after: Side, read: _Read) -> "tuple[dict[int, Apply], list[Diagnostic]]":
+def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], list[Diagnostic]]:
     """What an apply of the second side over the first does, and would be refused for, at the lines of the second."""
     from ptcompile.diffing.applying import applied
 
@@ -93,8 +98,8 @@ def _applied(before: Side, after: Side, read: _Read) -> "tuple[dict[int, Apply],
 
 
 def _read(
-    given: "Given | Spec",
-    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None",
+    given: Given | Spec,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
     filename: str | None,
     parameter: str,
 ) -> _Read:
@@ -120,8 +125,8 @@ def _target(other: _Read) -> str | None:
 
 
 def _side(
-    read: _Read, target: str | None, otherwise: str | None, extensions: "Extensions | None"
-) -> "tuple[Side, list[Diagnostic]]":
+    read: _Read, target: str | None, otherwise: str | None, extensions: Extensions | None
+) -> tuple[Side, list[Diagnostic]]:
     """The manifests of a side, its specs compiled for `target`, else their own, else `otherwise`."""
     from ptcompile.compiling.compiler import compile_document  # manifests alone do without
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ptcompile.about import own_process
 from ptcompile.fixing import Skipped, mend
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs.lint import Report, lint
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Diagnostic
+    from typing import Any, Literal
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from ptcompile.findings.diagnostics import Diagnostic
 
 
 class Fixed(NamedTuple):

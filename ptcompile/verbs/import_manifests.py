@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
-from ptcompile.arguments import Given
+from ptcompile.about import own_process
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
 from ptcompile.operators import all as operators
+from ptcompile.typed import NamedTuple
 from ptcompile.validate import validate
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.arguments import Given
     from ptcompile.documents.source import Document
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
+
+    Json = dict[str, Any]
 
 _READ = operators.having("read")
 """The kinds that are read back, by apiVersion and kind."""

@@ -3,21 +3,26 @@
 Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import arguments, streams
-from ptcompile.arguments import Given
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.findings.selection import NO_CODES, Selection, selection
 from ptcompile.judging.objects import Asked
 from ptcompile.judging.stream import everything_found, of_the_text
 from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ptcompile.arguments import Given
     from ptcompile.extending import Extensions
     from ptcompile.validate.definitions import Definitions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -44,7 +49,7 @@ def lint(
     source: Given,
     *,
     filename: str | None = None,
-    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: Literal["count", "error"] = "count",
@@ -52,7 +57,7 @@ def lint(
     ignore: Iterable[str] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
     beside: Sequence[Mapping[str, Any]] = (),
-    extensions: "Extensions | None" = None,
+    extensions: Extensions | None = None,
     pause: Callable[[], None] | None = None,
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
@@ -92,8 +97,8 @@ def lint(
 
 
 def _profile(
-    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None",
-) -> "tuple[ClusterProfile | None, list[Diagnostic]]":
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
+) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """The profile that was given, and what is wrong with it."""
     if cluster is None:
         return None, []
@@ -114,7 +119,7 @@ def _without_meant(
     return (*left, *(streams.stamp(problem, None, filename) for problem in problems)), meant
 
 
-def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "Definitions | None":
+def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> Definitions | None:
     """The kinds that the files named define, and the CRDs of the stream."""
     if not isinstance(schemas, str | os.PathLike):
         arguments.check(schemas=schemas)
@@ -131,6 +136,6 @@ def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "De
     return brought._replace(kinds={**brought.kinds, **definitions_of(manifests)})
 
 
-def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:
+def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:
     versions = profile.versions() if profile is not None else Versions()
     return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions

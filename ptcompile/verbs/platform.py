@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.prerequisites.objects import Setup
 from ptcompile.prerequisites.objects import platform as set_up
 from ptcompile.verbs import compile
 from ptcompile.verbs.requires import jobs
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 

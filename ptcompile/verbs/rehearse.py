@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
 
 from ptcompile.verbs import compile as compiling
 from ptcompile.verbs.simulate import simulate
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
-    from ptcompile.simulation.faults import Kind
     from ptcompile.simulation.job import Job
     from ptcompile.simulation.world import World
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -60,8 +61,8 @@ def rehearse(
     if not world.jobs and not world.ok:
         raise compiling.CompileError(world.diagnostics)
     job = the_job(world, source, cluster)
-    words = [word.partition(" ") for word in faults]
-    found = [rehearsal.fault(cast("Kind", kind), text.strip()) for kind, _, text in words]
+    words: list[tuple[Any, str, str]] = [word.partition(" ") for word in faults]
+    found = [rehearsal.fault(kind, text.strip()) for kind, _, text in words]
     end = rehearsal.enough(found, scale) if limit is None else limit
     settings = rehearsal.Settings(python, script, own_command, scale, end, image)
     return rehearsal.rehearse(job, found, settings=settings, most=max_processes, progress=progress)

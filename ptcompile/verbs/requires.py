@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
-from ptcompile.arguments import Given
-from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.about import own_process
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.prerequisites.requirements import Requirement
 from ptcompile.prerequisites.requirements import requires as needs
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Diagnostic
+    from typing import Any
+
+    from ptcompile.arguments import Given
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from ptcompile.findings.diagnostics import Diagnostic
 
 
 class Requirements(NamedTuple):

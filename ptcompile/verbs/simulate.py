@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
-from ptcompile.arguments import Given
 from ptcompile.kubernetes.index import Objects
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.arguments import Given
     from ptcompile.documents.source import Document
     from ptcompile.extending import Extensions
     from ptcompile.findings.diagnostics import Diagnostic, Path, Problem

@@ -1,10 +1,16 @@
 """The verb `targets` as a function: what each target can express, and what each release of an operator changed."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.operators.common.changes import Change, changes
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 TABLE: Final = "targets.json"
 """What `Targets.to_dict` gave when the compiler was last changed: the answers of some 250 compilations."""

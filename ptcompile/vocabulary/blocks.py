@@ -1,9 +1,17 @@
 """The blocks of our vocabularies, by their committed JSON Schemas: which fields a mapping of a document may have."""
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from __future__ import annotations
 
-from ptcompile.documents.schema_files import Schema, load
+from collections.abc import Mapping
+
+from ptcompile.documents.schema_files import load
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.documents.schema_files import Schema
 
 SPEC_FILE: Final = "spec.schema.json"
 CLUSTER_FILE: Final = "cluster.schema.json"
@@ -28,7 +36,7 @@ class Block(NamedTuple):
         found: Mapping[str, Schema] = self.schema["properties"]
         return found
 
-    def inside(self, field: str, *, into_values: bool = False) -> "Block | None":
+    def inside(self, field: str, *, into_values: bool = False) -> Block | None:
         """The block that a field holds, through `| None` and lists and, if asked, the values of a mapping."""
         name = _named(self.fields[field], into_values=into_values)
         return Block(self.file, name) if name is not None else None

@@ -7,14 +7,14 @@ Each gives the value that is kept, and raises ValueError with the reason in plai
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.vocabulary.cluster import pod_base
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol, TypeVar
+    from typing import Any, Final, Protocol, TypeVar
 
     Topology = TypeVar("Topology", bound="_Topology")
     ProfileSpec = TypeVar("ProfileSpec", bound="_ProfileSpec")

@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final
 
-from ptcompile.documents.schema_files import Schema
 from ptcompile.findings.diagnostics import Path
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.blocks import Block
 from ptcompile.vocabulary.checks import CHECKS, as_text
 from ptcompile.vocabulary.from_schema import python_name
 
-Fault = dict[str, Any]
-"""One fault as pydantic details it: `type`, `loc`, `msg`, `input` and for some `ctx`. The path has no union's tags."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
-_Faults = Iterator[Fault]
+    from ptcompile.documents.schema_files import Schema
+
+    Fault = dict[str, Any]
+    """One fault as pydantic details it: `type`, `loc`, `msg`, `input` and for some `ctx`. The path has no union's
+    tags."""
+
+    _Faults = Iterator[Fault]
 
 
 class UnsureError(Exception):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, Protocol, Self
 
-class _Elastic(Protocol):
-    @property
-    def nnodes(self) -> int | str | None: ...
+    class _Elastic(Protocol):
+        @property
+        def nnodes(self) -> int | str | None: ...
 
-
-class _Role(Protocol):
-    @property
-    def replicas(self) -> int: ...
+    class _Role(Protocol):
+        @property
+        def replicas(self) -> int: ...
 
 
 class Fields:
@@ -129,13 +130,13 @@ class Profile(Fields):
 
     def versions(self) -> Versions:
         """The versions in force: those given, else the newest known."""
-        given = vars(self.spec.versions)
-        return _releases(tuple([(name, text) for name, text in given.items() if text is not None]))
+        given = self.spec.versions
+        return _releases(tuple(vars(given).items()) if given.model_fields_set else ())
 
 
 @lru_cache(256)
-def _releases(given: tuple[tuple[str, str], ...]) -> Versions:
-    return Versions(**{name: parse_version(text) for name, text in given})
+def _releases(given: tuple[tuple[str, str | None], ...]) -> Versions:
+    return Versions(**{name: parse_version(text) for name, text in given if text is not None})
 
 
 class Plain(Fields):
@@ -146,8 +147,8 @@ class Plain(Fields):
     model_fields_set: set[str]
     """The fields that the document gives, as pydantic has it."""
 
-    def __init__(self, values: Mapping[str, Any], given: set[str]) -> None:
-        self.__dict__.update(values)
+    def __init__(self, values: dict[str, Any], given: set[str]) -> None:
+        self.__dict__ = values  # and nobody else's from here on
         self.model_fields_set = given
 
     def __repr__(self) -> str:

@@ -9,21 +9,28 @@ What is taken here they take too, as an object that is equal field by field: tes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
 
-from ptcompile.documents.schema_files import Schema, load
+from ptcompile.documents.schema_files import load
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.typed import cast
 from ptcompile.vocabulary.blocks import CLUSTER_FILE, SPEC_FILE, Block
 from ptcompile.vocabulary.checks import CHECKS
 from ptcompile.vocabulary.fields import CLASSES, Plain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.documents.schema_files import Schema
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.cluster.queues import TopologyLevel
     from ptcompile.vocabulary.spec import Spec
+
+    _Read = Callable[[Any], Any]
+    """From decoded data to what is kept of it. Raises ValueError, without words, where the schema does not take it."""
 
 
 def spec(data: Any) -> Spec | None:
@@ -67,10 +74,6 @@ def level(node_label: str) -> TopologyLevel:
 def no_level() -> TopologyLevel:
     """A level of the network of which nothing is known."""
     return cast("TopologyLevel", _reader(CLUSTER_FILE, "TopologyLevel")({}))
-
-
-_Read = Callable[[Any], Any]
-"""From decoded data to what is kept of it. Raises ValueError, without words, where the schema does not take it."""
 
 
 def _read(file: str, definition: str, data: Any) -> Plain | None:
@@ -128,34 +131,31 @@ def _object(file: str, schema: Schema) -> _Read:
     def read_object(data: Any) -> Plain:
         if type(data) is not dict or not required <= data.keys():
             raise ValueError
-        values, given = {**defaults}, set()
+        given: dict[str, Any] = {}
         for name, value in data.items():
-            field = fields[name]
-            if field is None:
-                raise ValueError
-            attribute, read = field
-            values[attribute] = read(value)
-            given.add(attribute)
+            attribute, read = fields[name]
+            given[attribute] = read(value)
+        values = {**defaults, **given}
         for attribute, copy in fresh:
             if attribute not in given:
                 values[attribute] = copy()
-        return made(values, given)
+        return made(values, {*given})
 
     return read_object
 
 
-class _Fields(dict[Any, "tuple[str, _Read] | None"]):
-    """What each field of an object is called and read by, found out when a document first has it; None of no field."""
+class _Fields(dict["Any", "tuple[str, _Read]"]):
+    """What each field of an object is called and read by, found out when a document first has it."""
 
     def __init__(self, file: str, properties: Schema) -> None:
         super().__init__()
         self.file = file
         self.properties = properties
 
-    def __missing__(self, name: Any) -> tuple[str, _Read] | None:
+    def __missing__(self, name: Any) -> tuple[str, _Read]:
         schema = self.properties.get(name)
         if schema is None:
-            return None  # and not kept: there is no end to wrong names
+            raise ValueError
         self[name] = found = (python_name(name), _value(self.file, schema))
         return found
 
@@ -220,11 +220,12 @@ def _text(pattern: str | None, longest: int | None) -> _Read:
     """
     if pattern is None or longest is not None:
         return _exactly(str)
+    search = Pattern(pattern).search
 
     def read_text(value: Any) -> str:
         if type(value) is not str or "\n" in value:
             raise ValueError
-        if re.search(pattern, value) is None:  # compiled where there is a value, once
+        if search(value) is None:
             raise ValueError
         return value
 
@@ -251,12 +252,14 @@ def _list(read: _Read) -> _Read:
 
 def _mapping(read: _Read) -> _Read:
     def read_mapping(value: Any) -> dict[str, Any]:
-        if type(value) is not dict or not all(type(key) is str for key in value):
+        if type(value) is not dict or not {*map(type, value)} <= _TEXT:
             raise ValueError
-        return {key: read(item) for key, item in value.items()}
+        return {**value} if read is _anything else {key: read(item) for key, item in value.items()}
 
     return read_mapping
 
+
+_TEXT: Final = {str}
 
 _TYPES: Final[dict[str, Callable[[str, Schema], _Read]]] = {
     "object": _entries,

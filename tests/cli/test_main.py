@@ -151,11 +151,19 @@ def test_a_bare_lint_is_what_the_parser_makes_of_it() -> None:
     parsed = vars(_parser("lint").parse_args(words))
     parsed.pop("run")
     assert bare(words) == parsed
+    for given in ([], ["a.yaml", "-"], ["--no-lint", "a.yaml"], ["a.yaml", "b/", "--no-lint", "--no-lint"]):
+        parsed = vars(_parser("compile").parse_args(["compile", *given]))
+        parsed.pop("run")
+        assert bare(["compile", *given]) == parsed
     for more in (
         ["lint", "--fix", "a.yaml"],
         ["lint", "a.yaml", "-h"],
         ["lint", "--", "-x"],
-        ["compile", "a.yaml"],
+        ["compile", "a.yaml", "--target", "job"],
+        ["compile", "a.yaml", "--no-lin"],
+        ["compile", "--", "a.yaml"],
+        ["simulate", "a.yaml"],
+        ["a.yaml"],
         [],
     ):
         assert bare(more) is None

@@ -9,8 +9,8 @@ import pytest
 
 import ptcompile
 from ptcompile.explaining.explanation import Explanation
-from tests.conftest import ABLE, ROOT, Case, pair_name, thinned
-from tests.explaining.cases import explained
+from tests.conftest import ROOT, Case, pair_name, thinned
+from tests.explaining.cases import SOME, explained
 from tests.making import smallest
 
 SCHEMA = json.loads((ROOT / "schemas" / "explanation.schema.json").read_text(encoding="utf-8"))
@@ -134,7 +134,7 @@ def test_a_file_cannot_steer_the_terminal() -> None:
     assert "\x1b" not in explanation.text("env") + explanation.text()
 
 
-@pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
+@pytest.mark.parametrize(("case", "target"), thinned(SOME, 5), ids=pair_name)
 def test_json_is_as_its_schema_says(case: Case, target: str) -> None:
     data = json.loads(json.dumps(explained(case, target).explanation.to_dict()))
     VALIDATOR.validate(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -154,12 +155,21 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
 )
 def test_a_broken_one_is_a_sentence(place: Path, rules: str, said: str) -> None:
     _one(place, "return []", rules)
-    for words in (("lint", "spec.yaml"), ("spec.yaml",), ("plugins",), ("explain", "ACME001"), ("rules",)):
-        done = ran(place / "packages", place / "repo", *words)
-        assert done.returncode == 2, words
-        assert "plugin 'acme' 2.0 is broken (ptcompile.rules ACME = acme_rules:RULES): " in done.stderr
-        assert said in done.stderr
-        assert "Traceback" not in done.stderr
+    _assert_broken(ran(place / "packages", place / "repo", "lint", "spec.yaml"), said)
+
+
+def _assert_broken(done: subprocess.CompletedProcess[str], said: str) -> None:
+    assert done.returncode == 2, done.args
+    assert "plugin 'acme' 2.0 is broken (ptcompile.rules ACME = acme_rules:RULES): " in done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("rules", ["1/0", "exit(3)"])
+def test_a_broken_one_breaks_every_command_that_needs_it(place: Path, rules: str) -> None:
+    _one(place, "return []", rules)
+    for words in (("spec.yaml",), ("plugins",), ("explain", "ACME001"), ("rules",)):
+        _assert_broken(ran(place / "packages", place / "repo", *words), "ZeroDivisionError" if "/" in rules else "Exit")
     assert ran(place / "packages", place / "repo", "lint", "spec.yaml", "--isolated").returncode == 0
 
 

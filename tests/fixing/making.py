@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.findings.diagnostics import Diagnostic, Edit, Fix, Stage
+from ptcompile.findings.diagnostics import Diagnostic, Edit, Fix
+from ptcompile.findings.terms import Stage
 
 
 def finding(

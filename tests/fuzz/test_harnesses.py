@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -15,8 +16,10 @@ from fuzz import engine, guard, harness
 from fuzz.harnesses import HARNESSES, SHARES
 from fuzz.mutate import MAX_SIZE, _anchors, _chain, _stream, mutate
 from fuzz.seeds import seeds
+from ptcompile import limits
+from ptcompile.cli import trust
 from tests.conftest import thinned
-from tests.making import smallest
+from tests.making import smallest, training_runtime
 
 PROFILE = "---\napiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {accelerators: !x {}}\n"
 MOUNT = """\
@@ -33,28 +36,30 @@ CONDITION = (
     "    rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget, status: []}]}]\n"
 )
 
-RUNTIME = """\
-apiVersion: trainer.kubeflow.org/v1alpha1
-kind: TrainingRuntime
-metadata: {{name: r}}
-spec:
-  mlPolicy: {{numNodes: 2, torch: {{}}}}
-  template:
-    spec:
-      replicatedJobs:
-      - name: node
-        template:
-          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
-          spec: {}
+TRAINJOB = """\
 ---
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
-metadata: {{name: r}}
-spec: {{runtimeRef: {{name: r, kind: TrainingRuntime}}, trainer: {{numNodes: 2, numProcPerNode: 8}}}}
+metadata: {name: r}
+spec: {runtimeRef: {name: r, kind: TrainingRuntime}, trainer: {numNodes: 2, numProcPerNode: 8}}
 """
-PODS = """\
-{{completionMode: Indexed, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: {}}}}}}}"""
-NODE = "[{{name: node, image: i, command: [torchrun, --rdzv-conf=timeout=9, t.py], {}}}]"
+
+
+def _of_runtime(job: str) -> tuple[str, str]:
+    """A TrainJob and its runtime, whose Job has this spec."""
+    return "verbs", training_runtime("r", job) + TRAINJOB
+
+
+def _of_containers(containers: str) -> tuple[str, str]:
+    pods = f"{{spec: {{restartPolicy: Never, containers: {containers}}}}}"
+    return _of_runtime(f"{{completionMode: Indexed, backoffLimit: 0, template: {pods}}}")
+
+
+def _of_node(fields: str) -> tuple[str, str]:
+    words = "torchrun, --rdzv-conf=timeout=9, t.py"
+    return _of_containers(f"[{{name: node, image: i, command: [{words}], {fields}}}]")
+
+
 SERVICE = """\
 apiVersion: v1
 kind: Service
@@ -77,25 +82,13 @@ FOUND: dict[str, tuple[str, str]] = {
     "a warning about a profile's text was taken for a refusal, without a word": ("compile", smallest() + PROFILE),
     "a Job whose pod condition has a list for its status": ("lint", CONDITION),
     "a picture of a Pod whose mounts have lists for names": ("lint", MOUNT),
-    "import: a runtime whose variable has a mapping for its name": (
-        "verbs",
-        RUNTIME.format(PODS.format(NODE.format("env: [{name: {}}]"))),
-    ),
-    "import: a runtime with a number for a variable": (
-        "verbs",
-        RUNTIME.format(PODS.format(NODE.format("env: [1.5, {name: A, value: x}]"))),
-    ),
-    "import: a runtime with a mapping for its variables": (
-        "verbs",
-        RUNTIME.format(PODS.format(NODE.format("env: {value: x}"))),
-    ),
-    "import: a runtime with a number for a mountPath": (
-        "verbs",
-        RUNTIME.format(PODS.format(NODE.format("volumeMounts: [{name: v, mountPath: 1.5}]"))),
-    ),
-    "import: a runtime with a text for its containers": ("verbs", RUNTIME.format(PODS.format('"x"'))),
-    "import: a runtime with a number for the spec of its pods": ("verbs", RUNTIME.format("1.5")),
-    "import: a runtime whose pods have no spec": ("verbs", RUNTIME.format("null")),
+    "import: a runtime whose variable has a mapping for its name": _of_node("env: [{name: {}}]"),
+    "import: a runtime with a number for a variable": _of_node("env: [1.5, {name: A, value: x}]"),
+    "import: a runtime with a mapping for its variables": _of_node("env: {value: x}"),
+    "import: a runtime with a number for a mountPath": _of_node("volumeMounts: [{name: v, mountPath: 1.5}]"),
+    "import: a runtime with a text for its containers": _of_containers('"x"'),
+    "import: a runtime with a number for the spec of its pods": _of_runtime("1.5"),
+    "import: a runtime whose pods have no spec": _of_runtime("null"),
     "import: a Service with a mapping for its name": ("verbs", SERVICE),
     "import: a path in a list on one line that begins with a colon": ("verbs", COLON),
     "requires: a document with a list for its kind": ("verbs", f"kind: []\n---\n{SERVICE}"),
@@ -127,6 +120,15 @@ def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     crashes = engine.blind(run, start, runs=30, seed=2, crashes=tmp_path, tell=told.append)
     assert (crashes, told) == (0, [])
     assert run.executions == 30 + len(start)
+
+
+def test_an_untrusted_input_leaves_the_process_trusted() -> None:
+    with patch.object(trust, "distrust", side_effect=trust.distrust) as asked:
+        for tail in range(64):
+            HARNESSES["files"](f"kind: Pod  # {tail}\n".encode())
+    assert asked.called
+    assert not trust.untrusted()
+    assert limits.limits() == limits.TRUSTED
 
 
 def test_every_harness_has_its_share() -> None:

@@ -11,7 +11,8 @@ import pytest
 import ptcompile
 import ptcompile.linting
 from ptcompile.findings.codes import CODES
-from ptcompile.findings.diagnostics import Diagnostic, Severity, Stage
+from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.findings.terms import Severity, Stage
 from ptcompile.linting import every_rule
 from ptcompile.linting.pages import MARK, page
 from ptcompile.linting.rule import Rule

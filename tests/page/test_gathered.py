@@ -13,24 +13,38 @@ from tests.page.making import HOSTILE, SIX, example, page, text
 from tests.page.reading import read_html
 from tests.page.reference import kin
 
+SMALL = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: small}
+spec:
+  image: registry.example.com/train:1.2
+  script: train.py
+  args: [--epochs, "3"]
+  env:
+    NCCL_DEBUG: INFO
+    NOTE: |
+      key: no key
+      # no comment
+"""
 ODD: dict[str, str | bytes] = {
     "nothing": "",
     "a nul": "\x00",
     "a list": "- a\n",
     "a brace": "{",
-    "UTF-16": SIX.encode("utf-16"),
-    "no UTF-8": b"\xff" + SIX.encode(),
+    "UTF-16": SMALL.encode("utf-16"),
+    "no UTF-8": b"\xff" + SMALL.encode(),
     "an alias of itself": "a: &a [*a]\n",
-    "no newline at the end": SIX.rstrip("\n"),
-    "a byte order mark": "\ufeff" + SIX,
-    "carriage returns": SIX.replace("\n", "\r\n"),
-    "JSON": json.dumps(yaml.safe_load(SIX)),
-    "JSON on lines": json.dumps(yaml.safe_load(SIX), indent=2),
+    "no newline at the end": SMALL.rstrip("\n"),
+    "a byte order mark": "\ufeff" + SMALL,
+    "carriage returns": SMALL.replace("\n", "\r\n"),
+    "JSON": json.dumps(yaml.safe_load(SMALL)),
+    "JSON on lines": json.dumps(yaml.safe_load(SMALL), indent=2),
     "a secret that is a list": HOSTILE.replace('"hunter2-the-secret"', "[hunter2]"),
     "an anchor": HOSTILE.replace("EVIL: ", "EVIL: &e ").replace('"hunter2-the-secret"', "*e"),
     "only comments": "# nothing\n",
     "a profile": example()[1],
-    "a long line": SIX.replace("epochs", "e" * 20_000),
+    "a long line": SMALL.replace("epochs", "e" * 20_000),
 }
 
 
@@ -55,7 +69,7 @@ def test_other_ways_to_write_it_have_their_lines_too(case: str) -> None:
     listing = next(one for one in made.listings if one.target == made.chosen)
     lines = {f"spec-{origin.first}" for one in listing.reasons for origin in one.origins if origin.first}
     assert lines <= set(down)
-    assert len(lines) > 10
+    assert len(lines) > 5
 
 
 def test_the_target_that_is_shown_is_the_one_that_compile_takes() -> None:

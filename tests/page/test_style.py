@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import cache
 
 import pytest
 
 from ptcompile.graph.svg_parts import STYLE
 from ptcompile.page.code import AUTHORS
 from ptcompile.page.colours import style
-from ptcompile.page.document import html
-from tests.page.making import SIX, page
+from tests.page.making import SIX, text
 from tests.page.reading import read_html
 
 AA = 4.5
@@ -21,8 +21,9 @@ MARKED = ("value", "there", "here")
 """Lines that are pointed at or lit."""
 
 
+@cache
 def css() -> str:
-    return next(read_html(html(page(SIX))).all("style")).text
+    return next(read_html(text(SIX)).all("style")).text
 
 
 def colours(scheme: str) -> dict[str, str]:
@@ -63,7 +64,7 @@ def test_every_author_has_a_colour_of_his_own(scheme: str) -> None:
 
 def test_the_pictures_styles_are_theirs_alone() -> None:
     assert f".graph {{{STYLE}}}" in css()
-    assert read_html(html(page(SIX))).text.count(STYLE) == 1
+    assert read_html(text(SIX)).text.count(STYLE) == 1
 
 
 @pytest.mark.parametrize("count", [14, 30])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ptcompile.job.model import Job, Launch, RestartPolicy, RunPolicy
+from ptcompile.job.model import Job, Launch, RunPolicy
 from ptcompile.passes.rendezvous import rendezvous
 from tests import making
+
+if TYPE_CHECKING:
+    from ptcompile.job.model import RestartPolicy
 
 WAITS = {"timeout": "900", "join_timeout": "900"}
 STATIC = making.LAUNCH._replace(rdzv_conf=WAITS)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import ptcompile
 from ptcompile.operators.targets import TARGETS
 from ptcompile.passes.security import security
 from tests import making
-from tests.making import smallest
+from tests.making import documents, smallest
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 ALLOWED = {
@@ -149,9 +148,7 @@ def test_a_fabric_says_that_it_needs_more() -> None:
 def test_the_golden_of_the_level_passes_it_on_every_target() -> None:
     files = sorted((GOLDEN / "pod-security-restricted").glob("*.yaml"))
     found = {
-        file.stem: [
-            baseline(pod) | restricted(pod) for one in yaml.safe_load_all(file.read_text()) for pod in pods(one)
-        ]
+        file.stem: [baseline(pod) | restricted(pod) for one in documents(file.read_text()) for pod in pods(one)]
         for file in files
         if file.name != "spec.yaml"
     }
@@ -164,7 +161,7 @@ def test_the_goldens_pass_baseline_but_for_fabrics_and_what_asks_for_more() -> N
     found: dict[str, set[str]] = {}
     for file in sorted(GOLDEN.glob("*/*.yaml")):
         if file.name not in ("spec.yaml", "cluster.yaml"):
-            for document in yaml.safe_load_all(file.read_text()):
+            for document in documents(file.read_text()):
                 found.setdefault(file.parent.name, set()).update(*map(baseline, pods(document)))
     for case, violations in found.items():
         text = (GOLDEN / case / "spec.yaml").read_text() + (

@@ -61,7 +61,7 @@ def fake_python(folder: Path, status: int = 0) -> str:
 
 
 class Clock:
-    """What a course asks of the module `time`, and nobody waits: time goes on when it sleeps."""
+    """Stands for the module `time` in a course: its time moves when the course sleeps, without waiting."""
 
     def __init__(self) -> None:
         self.now = 1_700_000_000.0

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from ptcompile.rehearsal.words import SOON, duration, fault
-from ptcompile.simulation.faults import Fault, Kind
+from ptcompile.simulation.faults import Fault
+
+if TYPE_CHECKING:
+    from ptcompile.simulation.faults import Kind
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,19 @@
 """Runs over many files: more than one process, and results kept from one run to the next."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
-from typing import NamedTuple, TypeVar
 
 from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.typed import NamedTuple
 
-T = TypeVar("T")
-R = TypeVar("R")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+    R = TypeVar("R")
 
 
 class Judged(NamedTuple):
@@ -32,6 +38,8 @@ def shared(work: Callable[[T], R], items: Sequence[T], asked: int | None) -> Gen
     if len(items) < 2:
         yield from map(work, items)
         return
+    from contextlib import closing
+
     from ptcompile.cli.many.cores import processes
     from ptcompile.cli.many.processes import mapped
     from ptcompile.cli.progress import watched

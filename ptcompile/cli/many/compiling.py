@@ -1,18 +1,23 @@
 """What `ptcompile compile` does with one file, in whichever process."""
 
-import argparse
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import lines_of
 from ptcompile.cli.options import check_target
 from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 ALL = "all"
@@ -65,7 +70,7 @@ class Compiler:
         self,
         options: argparse.Namespace,
         config: Config,
-        profile: "ClusterProfile | None",
+        profile: ClusterProfile | None,
         targets: Sequence[str | None],
     ) -> None:
         self._options, self._config, self._profile, self._targets = options, config, profile, targets

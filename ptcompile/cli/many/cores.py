@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
-from ptcompile.cli import startup
+from ptcompile.about import own_process
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 EACH: Final = 100
 """Files that pay for a process: to fork it takes as long as judging some 20 of them, or compiling some 60."""
@@ -17,7 +20,7 @@ _QUOTA: Final = "/sys/fs/cgroup/cpu.max"
 
 def processes(asked: int | None, files: int) -> int:
     """Processes for a number of files: as many as were asked for, else as many as there are cores and work for."""
-    wanted = asked if asked is not None else min(cores(), files // EACH) if startup.own_process[0] else 1
+    wanted = asked if asked is not None else min(cores(), files // EACH) if own_process[0] else 1
     return max(1, min(wanted, files, MOST))
 
 

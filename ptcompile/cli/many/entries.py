@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.cli.many import Judged
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def encoded(one: Judged, filename: str) -> list[Any] | None:

@@ -1,8 +1,8 @@
 """What `ptcompile lint` does with files: each judged by itself, or known from the run before."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
@@ -11,8 +11,10 @@ from ptcompile.cli.files import File
 from ptcompile.cli.findings import lines_of, shows_lines
 from ptcompile.cli.many import Judged, shared
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any, Final
 
     from ptcompile.cli.many.kept import Kept
     from ptcompile.verbs.fix import Fixed
@@ -28,9 +30,9 @@ class Judge:
 
     def __init__(
         self,
-        options: "argparse.Namespace",
+        options: argparse.Namespace,
         config: Config,
-        profile: "ClusterProfile | None",
+        profile: ClusterProfile | None,
         beside: Callable[[File], Sequence[Mapping[str, Any]]] = lambda _: (),
     ) -> None:
         self.options, self.config, self.profile, self.beside = options, config, profile, beside
@@ -47,7 +49,7 @@ class Judge:
         )
         return Judged(found, report.documents, report.unchecked, len(report.meant), lines_of(file, found, self.options))
 
-    def report(self, file: File) -> "Report":
+    def report(self, file: File) -> Report:
         """The findings of a file, with their edits."""
         from ptcompile.verbs.lint import lint
 
@@ -66,7 +68,7 @@ class Judge:
             extensions=config.extensions,
         )
 
-    def fixed(self, file: File) -> "Fixed":
+    def fixed(self, file: File) -> Fixed:
         """A file with its findings fixed."""
         from ptcompile.verbs.fix import fixed_by
 
@@ -83,17 +85,20 @@ def judged(inputs: Sequence[File], judge: Judge, others: Beside) -> Iterator[tup
     left = [file for file, one in zip(inputs, known, strict=True) if one is None]
     if left:
         others.found()  # once, and not in each process
-    with closing(shared(judge, left, judge.options.jobs)) as fresh:
+    fresh = shared(judge, left, judge.options.jobs)
+    try:
         for file, one in zip(inputs, known, strict=True):
             result = one if one is not None else next(fresh)
             if kept is not None and one is None:
                 kept.put(file, result)
             yield file, result
+    finally:
+        fresh.close()
     if kept is not None:
         kept.save()
 
 
-def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> "Kept | None":
+def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> Kept | None:
     """The results of the last run; None where they are not wanted, or cannot be had."""
     options, config = judge.options, judge.config
     if options.no_cache or options.untrusted or config.plugins or len(inputs) < FEW:
@@ -113,7 +118,7 @@ def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> "Kept | None"
     return kept.Kept(folder, asked, keys.file_key(config, others))
 
 
-def _judge(options: "argparse.Namespace", beside: Any) -> Judge:
+def _judge(options: argparse.Namespace, beside: Any) -> Judge:
     from ptcompile.verbs.compile import read_cluster
 
     if options.untrusted:

@@ -13,11 +13,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any, Final
 
 from ptcompile.cli.files import File
 from ptcompile.cli.many import Judged
 from ptcompile.cli.many.entries import decoded, encoded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Of the whole folder: the entries that were used longest ago go first."""

@@ -13,13 +13,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.about import __version__
 from ptcompile.documents.schema_files import FOLDERS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any, Final
 
     from ptcompile.cli.beside import Beside
     from ptcompile.cli.config import Config

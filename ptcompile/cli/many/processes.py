@@ -12,21 +12,25 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ptcompile.cli.files import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess, SpawnProcess
+    from typing import Any, Final, TypeVar
 
     _Worker = ForkProcess | SpawnProcess
 
-T = TypeVar("T")
-R = TypeVar("R")
+    T = TypeVar("T")
 
-_CHUNK: Final = 8
-"""Items sent at once, at most: a message costs about a tenth of judging a file."""
+    R = TypeVar("R")
+
+_FIRST: Final = 8
+"""Items before a fork, at most: what they load, no other process loads again."""
+_CHUNK: Final = 32
+"""Items of one message, at most: a message costs about a tenth of judging a file."""
 _AHEAD: Final = 4
 """Chunks for each process that may be done before their turn: what bounds the memory."""
 
@@ -39,29 +43,39 @@ def mapped(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Generator[R
     if jobs < 2 or len(items) < 2:
         yield from map(work, items)
         return
-    size = max(1, min(_CHUNK, len(items) // (4 * jobs)))
-    if forks := _can_fork():  # what the first items need is loaded here, and not in each process again
-        yield from map(work, items[:size])
-        items = items[size:]
+    if forks := _can_fork():
+        first = max(1, min(_FIRST, len(items) // (4 * jobs)))
+        yield from map(work, items[:first])
+        items = items[first:]
     try:
-        workers = _Workers(work, jobs, forks)
+        workers = _Workers(work, items, jobs, forks)
     except OSError:  # no more processes or pipes are allowed
         yield from map(work, items)
         return
     try:
-        chunks = [items[at : at + size] for at in range(0, len(items), size)]
+        chunks = [*_chunks(len(items), jobs)]
         for chunk, results in zip(chunks, workers.results(chunks), strict=True):
             yield from results
-            yield from map(work, chunk[len(results) :])  # one that failed there raises here, with its traceback
+            yield from map(work, items[chunk][len(results) :])  # one that failed there raises here, with its traceback
     finally:
         workers.end()
+
+
+def _chunks(count: int, jobs: int) -> Iterator[slice]:
+    """Parts of so many items, in order. The last ones are small, so that all processes are done at about one time."""
+    at = 0
+    while at < count:
+        size = max(1, min(_CHUNK, (count - at) // (4 * jobs)))
+        yield slice(at, at + size)
+        at += size
 
 
 class _Workers:
     """The processes, and the pipe to each."""
 
-    def __init__(self, work: Callable[[Any], Any], jobs: int, forks: bool) -> None:
+    def __init__(self, work: Callable[[Any], Any], items: Sequence[Any], jobs: int, forks: bool) -> None:
         self._processes: dict[Connection[Any, Any], _Worker] = {}
+        self._items, self._forks = items, forks
         try:
             with _interrupts_held(forks):
                 self._start(work, jobs, forks)
@@ -76,12 +90,13 @@ class _Workers:
         for _ in range(jobs):
             ours, theirs = context.Pipe()
             inherited = [*self._processes, ours] if forks else []
-            process = context.Process(target=_serve, args=(work, theirs, inherited), daemon=True)
+            given = self._items if forks else None  # else each chunk is sent
+            process = context.Process(target=_serve, args=(work, given, theirs, inherited), daemon=True)
             process.start()
             theirs.close()
             self._processes[ours] = process
 
-    def results(self, chunks: Sequence[Sequence[Any]]) -> Iterator[list[Any]]:
+    def results(self, chunks: Sequence[slice]) -> Iterator[list[Any]]:
         """The results of each chunk in its turn: fewer than it has items where one of them raised an exception."""
         from multiprocessing.connection import wait
 
@@ -102,9 +117,9 @@ class _Workers:
                     idle.append(ready)  # type: ignore[arg-type]  # it is one of those given
             yield done.pop(turn)
 
-    def _send(self, to: Connection[Any, Any], chunk: Sequence[Any]) -> None:
+    def _send(self, to: Connection[Any, Any], chunk: slice) -> None:
         try:
-            to.send(chunk)
+            to.send(chunk if self._forks else self._items[chunk])
         except OSError:
             raise self._lost(to) from None
 
@@ -131,15 +146,24 @@ class _Workers:
             process.join()
 
 
-def _serve(work: Callable[[Any], Any], pipe: Connection[Any, Any], inherited: Sequence[Connection[Any, Any]]) -> None:
-    """Answer one chunk after the other, until the pipe is closed. `inherited` are the other ends, in a fork."""
+def _serve(
+    work: Callable[[Any], Any],
+    items: Sequence[Any] | None,
+    pipe: Connection[Any, Any],
+    inherited: Sequence[Connection[Any, Any]],
+) -> None:
+    """Answer one chunk after the other, until the pipe is closed.
+
+    A fork has all items and is sent slices of them; `inherited` are the other ends that it has.
+    """
     for one in inherited:
         one.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked ends this one
     gc.disable()  # as in the command's own process
     with suppress(Exception):  # the pipe was closed: there is no more to do
         while True:
-            pipe.send(_worked(work, pipe.recv()))
+            chunk = pipe.recv()
+            pipe.send(_worked(work, chunk if items is None else items[chunk]))
 
 
 def _worked(work: Callable[[Any], Any], chunk: Sequence[Any]) -> list[Any]:

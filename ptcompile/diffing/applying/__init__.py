@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, Final
 
 from ptcompile.diffing.applying.custom import stored
 from ptcompile.diffing.applying.metadata import metadata_update
@@ -24,7 +23,11 @@ from ptcompile.operators import all as operators
 from ptcompile.operators.record import resolve
 from ptcompile.validate import supported, validate
 
-Json = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Json = Mapping[str, Any]
 
 _RULES: Final[dict[tuple[str, str], str]] = {
     ("", "Pod"): "pod.pod_update",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.diffing.applying.told import forbidden
 from ptcompile.findings.diagnostics import Problem
@@ -11,7 +10,10 @@ from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.untyped import at
 from ptcompile.validate.core.pvc import drops_source
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.diffing.applying.update import Update
 
 _GROWS = ("spec", "resources", "requests", "storage")

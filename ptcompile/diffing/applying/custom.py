@@ -6,7 +6,6 @@ Such a rule runs only where both objects have the value: a field that is added o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.diffing.applying.merging import merged
 from ptcompile.diffing.applying.told import ANEW, fixed
@@ -18,7 +17,10 @@ from ptcompile.validate.definitions import Definition, shipped
 from ptcompile.validate.definitions.rules import filled, rule_problems
 from ptcompile.validate.schemas import CUSTOM
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.diffing.applying.update import Update
 
 _KEYS: Final = ("name", "manager")

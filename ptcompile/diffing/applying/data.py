@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
 
 from ptcompile.diffing.applying.told import fixed, forbidden
 from ptcompile.findings.diagnostics import Problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.diffing.applying.update import Update
 
 _RENAME: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"

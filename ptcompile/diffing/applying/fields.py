@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.diffing.applying.told import ANEW, fixed, forbidden
 from ptcompile.findings.diagnostics import Problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.diffing.applying.update import Update
 
 _SELECTOR: Final = (("spec", "selector"), "")

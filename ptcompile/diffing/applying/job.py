@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.diffing.applying.told import ANEW, fixed
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.diffing.applying.update import Update
 
 _FIXED: Final = (

@@ -7,12 +7,16 @@ it stays, and the CRD refuses it. A list with keys that loses its last item goes
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import resolve
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Schema = Mapping[str, Any]
+
 Found = list[tuple[str | int, ...]]
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.diffing.applying.told import fixed, forbidden
 from ptcompile.findings.diagnostics import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _GONE = "remove it: the server writes it when the object is deleted"
 

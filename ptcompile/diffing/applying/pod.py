@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.diffing.applying.told import forbidden
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.diffing.applying.update import Update
 
 _ANEW: Final = "delete the pod and apply again: a pod's image, deadline and tolerations change, nothing else"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.validate.core.found import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 ANEW: Final = "delete the object and apply again (kubectl replace --force), or give it another name"
 

@@ -1,12 +1,18 @@
 """A change of one object, as the rules of updates are asked about it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.typed import NamedTuple
 
-Json = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = Mapping[str, Any]
 
 
 class Update(NamedTuple):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
 
 from ptcompile.diffing.values import Apply
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators import all as operators
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _ROLLS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
     ("apps", "Deployment"): (("spec", "template"), "pods are replaced, a few at a time"),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from array import array
-from bisect import bisect_right
 from itertools import chain
-from typing import Any
 
 from ptcompile.documents.reader.nodes import Node, Parsed, find, scalars, walk
 from ptcompile.findings.diagnostics import Path, Problem, Span
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from typing import Any
 
 _rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
 
@@ -107,13 +108,15 @@ class Document:
         if self._scalars is None:
             root = self.positions()
             self._scalars = scalars(root) if root is not None else []
+        from bisect import bisect_right
+
         at = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
         return at >= 0 and offset - self._start < self._scalars[at][1]
 
     def positions(self) -> Node | None:
         """Where its values stand, as offsets from `start()`; None for a document that was no text."""
         if self._root is None and self._source is not None:
-            self._root = self._source.positions(self._start, self._end)
+            self._root = self._source.positions(self._start, self._end, fast=self.texts is not None)
         return self._root
 
 
@@ -137,11 +140,19 @@ class Source:
 
     def span(self, start: int, end: int) -> Span:
         """Offsets into the text as lines and columns from 1, the end exclusive."""
+        from bisect import bisect_right
+
         if self._line_starts is None:
-            self._line_starts = array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
+            self._line_starts = self._starts()
         starts = self._line_starts
         line, end_line = bisect_right(starts, start), bisect_right(starts, max(start, end))
         return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
+
+    def _starts(self) -> array[int]:
+        import re
+        from array import array
+
+        return array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a line and a column, both from 1."""
@@ -151,6 +162,8 @@ class Source:
 
     def in_scalar(self, line: int, column: int) -> bool:
         """Whether a place is inside a value or a key, so that a `#` there begins no comment."""
+        from bisect import bisect_right
+
         offset = self.offset(line, column)
         at = bisect_right(self.documents, offset, key=Document.start) - 1
         return at >= 0 and self.documents[at].holds(offset)
@@ -160,9 +173,13 @@ class Source:
         at = self.text.find("\n", start, end)
         return end if at < 0 else at - (self.text[at - 1] == "\r")
 
-    def positions(self, start: int, end: int) -> Node | None:
-        """Read a part of the text again, for the positions of its values."""
+    def positions(self, start: int, end: int, *, fast: bool = False) -> Node | None:
+        """Read a part of the text again, for the positions of its values. `fast`: it was taken by the fast reader."""
         text = self.text[start:end]
+        if fast:
+            from ptcompile.documents.reader.places import places
+
+            return places(text)
         if self.is_json:
             from ptcompile.documents.reader.json_stream import as_yaml
 

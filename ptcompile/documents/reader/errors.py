@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _CANNOT_START: Final[dict[str, tuple[str, str]]] = {
     "\t": ("a tab cannot indent YAML", "indent with spaces"),

@@ -7,7 +7,6 @@ stack, so depth is a count and not a crash, and aliases are counted by what they
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.documents.reader.frames import Frame, Value, attach, close
 from ptcompile.documents.reader.nodes import (
@@ -24,8 +23,10 @@ from ptcompile.documents.reader.tags import Infinite, note_tag, tagged
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import resolve
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, Final
 
 _UNPRINTABLE: Final = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNPRINTABLE_ASCII: Final = Pattern("[^\t\n\r\x20-\x7e]")
@@ -35,7 +36,7 @@ _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 def parse(text: str) -> Parsed:
     """Read one document. Never raises on its content: a refusal is a finding, and the data is then `None`."""
     findings: list[Finding] = []
-    if bad := (_UNPRINTABLE_ASCII if text.isascii() else _UNPRINTABLE).search(text):
+    if bad := unprintable(text):
         code = ord(bad[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
         cure = "remove it, or write it as an escape between double quotes"
@@ -49,7 +50,13 @@ def parse(text: str) -> Parsed:
     return Parsed(value.data, value.node, findings)
 
 
-def _events(text: str) -> Iterator[Any]:
+def unprintable(text: str) -> re.Match[str] | None:
+    """The first character that YAML does not allow."""
+    return (_UNPRINTABLE_ASCII if text.isascii() else _UNPRINTABLE).search(text)
+
+
+def events(text: str) -> Iterator[Any]:
+    """The events of PyYAML's parser. Raises `Refused` where it raises an error."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -89,7 +96,7 @@ def _read(text: str, findings: list[Finding], *, check_slash: bool) -> Value | N
     anchors: dict[str, Value | None] = {}
     root: Value | None = None
     total = 0
-    for event in _events(text):
+    for event in events(text):
         kind = type(event)
         if kind is kinds.ScalarEvent:
             if check_slash and event.style == '"':

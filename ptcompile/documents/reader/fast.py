@@ -6,21 +6,18 @@ anchors, tags and merges. What could differ is read again by `reader.events`, so
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
-
+from ptcompile.documents.reader.extension import extension
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import resolve
 from ptcompile.memo import kept
 
-loads: Callable[[str], Any] | None
-try:
-    import ryaml
-except ImportError:  # no wheel for this platform: the exact reader reads everything
-    loads = None
-else:
-    loads = getattr(ryaml, "loads")  # noqa: B009 - the package has types, and does not list this name in them
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+loads: Final = extension()
+"""`ryaml.loads`; None where it is not installed: the exact reader reads everything."""
 
 _bracket = Pattern(r"[\[{\]}]")
 # Words that kubectl takes for something else where they stand without quotes.
@@ -57,8 +54,9 @@ def read_document(text: str) -> Parsed:
 def _looks_doubtful(text: str) -> bool:
     if "\\/" in text or "\n%" in text or "\n..." in text or text.startswith(("%", "...")):
         return True
-    if _may_begin_value(text, "&") or _may_begin_value(text, "*") or _may_begin_value(text, "!"):
-        return True
+    for mark in "&*!":
+        if mark in text and _may_begin_value(text, mark):
+            return True
     return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_pile_up(text)
 
 
@@ -125,7 +123,8 @@ def _changes(number: float) -> bool:
 
 def _may_be_no_strings(texts: frozenset[str], text: str) -> bool:
     """Whether kubectl may take one of the strings for something else: `on`, or `0o7` that is not in quotes."""
-    suspects = [one for one in texts if one in _words or (one[:1] in _number_start and one[:2] != "--")]
+    low = [one for one in texts if one < ":"]  # as all numbers are, and few words
+    suspects = [*_words & texts, *[one for one in low if one[:1] in _number_start and one[:2] != "--"]]
     return any(_is_no_string(one) and _may_be_plain(text, one) for one in suspects)
 
 

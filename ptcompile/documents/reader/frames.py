@@ -1,10 +1,15 @@
 """Mappings and lists while they are read: where each value goes, with keys and merges as go-yaml v2 has them."""
 
-from typing import Any, Final, NamedTuple
+from __future__ import annotations
 
 from ptcompile.documents.reader.nodes import Finding, Node, Refused, refused
 from ptcompile.documents.reader.tags import Infinite
 from ptcompile.kubernetes.scalars import key
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _MERGE: Final = object()
 
@@ -18,7 +23,7 @@ class Value(NamedTuple):
     size: int
     plain: str | None = None  # the text of a plain scalar: what a key is made of
     is_alias: bool = False
-    parts: tuple["Value", ...] | None = None  # of a list, for merges
+    parts: tuple[Value, ...] | None = None  # of a list, for merges
 
 
 class Frame:

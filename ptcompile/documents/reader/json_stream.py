@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
-from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.reader.events import parse
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.scalars import through_json
 from ptcompile.limits import limits
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _blank = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)

@@ -1,9 +1,17 @@
 """What the readers pass around: findings with offsets, and where every value of a document stands."""
 
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from __future__ import annotations
 
-from ptcompile.findings.diagnostics import Authority, Path, Severity, Stage
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.findings.terms import Authority, Severity, Stage
 
 MAX_DEPTH: Final = 100
 """Collections within collections; real manifests stay below 30."""
@@ -33,7 +41,7 @@ class Node:
 
     __slots__ = ("children", "end", "start")
 
-    def __init__(self, start: int, end: int, children: "dict[str, tuple[int, int, Node]] | list[Node] | None") -> None:
+    def __init__(self, start: int, end: int, children: dict[str, tuple[int, int, Node]] | list[Node] | None) -> None:
         self.start = start
         self.end = end
         self.children = children

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
 
 from ptcompile.documents.reader.nodes import Finding, refused
 from ptcompile.kubernetes.scalars import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _CORE: Final = "tag:yaml.org,2002:"
 _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")

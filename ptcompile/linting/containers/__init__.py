@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.linting.common_words import PODS, SHELLS, TORCHRUN, VENDORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 RULES: Final[dict[str, str]] = {
     "fractional_bytes": "limits",
@@ -23,12 +25,12 @@ RULES: Final[dict[str, str]] = {
     "unwritable_tmp": f"readOnlyRootFilesystem {TORCHRUN}",
     "latest_image": PODS,
     "stale_image": f"IfNotPresent {PODS}",
-    "command_in_one_word": "command",
-    "option_in_one_word": "command",
+    "command_in_one_word": "command @blank",
+    "option_in_one_word": "command @blank",
     "shell_syntax_without_shell": "command &/|/>/;",
     "shell_variable_without_shell": "command $",
     "shell_variable_in_env": "env $",
-    "script_without_c": f"command {SHELLS}",
+    "script_without_c": f"command {SHELLS} @blank",
     "lost_arguments": SHELLS,
     "hidden_failure": SHELLS,
     "background_training": f"{SHELLS} &",

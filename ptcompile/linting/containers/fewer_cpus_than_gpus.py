@@ -44,7 +44,7 @@ from ptcompile.linting.subject import Subject
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
         count = gpus(container)
-        written = container.amounts("limits").get("cpu")
+        written = container.limits.get("cpu")
         amount = quantity.parse(written) if count else None
         if amount is not None and 0 < amount.nano < count * quantity.NANO:
             path = (*container.path, "resources", "limits", "cpu")

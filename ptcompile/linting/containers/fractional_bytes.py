@@ -42,7 +42,7 @@ _MEBI = 2**20
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
-            written = container.amounts("limits").get(name)
+            written = container.limits.get(name)
             amount = quantity.parse(written)
             if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
                 path = (*container.path, "resources", "limits", name)

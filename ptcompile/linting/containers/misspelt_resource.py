@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         for half in ("limits", "requests"):
             for name in container.amounts(half):
                 meant = _meant(str(name)) if "/" in str(name) else None
-                if meant is not None and (half == "limits" or name not in container.amounts("limits")):
+                if meant is not None and (half == "limits" or name not in container.limits):
                     path = (*container.path, "resources", half, str(name))
                     yield found_at(
                         path,
@@ -63,7 +63,7 @@ def _meant(name: str) -> str | None:
     if is_accelerator(name):
         return None
     lower = name.lower()
-    mig = _MIG.fullmatch(lower)
+    mig = _MIG.fullmatch(lower) if "mig" in lower else None
     if mig is not None:
         return f"nvidia.com/mig-{mig[1]}"
     domain, _, rest = lower.partition("/")

@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         for entry in container.env:
             if entry.name not in _NAMES or not entry.value or not _is_number(entry.value):
                 continue
-            limit = quantity.parse(container.amounts("limits").get("cpu"))
+            limit = quantity.parse(container.limits.get("cpu"))
             if limit is not None and 0 < limit.nano < int(entry.value) * quantity.NANO:
                 path = (*entry.path, "value")
                 cpus = max(1, limit.nano // quantity.NANO)

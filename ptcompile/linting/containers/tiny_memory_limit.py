@@ -43,7 +43,7 @@ _NUMBER_OF_GIBI = 4096
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
-        written = container.amounts("limits").get("memory")
+        written = container.limits.get("memory")
         amount = quantity.parse(written)
         if amount is None or not amount.is_integer or not 0 < amount.value < _LEAST:
             continue

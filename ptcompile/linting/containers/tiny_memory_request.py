@@ -40,11 +40,11 @@ _LEAST = 4 * 2**20
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
-        written = container.amounts("requests").get("memory")
+        written = container.requests.get("memory")
         amount = quantity.parse(written)
         if amount is None or not 0 < amount.value < _LEAST:
             continue
-        limit = quantity.parse(container.amounts("limits").get("memory"))
+        limit = quantity.parse(container.limits.get("memory"))
         if limit is not None and 0 < limit.value < _LEAST:
             continue  # the limit is said already
         path = (*container.path, "resources", "requests", "memory")

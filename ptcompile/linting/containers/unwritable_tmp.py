@@ -31,13 +31,16 @@ Source: PyTorch 2.13, torch/distributed/elastic/multiprocessing/api.py; Python 3
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.commands import known, launch
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 from ptcompile.linting.volumes import covering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _TEMPORARY: Final = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - where Python looks
 _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})

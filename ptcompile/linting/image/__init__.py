@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 RULES: Final[dict[str, str]] = {"invalid_image": "image", "image_placeholder": "image"}
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

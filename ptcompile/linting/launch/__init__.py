@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.linting.common_words import (
     CLOSED,
     FILLED,
@@ -18,6 +16,10 @@ from ptcompile.linting.common_words import (
     TORCHRUN,
     VENDORS,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 RULES: Final[dict[str, str]] = {
     "missing_script": TORCHRUN,

@@ -29,17 +29,14 @@ Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser and config_from_
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.environment import never_a_number
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, known
 
-_is_fraction = Pattern(r"\s*\+?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII).fullmatch
 _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
@@ -69,8 +66,20 @@ def _values(one: Trainer) -> dict[str, str]:
 
 def _taken(option: str, value: str) -> bool:
     if option == "monitor-interval":
-        return (value.isascii() and value.isdigit()) or _is_fraction(value) is not None
+        return (value.isascii() and value.isdigit()) or _is_fraction(value)
     return is_int(value) and 0 <= int(value) <= _MOST.get(option, 2**31 - 1)
+
+
+def _is_fraction(value: str) -> bool:
+    """Whether `float` takes a text as a number that is not negative, without underscores and words."""
+    number = value.strip(" \t\n\r\f\v").removeprefix("+")
+    if number.startswith(("+", "-")) or number.strip("0123456789.eE+-"):
+        return False
+    try:
+        float(number)
+    except ValueError:
+        return False
+    return True
 
 
 def _wanted(option: str) -> str:

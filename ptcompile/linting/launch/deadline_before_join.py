@@ -53,6 +53,7 @@ from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 from ptcompile.linting.views import mapping_at
 from ptcompile.simulation.agents import agents_of
+from ptcompile.simulation.meeting import meeting
 
 _MINUTE = 60
 """Shorter deadlines are another rule's: short-deadline."""
@@ -62,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     job = subject.job
     if job is None or not subject.parties:
         return
-    agents = agents_of(job, subject.meeting)
+    agents = agents_of(job, meeting(job))
     if agents is None:
         return
     for path, seconds in _deadlines(subject, subject.parties[0][0]):

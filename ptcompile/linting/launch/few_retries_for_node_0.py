@@ -47,12 +47,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import Json, integer
+from ptcompile.kubernetes.untyped import integer
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, count
 from ptcompile.linting.views import mapping_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def _check(subject: Subject) -> Iterator[Found]:

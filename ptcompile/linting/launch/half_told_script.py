@@ -44,11 +44,14 @@ Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method: "envir
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _READ: Final = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
 _TELLING: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")

@@ -43,13 +43,16 @@ Source: Kubernetes 1.36, container runtimes name the interface of a pod eth0; NC
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import at, items
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _NAMES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _OF_NODES = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
@@ -79,7 +82,7 @@ def _more_networks(template: Template) -> bool:
 
 def _network_device(container: Container) -> bool:
     """Whether it asks for devices that may bring an interface: any extended resource that is not an accelerator."""
-    return any("/" in str(name) and not is_accelerator(str(name)) for name in container.amounts("limits"))
+    return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
 
 
 RULE = Rule("host-interface", _check, severity="error", stage="run", authority="ptcompile")

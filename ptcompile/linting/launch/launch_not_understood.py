@@ -44,7 +44,6 @@ Source: ptcompile, the launchers of its simulation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes.wrappers import base
@@ -55,6 +54,7 @@ from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 from ptcompile.linting.views import template_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.operators.pods import Role
     from ptcompile.simulation import Pod

@@ -45,20 +45,27 @@ which append their variables.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Final
+from collections.abc import Collection, Iterator, Sequence
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, Severity, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
 from ptcompile.linting.environment import given_by_stream
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
 
-_REFERENCE = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.findings.terms import Severity
+    from ptcompile.kubernetes.untyped import Json
+
+_NAME: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_LETTERS: Final = frozenset(_NAME[:26])
 _OPERATORS = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
@@ -78,9 +85,11 @@ def _check(subject: Subject) -> Iterator[Found]:
         env = view.env
         held = {text(entry.get("name")): at for at, entry in reversed([*enumerate(env)])}  # of each name the first
         known = held.keys() | more
-        places = {id(entry): at for at, entry in enumerate(env)}
-        for i, entry in enumerate(items(written.get("env"))):
-            names = _named(subject, entry.get("value"), more)
+        entries = items(written.get("env"))
+        values = _referring([entry.get("value") for entry in entries])
+        places = {id(entry): at for at, entry in enumerate(env)} if values else {}
+        for i, value in values:
+            names, entry = _named(subject, value, more), entries[i]
             if not names:
                 continue
             place = places[id(entry)] if id(entry) in places else _position(env, entry)
@@ -89,7 +98,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield _late(subject, (*path, "env", i, "value"), late, entry, known=known >= set(late))
         for key in ("command", "args"):
             words = written.get(key)
-            for i, word in enumerate(words if isinstance(words, list) else ()):
+            for i, word in _referring(words) if isinstance(words, list) else ():
                 missing = _named(subject, word, known)
                 severity = _severity(subject, missing) if missing else None
                 if missing and not (severity and _in_shell(written)):  # there $(X) may well be a command
@@ -113,12 +122,25 @@ def _position(env: tuple[Json, ...], entry: Json) -> int:
     return next((i for i, one in enumerate(env) if one is entry or one == entry), len(env))
 
 
-def _named(subject: Subject, value: object, known: Collection[str]) -> list[str]:
+def _referring(values: Sequence[object]) -> list[tuple[int, str]]:
+    """The texts that may refer to a variable, each with its index: most do not."""
+    return [(i, value) for i, value in enumerate(values) if isinstance(value, str) and "$(" in value]
+
+
+def _named(subject: Subject, value: str, known: Collection[str]) -> list[str]:
     """The variables that a text refers to and that are not known there."""
-    if not isinstance(value, str) or "$(" not in value:
-        return []
-    names = dict.fromkeys(_REFERENCE.findall(value))
+    names = dict.fromkeys(_references(value))
     return [name for name in names if name not in known and not _of_a_service(subject, name)]
+
+
+def _references(value: str) -> Iterator[str]:
+    """The names in `$(NAME)`, where the name is in capitals and no `$` stands before it."""
+    before, *parts = value.split("$(")
+    for part in parts:
+        name, closed, _ = part.partition(")")
+        if closed and name[:1] in _LETTERS and not name.strip(_NAME) and not before.endswith("$"):
+            yield name
+        before = part
 
 
 def _of_a_service(subject: Subject, name: str) -> bool:

@@ -42,12 +42,12 @@ rank 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation import Job, Pod
 

@@ -37,11 +37,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, items, text
+from ptcompile.kubernetes.untyped import items, text
 from ptcompile.linting.devices import sees_any
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _OPTIONS = ("backend", "dist-backend", "ddp-backend", "distributed-backend", "torch-backend", "process-group-backend")
 """What scripts call the option, by its dashed name; the backend of a rendezvous is another."""

@@ -46,12 +46,12 @@ the endpoint is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation import Pod
 

@@ -29,7 +29,6 @@ Source: PyTorch 2.13, torch/distributed/run.py, config_from_args.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
@@ -38,7 +37,7 @@ from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
-_is_python = Pattern(r"(?:.*/)?python(?:3(?:\.\d+)?)?", re.ASCII).fullmatch
+_is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -38,10 +38,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import Json, items, text
+from ptcompile.kubernetes.untyped import items, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -42,11 +42,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.parties import allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 from ptcompile.torchrun import option_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.pods import PodView
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -60,18 +66,23 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         return
     if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):
         return
-    seen = {rank: name for one in others for rank, name in _ranks(one)}
+    seen = {rank: (one, index) for one in others for rank, index in _ranks(one)}
     for one in found:
-        for rank, name in _ranks(one):
+        for rank, index in _ranks(one):
             if rank in seen:
                 path = one.place("node-rank") if one.origin("node-rank") != "default" else one.line
                 yield found_at(
                     path,
-                    f"{seen[rank]} and {name} both have node rank {rank}",
+                    f"{_shown(*seen[rank])} and {_shown(one, index)} both have node rank {rank}",
                     _help(one),
                 )
                 return
-            seen[rank] = name
+            seen[rank] = one, index
+
+
+def _shown(one: Trainer, index: int) -> str:
+    """The name of a pod of the role."""
+    return one.pod.job.pod(one.role, index).shown
 
 
 def _help(one: Trainer) -> str:
@@ -80,19 +91,30 @@ def _help(one: Trainer) -> str:
     return f"give each pod its own {'RANK' if one.plain else one.spelled('node-rank')}, such as $(JOB_COMPLETION_INDEX)"
 
 
-def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
-    """The ranks of a role's first two pods and its last one, as far as they are numbers."""
+def _ranks(one: Trainer) -> Iterator[tuple[str, int]]:
+    """The ranks of a role's first two pods and its last one, as far as they are numbers, with the pods' indexes."""
+    from ptcompile.simulation.kubelet import value
     from ptcompile.simulation.rendezvous import given_rank
 
-    name = _variable(one)
+    name, spec, entry = _variable(one), None, None
     for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
-        pod = one.pod.job.pod(one.role, index) if index else one.pod
-        if name is not None:
-            rank = pod.variable(name)
+        view = one.role.pod(index)
+        if name is not None and view.spec is not spec:  # most operators give all pods of a role one spec
+            spec, entry = view.spec, _entry(view, name)
+        if entry is not None:
+            rank = value(entry, view)
         else:
+            pod = one.pod.job.pod(one.role, index)
             rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
-            yield rank, pod.shown
+            yield rank, index
+
+
+def _entry(view: PodView, name: str) -> Json | None:
+    """The main container's entry for a variable; None without one, and where its text refers to others."""
+    main = view.main_container
+    found = [entry for entry in main.env if entry.get("name") == name] if main is not None else []
+    return found[-1] if found and "$" not in text(found[-1].get("value")) else None
 
 
 def _variable(one: Trainer) -> str | None:

@@ -55,7 +55,7 @@ from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 from ptcompile.linting.trainers import Trainer
 
-_LISTENS = Pattern(r"listen|port|addr|bind|serve", 2)  # re.IGNORECASE
+_LISTENS = Pattern(r"(?i)listen|port|addr|bind|serve")
 
 
 def _check(subject: Subject) -> Iterator[Found]:

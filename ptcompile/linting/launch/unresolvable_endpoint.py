@@ -45,7 +45,6 @@ Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.linting.hosts import wrong
 from ptcompile.linting.parties import allies
@@ -53,6 +52,7 @@ from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation.rendezvous import Rendezvous
 

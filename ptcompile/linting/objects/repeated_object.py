@@ -29,11 +29,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
-from ptcompile.kubernetes.untyped import Json, kind_of, namespace, text
+from ptcompile.kubernetes.untyped import kind_of, namespace, text
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.all import BY_TARGET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _PATH = ("metadata", "name")
 _MADE_ONCE = frozenset(one.kinds[0].kind for one in BY_TARGET.values())

@@ -33,13 +33,13 @@ from collections.abc import Iterator
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.simulation.kubelet import qos_class
+from ptcompile.simulation.kubelet import is_best_effort
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     for template in subject.templates:
         asking = next((one for one in template.containers if accelerators(one)), None)
-        if asking is not None and qos_class(template.spec) == "BestEffort":
+        if asking is not None and is_best_effort(template.spec):
             path = (*asking.path, "resources")
             yield found_at(
                 path,

@@ -36,13 +36,18 @@ Source: Kubernetes 1.36 plugin/pkg/admission/limitranger.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace
+from ptcompile.kubernetes.untyped import at, items, mapping, namespace
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _LIMIT_RANGE: Final = ("v1", "LimitRange")
 
@@ -63,8 +68,8 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _of(container: Container, limit: Json) -> Iterator[Found]:
     defaults = {**mapping(limit.get("max")), **mapping(limit.get("default"))}
-    limits = {**defaults, **container.amounts("limits")}
-    requests = {**defaults, **mapping(limit.get("defaultRequest")), **limits, **container.amounts("requests")}
+    limits = {**defaults, **container.limits}
+    requests = {**defaults, **mapping(limit.get("defaultRequest")), **limits, **container.requests}
     for field, side, amounts in (("max", "limits", limits), ("min", "requests", requests)):
         for resource, bound in mapping(limit.get(field)).items():
             allowed, asked = quantity.parse(bound), quantity.parse(_text(amounts.get(resource)))

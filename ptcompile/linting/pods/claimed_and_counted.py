@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         gpus = {name for name, maker in found.items() if maker is not None and maker.classes & GPU_CLASSES}
         for container in template.containers if gpus else ():
             used = {text(one.get("name")) for one in items(at(container.spec, "resources").get("claims"))} & gpus
-            counted = next((n for n in container.amounts("limits") if str(n).startswith(_COUNTED)), None)
+            counted = next((n for n in container.limits if str(n).startswith(_COUNTED)), None)
             if used and counted is not None:
                 path = (*container.path, "resources", "limits", counted)
                 yield found_at(

@@ -39,7 +39,6 @@ Source: Kubernetes 1.36 pkg/quota/v1/evaluator/core/pods.go.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import quantity
@@ -47,6 +46,10 @@ from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import at, mapping, namespace
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _QUOTA: Final = ("v1", "ResourceQuota")
 
@@ -88,7 +91,7 @@ def _limits(subject: Subject, resource: str, counts: dict[str, int]) -> Quantity
     total = Quantity(0)
     for template in subject.templates:
         for container in template.containers:
-            amount = quantity.parse(container.amounts("limits").get(resource))
+            amount = quantity.parse(container.limits.get(resource))
             if amount is not None and not container.init:
                 total = total + amount * counts.get(template.role, template.replicas)
     return total

@@ -41,9 +41,13 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes.names import suggest
-from ptcompile.kubernetes.untyped import Json, at, mapping, text
+from ptcompile.kubernetes.untyped import at, mapping, text
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _KINDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
 _REFERENCES = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}

@@ -29,7 +29,6 @@ default size of /dev/shm.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix
@@ -44,7 +43,7 @@ from ptcompile.linting.subject import Container, Subject, Template
 from ptcompile.operators import all as operators
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
-_TORCH = Pattern(rf"torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}", re.IGNORECASE)
+_TORCH = Pattern(rf"(?i)torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}")
 _NAME = "dshm"
 _LEAST = 1 << 30
 """Bytes of memory of which half is worth having."""
@@ -67,7 +66,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _shares(container: Container) -> bool:
     """Whether it has several GPUs: processes on TPUs and the like share no memory by torch's loaders."""
-    return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.amounts("limits"))
+    return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.limits)
 
 
 def _torch(subject: Subject, container: Container) -> bool:
@@ -85,7 +84,7 @@ def _fix(template: Template, container: Container) -> Fix | None:
     there = [one for one in items(template.spec.get("volumes")) if one.get("name") == _NAME]
     if there:
         return Fix(title, (mount,), safe=False) if at(there[0], "emptyDir").get("medium") == "Memory" else None
-    limit = quantity.parse(container.amounts("limits").get("memory"))
+    limit = quantity.parse(container.limits.get("memory"))
     if limit is None or limit.value < _LEAST:
         return None
     size = str(quantity.Quantity((limit.value >> 21 << 20) * quantity.NANO, "binary"))

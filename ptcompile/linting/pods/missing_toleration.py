@@ -29,12 +29,17 @@ Source: AKS, spot node pools; kubeadm 1.36, control-plane taints; virtual-kubele
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import Json, items, string_map, text
+from ptcompile.kubernetes.untyped import items, string_map, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _TAINTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
     ("kubernetes.azure.com/scalesetpriority", "spot"): ("kubernetes.azure.com/scalesetpriority", "spot"),

@@ -37,14 +37,19 @@ Source: Kubernetes 1.36, volumes and environment from ConfigMaps and Secrets.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import Json, at, items, namespace, object_name, text
+from ptcompile.kubernetes.untyped import at, items, namespace, object_name, text
 from ptcompile.linting.near import nearest
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Container, Subject, Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _VOLUMES: Final = {
     "persistentVolumeClaim": ("PersistentVolumeClaim", "claimName"),

@@ -45,12 +45,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, mapping
+from ptcompile.kubernetes.untyped import mapping
 from ptcompile.linting.checkpoints import checkpoints
 from ptcompile.linting.commands import trains
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import covering, place, volume_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _NEVER_WRITTEN = ("configMap", "secret", "projected", "downwardAPI")
 

@@ -33,10 +33,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, text
+from ptcompile.kubernetes.untyped import at, integer, items, mapping, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
 from ptcompile.linting.volumes import covering, place, volume_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _SOURCES = ("configMap", "secret", "projected")
 _READ_ONLY = 0o644

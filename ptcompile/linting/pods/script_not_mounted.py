@@ -40,11 +40,15 @@ from posixpath import join, normpath
 
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.names import suggest
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
+from ptcompile.kubernetes.untyped import at, items, mapping, text
 from ptcompile.linting.commands import launch
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Container, Subject, Template, Word
 from ptcompile.linting.volumes import covering, place, volume_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _SOURCES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 _RUN = (".py", ".sh", ".bash")

@@ -52,9 +52,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     found = endpoint_service(subject)
     if found is None:
         return
-    service, made = found
+    service, met = found
     spec = at(service, "spec")
-    port = made.first.endpoint.rpartition(":")[2] if ":" in made.first.endpoint else ""
+    port = met.endpoint.rpartition(":")[2] if ":" in met.endpoint else ""
     headless = text(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
     ports = {str(integer(one.get("port"))) for one in items(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
     yield found_at(
         path,
-        f"the rendezvous is at {made.first.endpoint}, and the Service {object_name(service)} has "
+        f"the rendezvous is at {met.endpoint}, and the Service {object_name(service)} has "
         f"{'the ports' if len(ports) > 1 else 'the port'} only {', '.join(sorted(ports))}",
         "add the port to the Service, or use one that it has",
         on_key=True,

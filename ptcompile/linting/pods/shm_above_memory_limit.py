@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 def _most(template: Template, name: str) -> quantity.Quantity | None:
     """The largest memory limit of the containers that mount a volume; None where one has none, or none mounts it."""
     limits = [
-        quantity.parse(container.amounts("limits").get("memory"))
+        quantity.parse(container.limits.get("memory"))
         for container in template.containers
         if any(text(mount.get("name")) == name for _, mount in container.mounts)
     ]

@@ -32,9 +32,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, integer
+from ptcompile.kubernetes.untyped import integer
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _MINUTE = 60
 

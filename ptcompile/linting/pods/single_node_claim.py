@@ -46,9 +46,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, text, texts
+from ptcompile.kubernetes.untyped import at, text, texts
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _CLAIM = ("v1", "PersistentVolumeClaim")
 _SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}

@@ -69,7 +69,7 @@ def _bounded(template: Template) -> bool:
     """Whether the kubelet knows a limit for the memory of the whole pod."""
     if at(template.spec, "resources", "limits").get("memory"):
         return True
-    return all(one.amounts("limits").get("memory") for one in template.containers if not one.init)
+    return all(one.limits.get("memory") for one in template.containers if not one.init)
 
 
 RULE = Rule("unbounded-shm", _check, severity="warning", stage="run", authority="kubelet")

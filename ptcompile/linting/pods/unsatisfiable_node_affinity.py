@@ -36,9 +36,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.untyped import Json, at, items, string_map, text, texts
+from ptcompile.kubernetes.untyped import at, items, string_map, text, texts
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -55,14 +55,15 @@ Source: Kubernetes 1.36, init containers end before the containers start.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template, Word
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.simulation.meeting import Meeting
+    from ptcompile.simulation.rendezvous import Rendezvous
 
 _WAITS = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
 _BY_INDEX = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
@@ -70,18 +71,17 @@ _BY_INDEX = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 def _check(subject: Subject) -> Iterator[Found]:
     waiting = {one.path: _scripts(one) for one in subject.containers if one.init}
-    made = subject.meeting if any(waiting.values()) else None
-    serving = _serving(subject, made) if made is not None else None
-    if made is None or serving is None:
+    met = subject.met if any(waiting.values()) else None
+    serving = _serving(subject, met) if met is not None else None
+    if met is None or serving is None:
         return
-    host, port = made.first.host, made.first.endpoint.rpartition(":")[2]
+    host, port = met.host, met.endpoint.rpartition(":")[2]
     for container in serving.template.containers:
         for word in waiting.get(container.path, ()):
             if host in word.text and port in word.text:
                 yield found_at(
                     word.path,
-                    f"{serving.pod} waits for its own {made.first.endpoint}, which opens only after its init "
-                    "containers",
+                    f"{serving.pod} waits for its own {met.endpoint}, which opens only after its init containers",
                     "wait for the name with nslookup, or not at all",
                 )
 
@@ -91,14 +91,14 @@ class _Serving(NamedTuple):
     pod: str
 
 
-def _serving(subject: Subject, made: Meeting) -> _Serving | None:
+def _serving(subject: Subject, met: Rendezvous) -> _Serving | None:
     """The template of the pod that serves the rendezvous, and the pod's name; None where it is none of the firsts."""
     from ptcompile.simulation.meeting import resolve
 
-    if subject.job is None or not made.first.host:
+    if subject.job is None or not met.host:
         return None
     for role, pod in subject.job.firsts():
-        if resolve(subject.job, made.first.host, pod) == pod.shown:
+        if resolve(subject.job, met.host, pod) == pod.shown:
             own = [one for one in subject.templates if one.role.lower() == role.name.lower()]
             templates = list(subject.templates) if len(subject.templates) == 1 else own
             return _Serving(templates[0], pod.shown) if templates else None

@@ -52,16 +52,17 @@ Source: Kubernetes 1.36, network policies: what no policy allows to a selected p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, texts
+from ptcompile.kubernetes.untyped import at, items, mapping, namespace, texts
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.selectors import selects
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.linting.trainers import count
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.simulation import Pod
 
 POLICY = ("networking.k8s.io/v1", "NetworkPolicy")

@@ -1,9 +1,14 @@
 """What absent fields of a batch/v1 Job mean (Kubernetes 1.36)."""
 
-from typing import Any
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json
 from ptcompile.operators.common.defaults import NOTHING, Defaults
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 def backoff_limit(job: Json) -> Any:

@@ -17,7 +17,6 @@ Why each field (Kubernetes 1.36):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
@@ -40,7 +39,10 @@ from ptcompile.operators.common.emitting import (
 from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
 from ptcompile.operators.common.queues import gang as gang_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

@@ -4,9 +4,13 @@ A client that sends no propagation policy leaves the pods of a deleted Job runni
 completionTime is set on success alone.
 """
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.operators.common.following import ARGO_FAILED, Following, by_type, is_true
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 FOLLOWING: Final = Following(
     plural="jobs",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, string_map, text
+from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, string_map, text
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
 from ptcompile.operators.common.job_labels import job_labels
 from ptcompile.operators.common.services import headless_for
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _INDEX_ENV = podspec.field("JOB_COMPLETION_INDEX", f"metadata.labels['{podspec.COMPLETION_INDEX}']")
 _INDEX_ENV_OLD = podspec.field("JOB_COMPLETION_INDEX", f"metadata.annotations['{podspec.COMPLETION_INDEX}']")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.common.read import (
     MAIN,
     Pods,
@@ -17,6 +17,10 @@ from ptcompile.operators.common.read import (
     refused,
     restart_policy,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

@@ -1,7 +1,13 @@
 """How often a Job starts its pods again, for the rules of lint (Kubernetes 1.36: six times where nothing is said)."""
 
-from ptcompile.kubernetes.untyped import Json, at, integer
+from __future__ import annotations
+
+from ptcompile.kubernetes.untyped import at, integer
 from ptcompile.linting.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def recreated(manifest: Json, _template: Template) -> bool:

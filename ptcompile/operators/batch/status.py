@@ -1,7 +1,13 @@
 """The state of a live batch/v1 Job (Kubernetes 1.36, pkg/controller/job/job_controller.go)."""
 
-from ptcompile.kubernetes.untyped import Json, at, integer
+from __future__ import annotations
+
+from ptcompile.kubernetes.untyped import at, integer
 from ptcompile.operators.common.status import Status, by_condition, queued, true_conditions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def status(live: Json) -> Status:

@@ -1,9 +1,15 @@
 """The pod template of a batch/v1 Job."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, integer
+from ptcompile.kubernetes.untyped import at, integer
 from ptcompile.operators.common.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def of(manifest: Json) -> Iterator[Template]:

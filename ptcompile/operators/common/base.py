@@ -1,8 +1,12 @@
 """What a controller fills an object from: of a TrainJob its runtime."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 class Base(NamedTuple):

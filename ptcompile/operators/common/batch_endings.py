@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import Job, OnDisruption
+from ptcompile.job.model import Job
 from ptcompile.operators.common import endings
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import SPEC, cannot
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.job.model import OnDisruption
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}

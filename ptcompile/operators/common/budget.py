@@ -5,12 +5,14 @@ refused: a PyTorchJob with a long name is accepted, and its Services never come 
 names is found before anything is written, and the longest name that leaves room for each is told.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Derived, Group, Job, Target
+from ptcompile.typed import NamedTuple
 
 
 class Room(NamedTuple):

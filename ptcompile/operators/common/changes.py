@@ -4,12 +4,14 @@ The rows are in each operator's `changes`. A target asks `there("runtime-patches
 versions itself. "facts/trainer" is docs/facts/trainer.md, a page of the documentation.
 """
 
+from __future__ import annotations
+
 from functools import cache
-from typing import NamedTuple
 
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.all import OPERATORS
 from ptcompile.operators.record import resolve
+from ptcompile.typed import NamedTuple
 
 
 class Change(NamedTuple):

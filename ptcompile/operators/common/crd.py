@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import untyped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def mapping(value: Any, key: str) -> Mapping[str, Any]:

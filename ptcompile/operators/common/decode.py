@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import quantity
 from ptcompile.operators.common.verdict import Say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _INT32 = 2**31
 _AMOUNTS = frozenset({"limits", "requests", "minResources"})

@@ -1,9 +1,16 @@
 """What an absent field means: the shape of what each operator knows about its own."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json
+from collections.abc import Callable, Mapping
+
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 NOTHING: Final = object()
 """There is no default."""

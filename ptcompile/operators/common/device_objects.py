@@ -9,7 +9,6 @@ torchrun waits for the nodes. Older drivers hold the pods back until so many nod
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.device_claims import Claim, channel_template
@@ -18,7 +17,10 @@ from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.common.emitting import SPEC, cannot, object_metadata
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _ON_BY_DEFAULT: Version = (1, 34)
@@ -65,6 +67,8 @@ def _template(job: Job, claim: Claim, kubernetes: Version) -> dict[str, Any]:
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """What the cluster's Kubernetes cannot express of a job's claims; paths are those of a spec."""
+    if job.fabric is None and cluster.spec.gpu.claim is None:
+        return
     path, have = _claims_at(job, cluster), cluster.versions().kubernetes
     if path is None or have >= _ON_BY_DEFAULT:
         return

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
-from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.model import Job, Role
-from ptcompile.job.pods import Json
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import queues
 from ptcompile.operators.common.queue_marks import MULTI_KUEUE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.terms import Authority
+    from ptcompile.job.pods import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
@@ -45,15 +48,15 @@ def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple
 
 def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> dict[str, Any]:
     """Metadata of an object with the job's name; with a cluster, of the one that Kueue or KAI admits on a target."""
-    added = {
-        "labels": queues.object_labels(job, cluster) if cluster is not None else {},
-        "annotations": queues.object_annotations(job, cluster, target) if cluster is not None else {},
-    }
     out: dict[str, Any] = {"name": job.name}
     if job.namespace:
         out["namespace"] = job.namespace
-    for field, own in (("labels", job.labels), ("annotations", job.annotations)):
-        whole = {**own, **added[field]}
+    labels = queues.object_labels(job, cluster) if cluster is not None else {}
+    annotations = queues.object_annotations(job, cluster, target) if cluster is not None else {}
+    for field, own, added in (("labels", job.labels, labels), ("annotations", job.annotations, annotations)):
+        if not own and not added:
+            continue
+        whole = {**own, **added}
         if given := {name: text for name, text in whole.items() if text is not None and own.get(name, "") is not None}:
             out[field] = given
     return out

@@ -18,10 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.meeting import backend
-from ptcompile.job.model import Job, OnDisruption, OnPodFailure, Role
+from ptcompile.job.model import Job, Role
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.findings.terms import Authority
+    from ptcompile.job.model import OnDisruption, OnPodFailure
 
 RETRIES = 6
 """How many, where a spec asks for restarts and gives no backoffLimit: a batch/v1 Job's default (Kubernetes 1.36).
@@ -88,7 +93,7 @@ def alone(job: Job) -> bool:
 def ends_with_node_0(job: Job) -> bool:
     """Whether the success of node 0 is the job's, where the operator leaves the choice."""
     said = job.run_policy.success_policy
-    return job.most_nodes > 1 and (said == "Node0" or (said is None and job.elastic))
+    return job.elastic if said is None else said == "Node0" and job.most_nodes > 1
 
 
 def restarts_in_place(role: Role) -> bool:

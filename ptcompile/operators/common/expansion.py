@@ -1,11 +1,19 @@
 """What an operator creates from a manifest, as values: pods on demand, and the objects around them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, overload
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, mapping, text, texts
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, overload
+
+    from ptcompile.kubernetes.untyped import Json
 
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -161,10 +169,13 @@ class Pods(Sequence[PodView]):
     def __len__(self) -> int:
         return sum(min(role.count, MOST_PODS) for role in self.roles)
 
-    @overload
-    def __getitem__(self, index: int) -> PodView: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[PodView]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: int) -> PodView: ...
+        @overload
+        def __getitem__(self, index: slice) -> list[PodView]: ...
+
     def __getitem__(self, index: int | slice) -> PodView | list[PodView]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
@@ -220,7 +231,7 @@ class Context(NamedTuple):
     """The other objects of the same stream or folder: runtimes, Services."""
 
 
-Expand = Callable[[Json, Context], Expansion]
+Expand = Callable[["Json", Context], Expansion]
 """A manifest of one kind -> what its operator creates. Total: any data, never an exception."""
 
 _REFERENCES = {"secretKeyRef": "secret", "configMapKeyRef": "configmap"}

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ptcompile.kubernetes.untyped import Json, text
+from ptcompile.kubernetes.untyped import text
 
-Sentences = Callable[[Json, Sequence[Json]], Iterator[str]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
+
+Sentences = Callable[["Json", Sequence["Json"]], Iterator[str]]
 """A manifest and the other objects of its stream -> sentences."""
 
 _RESTART: dict[str, str] = {

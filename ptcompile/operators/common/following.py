@@ -1,6 +1,12 @@
 """How to follow a job of one kind from outside: its names in the API, its pods' labels, and when it is over."""
 
-from typing import Any, Final, Literal, NamedTuple
+from __future__ import annotations
+
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, Literal
 
 
 class Condition(NamedTuple):

@@ -11,8 +11,6 @@ until it is deleted, as the Service does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ptcompile.job.model import Job
 from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import quantity
@@ -21,7 +19,10 @@ from ptcompile.operators.common.emitting import object_metadata
 from ptcompile.operators.common.queue_marks import GROUP_LABEL, GROUP_NAME, VOLCANO_QUEUE
 from ptcompile.operators.common.queues import gang, network_topology, queue_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, kind_of, text
+from ptcompile.kubernetes.untyped import at, kind_of, text
 from ptcompile.operators.common.queue_marks import KAI_QUEUE, KUEUE_QUEUE, MULTI_KUEUE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def notes(manifest: Json) -> Iterator[str]:

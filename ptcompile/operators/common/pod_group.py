@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.operators.common.expansion import Role
 from ptcompile.operators.common.queue_marks import GROUP_LABEL, GROUP_NAME
 from ptcompile.operators.record import Key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 POD_GROUPS: Final[dict[Key, tuple[str, str, str]]] = {
     ("scheduling.volcano.sh/v1beta1", "PodGroup"): ("volcano", "annotations", GROUP_NAME),

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
-from ptcompile.kubernetes.untyped import Json, items, string_map, text
+from ptcompile.kubernetes.untyped import items, string_map, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 

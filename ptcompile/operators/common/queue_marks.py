@@ -7,7 +7,10 @@ docs/topology (2026-03-07).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 """Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""

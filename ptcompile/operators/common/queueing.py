@@ -7,9 +7,8 @@ what is left: a refusal where no place is known, a warning where the operator me
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.model import Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import queue_marks, queues
@@ -17,7 +16,9 @@ from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot, role_path
 from ptcompile.operators.common.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.findings.terms import Authority
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _QUEUE = (*SPEC, "queue")
@@ -64,19 +65,21 @@ def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pr
 
 def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     queue, system = queue_of(job, cluster), cluster.spec.queue_system
-    if queue and target == "volcano" and system == "kai":
+    if queue is None:
+        return
+    if target == "volcano" and system == "kai":
         yield cannot(
             _QUEUE, "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's", "use another target"
         )
     versions = cluster.versions()
     patched = there("kueue-runtime-patches", versions) and not there("runtime-patches", versions)
-    if queue and target == "trainjob" and system == "kueue" and patched:
+    if target == "trainjob" and system == "kueue" and patched:
         message = "Kueue starts TrainJobs by runtimePatches, which Trainer has only since 2.2: it would never start"
         yield cannot(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
     said = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
-    if queue and target == "volcano" and system == "kueue" and said:
+    if target == "volcano" and system == "kueue" and said:
         yield _roughly(_QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target")
-    if queue and job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
+    if job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
         path = (*RUN_POLICY, "suspend")
         message = "Kueue starts a suspended job as soon as its queue admits it"
         yield _roughly(path, message, "remove queue if something else should start the job", "kueue")

@@ -8,7 +8,6 @@ scheduler-plugins, which has no queues. Kueue has no scheduler and works with an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
 
 from ptcompile.catalogue.topology import levels_of
 from ptcompile.job.model import Group, Job, Target
@@ -25,7 +24,10 @@ from ptcompile.operators.common.queue_marks import (
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.checks import NO_SCHEDULER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.cluster.queues import GangScheduler, TopologyLevel
 

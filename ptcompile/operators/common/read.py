@@ -7,10 +7,16 @@ nothing is lost by being forgotten here (`importing`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.untyped import Json, at, integer, items, text
+from ptcompile.kubernetes.untyped import at, integer, items, text
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 MAIN = "pytorch"
 """What a spec calls the container that trains."""

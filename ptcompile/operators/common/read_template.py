@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.job.pod_words import in_holder
 from ptcompile.kubernetes.shared_memory import PATH as _SHM
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
+from ptcompile.kubernetes.untyped import at, items, mapping, text
 from ptcompile.operators.common.read import MAIN, Pods, given
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _MADE = frozenset({"env", "resources"})
 """Fields whose words have another shape."""

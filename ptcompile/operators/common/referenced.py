@@ -1,9 +1,16 @@
 """The objects without which pods do not start: Secrets, ConfigMaps, claims and accounts, by name."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.untyped import at, items, mapping, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _ENV: Final = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 _FROM: Final = {"secretRef": "Secret", "configMapRef": "ConfigMap"}

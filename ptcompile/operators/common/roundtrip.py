@@ -8,10 +8,13 @@ JobSet 0.12, Volcano 1.16, Trainer 2.3). Unknown fields and values of a wrong ty
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-Shape = dict[str, Any]
-"""Field -> its shape: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always written."""
+    Shape = dict[str, Any]
+    """Field -> its shape: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
+    written."""
 
 ZERO = ""
 """The key under which a shape has the zero values that Go always writes. No field has an empty name."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ptcompile.kubernetes.index import SERVICE, objects, selector
-from ptcompile.kubernetes.untyped import Json, at, text
+from ptcompile.kubernetes.untyped import at, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def headless_for(others: Collection[Json], name: str | None, labels: Mapping[str, str], space: str) -> Json | None:

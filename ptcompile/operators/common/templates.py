@@ -1,12 +1,20 @@
 """Pod templates inside an object: what every kind's own walk gives."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, mapping
+from ptcompile.kubernetes.untyped import mapping
 from ptcompile.operators import all as operators
 from ptcompile.operators.record import Key
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 class Template(NamedTuple):

@@ -1,14 +1,20 @@
 """Writing what a webhook rejects, and what is rejected after it, as problems."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from __future__ import annotations
 
-from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
-from ptcompile.kubernetes.untyped import Json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.roundtrip import without_nulls
 from ptcompile.operators.record import Key
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.findings.terms import Authority
+    from ptcompile.kubernetes.untyped import Json
 
 Say = Callable[..., Problem]
 """`say(path, text, help, *, at=None)`: one problem; `at` is the path in the webhook's own notation."""

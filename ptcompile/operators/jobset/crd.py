@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.operators.common.crd import entries, mapping, refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def jobset_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:

@@ -16,7 +16,6 @@ Why each field (JobSet 0.12):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
@@ -42,7 +41,10 @@ from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
 from ptcompile.operators.common.queues import gang as gang_of
 from ptcompile.operators.jobset import endings, names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"

@@ -19,16 +19,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Job, Role
 from ptcompile.operators.common import batch_endings, endings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 
 def unsupported(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Iterator[Problem]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, mapping, text, texts
 from ptcompile.operators.batch.failure import of_spec as of_job
 from ptcompile.operators.common.failure import limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:

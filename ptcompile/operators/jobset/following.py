@@ -1,8 +1,12 @@
 """How to follow a JobSet (JobSet 0.12). Two levels lie below it, so it is deleted in the foreground."""
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.operators.common.following import Following, by_field, by_type, is_true
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 TERMINAL: Final = "status.terminalState"
 JOBSET: Final = "jobset.sigs.k8s.io/jobset-name"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.validate.core import found as f
@@ -16,6 +15,10 @@ from ptcompile.validate.core.job import (
 )
 from ptcompile.validate.core.pvc import check_claim_spec
 from ptcompile.validate.core.templates import check_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import accumulate
-from typing import Any
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, text
+from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, text
 from ptcompile.operators.batch.pods import PodBuilder, job_summary, pod_count
 from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _PREFIX = "jobset.sigs.k8s.io/"
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, items, text
+from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators.common.read import (
     MAIN,
     Pods,
@@ -18,6 +17,12 @@ from ptcompile.operators.common.read import (
     refused,
     restart_policy,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

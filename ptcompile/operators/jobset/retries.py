@@ -1,9 +1,15 @@
 """How often a JobSet starts its pods again, for the rules of lint: its Jobs do, and the JobSet all of them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items
+from ptcompile.kubernetes.untyped import at, integer, items
 from ptcompile.linting.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def recreated(manifest: Json, _template: Template) -> bool:

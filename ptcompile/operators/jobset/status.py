@@ -1,7 +1,13 @@
 """The state of a live JobSet (JobSet 0.12, pkg/controllers/jobset_controller.go and failure_policy.go)."""
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, text
+from __future__ import annotations
+
+from ptcompile.kubernetes.untyped import at, integer, items, text
 from ptcompile.operators.common.status import Status, by_condition, queued, true_conditions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def status(live: Json) -> Status:

@@ -1,10 +1,16 @@
 """The pod templates of a JobSet, and of whatever holds a JobSet's spec: one a replicatedJob (JobSet 0.12)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, integer, text
+from ptcompile.kubernetes.untyped import at, integer, text
 from ptcompile.operators.common.templates import Template, listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def of(manifest: Json) -> Iterator[Template]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _VALUE: Final = "Value is immutable"
 FIXED_FIELDS: Final = (

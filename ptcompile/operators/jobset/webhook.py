@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
 from ptcompile.operators.common.verdict import NOTHING, Known, Say, child, refusal
 from ptcompile.operators.jobset.webhook_failure_policy import failure_policy
 from ptcompile.operators.jobset.webhook_volumes import claims
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _say = refusal("jobset")
 _MAX = 2**31 - 1

@@ -7,8 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, items, text, texts
+from ptcompile.kubernetes.untyped import items, text, texts
 from ptcompile.operators.common.verdict import Say, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _RULE_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
 _REASONS = (

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, at, items, text
+from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators.common.verdict import Say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def claims(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:

@@ -1,8 +1,12 @@
 """KAI's queues, for `platform` and `requires` (KAI Scheduler 0.15)."""
 
-from typing import Any
+from __future__ import annotations
 
 from ptcompile.operators.common.queue_system import QueueSystem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
 

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Final, NamedTuple
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.untyped import Json, at, items, namespace, object_name, string_map
+from ptcompile.kubernetes.untyped import at, items, namespace, object_name, string_map
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _GROUP: Final = "kueue.x-k8s.io/"
 _MOST_WAYS: Final = 4096

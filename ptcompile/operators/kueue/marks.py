@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from ptcompile.kubernetes.untyped import Json, string_map
+from ptcompile.kubernetes.untyped import string_map
 from ptcompile.operators.common.queue_marks import KUEUE_QUEUE, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 PREFIX: Final = "kueue.x-k8s.io/"
 QUEUE: Final = KUEUE_QUEUE

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.queue_system import QueueSystem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def api(versions: Versions) -> str:

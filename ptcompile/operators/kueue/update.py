@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.marks import PREFIX, QUEUE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 PRIORITY: Final = f"{PREFIX}priority-class"
 SECONDS: Final = f"{PREFIX}max-exec-time-seconds"

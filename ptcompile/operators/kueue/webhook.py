@@ -7,16 +7,21 @@ of pods.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.untyped import Json, at, mapping, string_map
+from ptcompile.kubernetes.untyped import at, mapping, string_map
 from ptcompile.operators.common.queue_marks import KUEUE_SLICE, KUEUE_SLICE_SIZE
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.kueue.marks import PREFIX, QUEUE, REQUESTS
 from ptcompile.operators.record import Key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _TIME: Final = f"{PREFIX}max-exec-time-seconds"
 _GROUP: Final = f"{PREFIX}pod-group-name"

@@ -6,10 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, object_name
+from ptcompile.kubernetes.untyped import at, integer, items, mapping, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import failure, quoted
 from ptcompile.operators.mpijob.templates import DEFAULT_REPLICAS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _SPECS: Path = ("spec", "mpiReplicaSpecs")
 _RESTART = ("Never", "OnFailure")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kubernetes.untyped import Json, at, integer, mapping, text
+from ptcompile.kubernetes.untyped import at, integer, mapping, text
 from ptcompile.operators.common.failure import limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:

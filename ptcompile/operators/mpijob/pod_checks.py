@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.operators.mpijob.templates import of
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.templates import check_template, without_restart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 """The volumes that the controller adds."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.kubernetes.untyped import at, integer, items, mapping, namespace, object_name, string_map, text
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import MOST_NAMED, Context, Expansion, PodView, Role, template_parts
 from ptcompile.operators.mpijob.templates import DEFAULT_REPLICAS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _PREFIX: Final = "training.kubeflow.org/"
 _SSH: Final = "/root/.ssh"

@@ -1,9 +1,15 @@
 """The pod templates of an MPIJob: Launcher and Worker (MPI Operator 0.8)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, integer, mapping
+from ptcompile.kubernetes.untyped import at, integer, mapping
 from ptcompile.operators.common.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 DEFAULT_REPLICAS = {"Launcher": 1, "Worker": 0}
 

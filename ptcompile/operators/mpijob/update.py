@@ -1,6 +1,10 @@
 """MPIJob on updates (MPI Operator 0.8)."""
 
-from ptcompile.kubernetes.untyped import Json
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def later(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:

@@ -8,7 +8,6 @@ A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
@@ -25,7 +24,10 @@ from ptcompile.operators.common.emitting import (
 )
 from ptcompile.operators.pod import names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

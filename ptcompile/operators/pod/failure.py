@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.common.failure import limits, pod_restart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:

@@ -1,8 +1,12 @@
 """How to follow a Pod (Kubernetes 1.36)."""
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.operators.common.following import Following, by_field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 FOLLOWING: Final = Following(
     plural="pods",

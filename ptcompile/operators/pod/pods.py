@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, at, namespace, object_name, string_map, text
+from ptcompile.kubernetes.untyped import at, namespace, object_name, string_map, text
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role
 from ptcompile.operators.common.services import headless_for
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def expand(manifest: Json, context: Context) -> Expansion:

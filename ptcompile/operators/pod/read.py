@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.common.read import MAIN, Pods, Read, given, main_container, names, restart_policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

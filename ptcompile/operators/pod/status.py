@@ -1,9 +1,15 @@
 """The state of a live Pod (Kubernetes 1.36, `pod.status` as the kubelet and the controllers write it)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, text
+from ptcompile.kubernetes.untyped import at, integer, items, text
 from ptcompile.operators.common.status import Status, true_conditions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def status(live: Json) -> Status:

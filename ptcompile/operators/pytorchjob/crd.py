@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.operators.common.crd import mapping, refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:

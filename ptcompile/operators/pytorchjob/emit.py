@@ -17,7 +17,6 @@ Why each field (training-operator 1.9.4):
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
@@ -40,7 +39,10 @@ from ptcompile.operators.common.gang import scheduling_policy
 from ptcompile.operators.pytorchjob import endings, names
 from ptcompile.vocabulary.checks import split_endpoint
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _PORT = 23456

@@ -14,12 +14,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import UNLIMITED, Job, RestartPolicy, Role
+from ptcompile.job.model import UNLIMITED, Job, Role
 from ptcompile.operators.common import endings
 from ptcompile.operators.common.emitting import cannot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.job.model import RestartPolicy
 
 _BATCH = "use the target job, jobset or volcano"
 

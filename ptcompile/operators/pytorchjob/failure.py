@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kubernetes.untyped import Json, at, mapping, text
+from ptcompile.kubernetes.untyped import at, mapping, text
 from ptcompile.operators.common.failure import limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _REPLICA: dict[str, str] = {
     "Always": "a failed pod is recreated",

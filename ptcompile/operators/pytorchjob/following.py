@@ -3,9 +3,13 @@
 completionTime is set on failure too: Argo Workflows asks for the failure first.
 """
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.operators.common.following import ARGO_FAILED, Following, by_type, is_true
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 FOLLOWING: Final = Following(
     plural="pytorchjobs",

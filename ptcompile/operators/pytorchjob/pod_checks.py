@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.operators.pytorchjob.templates import of
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import check_finalizers
 from ptcompile.validate.core.templates import check_template, without_restart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _RESTART: Final = ("Always", "ExitCode", "Never", "OnFailure")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.kubernetes.untyped import at, integer, items, mapping, namespace, object_name, string_map, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 CONTAINER = "pytorch"
 PORT_NAME = "pytorchjob-port"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, integer, items, text
+from ptcompile.kubernetes.untyped import at, integer, items, text
 from ptcompile.operators.common.read import MAIN, Pods, Read, as_nodes, count, given, main_container, refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _PORT = 23456
 _NO_WAITS: dict[str, str | None] = {"timeout": None, "join_timeout": None}

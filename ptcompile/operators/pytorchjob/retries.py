@@ -1,7 +1,13 @@
 """How often a PyTorchJob starts its pods again, for the rules of lint (training-operator 1.9)."""
 
-from ptcompile.kubernetes.untyped import Json, at, integer, text
+from __future__ import annotations
+
+from ptcompile.kubernetes.untyped import at, integer, text
 from ptcompile.linting.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def recreated(manifest: Json, template: Template) -> bool:

@@ -1,7 +1,13 @@
 """The state of a live PyTorchJob (training-operator 1.9, pkg/util/status.go and pkg/controller.v1/pytorch)."""
 
-from ptcompile.kubernetes.untyped import Json, at
+from __future__ import annotations
+
+from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.common.status import Status, by_condition, queued, true_conditions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def status(live: Json) -> Status:

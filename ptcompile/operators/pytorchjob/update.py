@@ -1,8 +1,14 @@
 """PyTorchJob on updates: no webhook looks at the change (training-operator 1.7 to 1.9)."""
 
-from typing import Final
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 FIXED: Final = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)
 """What the CRD makes immutable (training-operator 1.8 and later)."""

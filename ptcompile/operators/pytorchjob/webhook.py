@@ -6,10 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, object_name, text
+from ptcompile.kubernetes.untyped import at, integer, items, mapping, object_name, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.decode import undecodable
 from ptcompile.operators.common.verdict import NOTHING, Known, child, failure, quoted, refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _say = refusal("training-operator")
 _SPECS: Path = ("spec", "pytorchReplicaSpecs")

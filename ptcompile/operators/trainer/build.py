@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name
+from ptcompile.kubernetes.untyped import at, integer, items, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.common import podspec
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.merge import env_over
 from ptcompile.operators.trainer.runtimes import ancestor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 PORT = 29500
 INDEX_PATH = f"metadata.annotations['{podspec.COMPLETION_INDEX}']"

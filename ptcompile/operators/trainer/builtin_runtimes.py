@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
-from ptcompile.kubernetes.untyped import Json
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 GROUP = "trainer.kubeflow.org"
 ANCESTOR = f"{GROUP}/trainjob-ancestor-step"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.kubernetes.untyped import at, items, object_name, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import child, failure
 from ptcompile.operators.trainer import runtimes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:

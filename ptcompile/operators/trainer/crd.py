@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.operators.common.crd import mapping, refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _LABEL = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\n]+").fullmatch

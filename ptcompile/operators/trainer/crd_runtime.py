@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.operators.common.crd import entries, mapping, refusal
 from ptcompile.operators.jobset.crd import jobset_spec_rules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
 

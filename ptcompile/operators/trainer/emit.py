@@ -31,7 +31,6 @@ Why each field (Trainer 2.3):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
@@ -59,11 +58,15 @@ from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import fewest_for_kai
 from ptcompile.operators.trainer import names
 from ptcompile.operators.trainer.builtin_runtimes import ANCESTOR, GROUP
-from ptcompile.operators.trainer.runtime_patch import NODE, Parts, parts
+from ptcompile.operators.trainer.runtime_patch import NODE, parts
 from ptcompile.operators.trainer.runtimes import API_VERSION
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.operators.trainer.runtime_patch import Parts
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _RUNTIME = "torch-distributed"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.jobset.failure import of_spec
 from ptcompile.operators.trainer import runtimes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def sentences(manifest: Json, others: Sequence[Json]) -> Iterator[str]:

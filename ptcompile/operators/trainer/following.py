@@ -3,9 +3,13 @@
 Suspended=False stands first in the conditions of a job that was created suspended, as by Kueue, and Complete second.
 """
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.operators.common.following import ARGO_FAILED, Following, by_type, is_true
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 FOLLOWING: Final = Following(
     plural="trainjobs",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ptcompile.kubernetes.untyped import Json, at, integer, items, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, text, texts
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import MOST_NAMED
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.build import Build, plain
 from ptcompile.operators.trainer.merge import env_over
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 def mpi(build: Build) -> None:

@@ -7,11 +7,15 @@ then holds for them too.
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, text
+from ptcompile.kubernetes.untyped import at, items, kind_of, text
 from ptcompile.kubernetes.versions import Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 _WORDS: Final = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
 _PROCESSES: Final = ("auto", "cpu", "gpu")

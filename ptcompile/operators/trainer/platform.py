@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.trainer import runtimes
 
-Json = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
 
 
 def objects(made: Sequence[Json], versions: Versions) -> Iterator[Json]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.operators.common import podspec
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.build import INDEX_PATH, PORT, Build, plain, with_port
 from ptcompile.operators.trainer.mpi import flux, mpi
 from ptcompile.operators.trainer.torchtune import torchtune
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def torch(build: Build) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.operators.jobset.pod_checks import check_jobs
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.patches import check_runtime_patches, check_trainer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def train_job(_manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:

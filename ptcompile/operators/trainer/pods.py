@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, object_name, text
+from ptcompile.kubernetes.untyped import at, items, mapping, namespace, object_name, text
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.common.expansion import Context, Expansion
 from ptcompile.operators.jobset import pods
@@ -14,6 +13,12 @@ from ptcompile.operators.trainer.build import Build
 from ptcompile.operators.trainer.merge import env_over, patched
 from ptcompile.operators.trainer.older_releases import today
 from ptcompile.operators.trainer.plugins import PLUGINS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.job import pod_template
-from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.kubernetes.untyped import at, items, object_name, text
 from ptcompile.operators.common.read import Pods, Read, count, given, restart_policy
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.runtime_patch import MANAGER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _NODE = "node"
 

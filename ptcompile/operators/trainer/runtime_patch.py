@@ -8,20 +8,22 @@ is not listed here.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.job import pod_template
 from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.changes import there
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Parts = tuple[dict[str, Any], dict[str, Any]]
 
 NODE = "node"
 """What Trainer calls the replicatedJob and its container that trains."""
 
 MANAGER = "ptcompile/compile"
 """Who patches: a path with a domain in front, one patch a manager."""
-
-Parts = tuple[dict[str, Any], dict[str, Any]]
 
 _POD = frozenset({"serviceAccountName", "nodeSelector", "tolerations", "volumes", "schedulingGates"})
 _POD_2_1 = _POD | {"affinity", "imagePullSecrets"}

@@ -4,15 +4,22 @@ A TrainJob says little: the runtime that it names decides the rest. The ones tha
 those of its examples folder, which people apply as they stand; a file of the same stream comes first.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, string_map, text
+from ptcompile.kubernetes.untyped import at, items, mapping, namespace, string_map, text
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.common.base import Base
 from ptcompile.operators.trainer.builtin_runtimes import ANCESTOR, BUILTIN, EXAMPLES, GROUP, TORCH_IMAGE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 API_VERSION = f"{GROUP}/v1alpha1"
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")

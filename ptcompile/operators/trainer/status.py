@@ -1,7 +1,13 @@
 """The state of a live TrainJob (Trainer 2.3, pkg/controller/trainjob_controller.go and the jobset plugin)."""
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items
+from __future__ import annotations
+
+from ptcompile.kubernetes.untyped import at, integer, items
 from ptcompile.operators.common.status import Status, by_condition, queued, true_conditions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def status(live: Json) -> Status:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset.update import FIXED_FIELDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _POD: Final = "runtimePatches.*.trainingRuntimeSpec.template.spec.replicatedJobs.*.template.spec.template.spec"
 FIXED: Final = tuple(

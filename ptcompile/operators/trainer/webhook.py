@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, at, integer, items, string_map, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
 from ptcompile.operators.common.roundtrip import ZERO
 from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.operators.trainer import runtimes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _say = refusal("trainer")
 _RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.kubernetes.untyped import Json, at, string_map
+from ptcompile.kubernetes.untyped import at, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.decode import undecodable
 from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.operators.trainer import runtimes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _say = refusal("trainer")
 _CONTAINERS = {

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import child, failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}

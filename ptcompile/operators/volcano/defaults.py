@@ -1,9 +1,14 @@
 """What absent fields of a Volcano Job mean, by CRD and mutating webhook; 0 retries are 3 too (Volcano 1.16)."""
 
-from typing import Any
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json
 from ptcompile.operators.common.defaults import NOTHING, Defaults
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 
 def _all_tasks(job: Json) -> Any:

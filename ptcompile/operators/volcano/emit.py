@@ -17,7 +17,6 @@ Why each field (Volcano 1.16.0-alpha.1):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
@@ -39,7 +38,10 @@ from ptcompile.operators.common.endings import pods_left
 from ptcompile.operators.common.queues import network_topology
 from ptcompile.operators.volcano import endings, names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 

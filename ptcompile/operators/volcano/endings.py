@@ -20,18 +20,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import UNLIMITED, Job, OnPodFailure, Role
+from ptcompile.job.model import UNLIMITED, Job, Role
 from ptcompile.operators.common import endings
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import SPEC, cannot
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.job.model import OnPodFailure
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:

@@ -3,9 +3,13 @@
 It has no field that suspends it: `vcctl job suspend` creates a Command (bus.volcano.sh/v1alpha1).
 """
 
-from typing import Final
+from __future__ import annotations
 
 from ptcompile.operators.common.following import Following, by_field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 PHASE: Final = "status.state.phase"
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, integer, mapping, text
+from ptcompile.kubernetes.untyped import integer, mapping, text
 from ptcompile.operators.common.expansion import Role
 from ptcompile.operators.common.pod_group import Shares, first
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def counted(group: Json, roles: tuple[Role, ...]) -> Shares:

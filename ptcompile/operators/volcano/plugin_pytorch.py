@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptcompile.kubernetes.goflags import Value
-from ptcompile.kubernetes.untyped import Json, integer, items, text
+from ptcompile.kubernetes.untyped import integer, items, text
 from ptcompile.operators.common import podspec
 from ptcompile.operators.volcano.tasks import Plugin, Task, VolcanoJob, flags_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 PORT_NAME = "pytorchjob-port"
 FLAGS: dict[str, Value] = {

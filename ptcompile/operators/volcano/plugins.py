@@ -9,11 +9,15 @@ import json
 from collections.abc import Callable, Sequence
 
 from ptcompile.kubernetes.goflags import Value
-from ptcompile.kubernetes.untyped import Json, integer, items, string_map, text
+from ptcompile.kubernetes.untyped import integer, items, string_map, text
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import MOST_NAMED
 from ptcompile.operators.volcano.plugin_pytorch import pytorch
 from ptcompile.operators.volcano.tasks import Plugin, Task, VolcanoJob, flags_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _MOUNT = "/etc/volcano"
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.operators.volcano.templates import of
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pvc import check_claim_spec
 from ptcompile.validate.core.templates import check_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:

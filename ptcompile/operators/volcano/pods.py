@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, string_map, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
 from ptcompile.operators.volcano.plugins import PLUGINS
 from ptcompile.operators.volcano.tasks import Change, Task, VolcanoJob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _UID = "<uid>"
 _PREFIX = "volcano.sh/"

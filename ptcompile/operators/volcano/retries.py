@@ -1,7 +1,13 @@
 """Whether a Volcano Job starts its pods again, for the rules of lint (Volcano 1.16)."""
 
-from ptcompile.kubernetes.untyped import Json, at, items
+from __future__ import annotations
+
+from ptcompile.kubernetes.untyped import at, items
 from ptcompile.linting.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _AGAIN = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
 

@@ -1,9 +1,16 @@
 """The state of a live Volcano Job (Volcano 1.16, pkg/controllers/job/state and job_controller_actions.go)."""
 
-from typing import Final
+from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json, at, integer, text
-from ptcompile.operators.common.status import State, Status
+from ptcompile.kubernetes.untyped import at, integer, text
+from ptcompile.operators.common.status import Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.common.status import State
 
 _PHASES: Final[dict[str, State]] = {
     "Running": "running",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.untyped import Json, integer, mapping, text
+from ptcompile.kubernetes.untyped import integer, mapping, text
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.common.expansion import MOST_NAMED
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 class Task(NamedTuple):
@@ -62,7 +66,7 @@ class VolcanoJob(NamedTuple):
         return [f"{self.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MOST_NAMED))]
 
 
-Change = Callable[[Task, int, Json, dict[str, str]], Json]
+Change = Callable[[Task, int, "Json", dict[str, str]], "Json"]
 """Task, index, pod spec and the annotations to fill -> the new pod spec."""
 
 

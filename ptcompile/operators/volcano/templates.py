@@ -1,9 +1,15 @@
 """The pod templates of a Volcano Job: one a task (Volcano 1.16)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, integer, text
+from ptcompile.kubernetes.untyped import at, integer, text
 from ptcompile.operators.common.templates import Template, listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def of(manifest: Json) -> Iterator[Template]:

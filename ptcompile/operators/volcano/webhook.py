@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
@@ -16,6 +15,12 @@ from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.operators.volcano.webhook_policies import policies
 from ptcompile.operators.volcano.webhook_template import template, whole_cpus
 from ptcompile.validate.same import same
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _say = refusal("volcano")
 PLUGINS = ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch", "hcclrank", "ray")

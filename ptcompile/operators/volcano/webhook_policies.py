@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import Json, items, text, texts
+from ptcompile.kubernetes.untyped import items, text, texts
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.common.verdict import refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.untyped import Json
 
 _say = refusal("volcano")
 _ANY = "*"

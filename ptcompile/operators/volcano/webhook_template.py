@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names, quantity
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, string_map, text, texts
+from ptcompile.kubernetes.untyped import at, items, mapping, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pod import pod_spec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _say = refusal("volcano")
 

@@ -1,8 +1,14 @@
 """Jobs of so many tasks that their pods are not simulated."""
 
+from __future__ import annotations
+
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import at
 from ptcompile.limits import limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def too_wide(manifest: Json) -> Problem | None:

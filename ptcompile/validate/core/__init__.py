@@ -6,7 +6,6 @@ What only one kind needs is imported when it comes by.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes import names
@@ -16,9 +15,13 @@ from ptcompile.validate.core.metadata import check_finalizers, check_generation,
 from ptcompile.validate.core.pod import check_pod_spec, pod_spec
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 
-__all__ = ["KINDS", "NEWEST", "Context", "metadata_problems", "pod_spec"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
-Check = Callable[[Mapping[str, Any], Context], Iterator[Problem]]
+    Check = Callable[[Mapping[str, Any], Context], Iterator[Problem]]
+
+__all__ = ["KINDS", "NEWEST", "Context", "metadata_problems", "pod_spec"]
 
 
 def _pod(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 DATA_MAX: Final = 1024 * 1024
 """Bytes in all values of a ConfigMap or Secret."""

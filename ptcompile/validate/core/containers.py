@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.findings.value_fixes import as_label
@@ -18,12 +17,17 @@ from ptcompile.validate.core.ports import check_ports
 from ptcompile.validate.core.resources import check_resources
 from ptcompile.validate.core.security import check_container_security
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Check = Callable[[Any, Path, dict[str, Any], Scope], None]
+
 RESTART: Final = ("Always", "Never", "OnFailure")
 PULL: Final = ("Always", "IfNotPresent", "Never")
 _ONLY_SIDECARS: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
 _MAX_RULES: Final = 20
 _MAX_CODES: Final = 255
-Check = Callable[[Any, Path, dict[str, Any], Scope], None]
 
 
 def check_containers(value: Any, path: Path, seen: set[str], scope: Scope) -> None:

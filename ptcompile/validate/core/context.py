@@ -1,9 +1,15 @@
 """What the field rules know besides the object: the server's version, and the pod that a container belongs to."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NEWEST = (1, 36)
 """The Kubernetes version whose answers these rules were compared with."""

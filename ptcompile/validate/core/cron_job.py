@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.cron_schedule import why_not_schedule, why_not_time_zone
 from ptcompile.validate.core.job import check_job_counts, check_restart_policy
 from ptcompile.validate.core.replicas import check_counts, check_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _POLICIES: Final = ("Allow", "Forbid", "Replace")
 

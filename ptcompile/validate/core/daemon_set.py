@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import amount_of, check_amount_or_percent
 from ptcompile.validate.core.replicas import check_counts, check_kept_running, check_own_selector, check_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check_daemon_set(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -12,6 +11,10 @@ from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.device_expressions import why_not_device_expression
 from ptcompile.validate.core.metadata import check_annotations, check_labels, why_not_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _ENTRIES_MAX: Final = 32
 _ALTERNATIVES_MAX: Final = 8

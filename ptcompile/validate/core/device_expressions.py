@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _KNOWN: Final = frozenset(
     [

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import check_amount_or_percent
 from ptcompile.validate.core.selectors import check_selector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check_disruption_budget(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:

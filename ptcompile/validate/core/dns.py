@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _SERVERS_MAX: Final = 3

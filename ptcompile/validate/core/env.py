@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
@@ -11,6 +10,10 @@ from ptcompile.kubernetes.quantity import parse, to_string
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
 from ptcompile.validate.core.metadata import mask_dash, why_not_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 ENV_FIELDS: Final = frozenset(
     {

@@ -7,11 +7,16 @@ path (it names `metadata.labels` and not the label). The kinds are those of `api
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from ptcompile.findings.diagnostics import Fix, Path, Problem, Stage, field_path
+from ptcompile.findings.diagnostics import Fix, Path, Problem, field_path
 from ptcompile.findings.value_fixes import label, spelt
 from ptcompile.kubernetes.names import suggest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.terms import Stage
 
 Found = list[Problem]
 

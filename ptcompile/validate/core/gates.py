@@ -6,9 +6,11 @@ the gate is first on.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.validate.core.context import Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 ON_SINCE: Final[dict[str, int]] = {
     "claims": 34,  # DynamicResourceAllocation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -12,6 +11,10 @@ from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.dns import is_ip
 from ptcompile.validate.core.ports import check_port_number
 from ptcompile.validate.core.service import why_not_service_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 _PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.findings.value_fixes import Cure
 from ptcompile.kubernetes import names
@@ -14,6 +12,10 @@ from ptcompile.validate.core.metadata import check_labels, generated
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
 from ptcompile.validate.core.pod_admission import check_pod_alone, check_pod_annotations
 from ptcompile.validate.core.selectors import check_selector, selects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _PARALLELISM_MAX: Final = 100_000
 _HIGH_COMPLETIONS: Final = 100_000

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.metadata import why_not_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _RULES_MAX: Final = 20
 _PATTERNS_MAX: Final = 20

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check_lease(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:

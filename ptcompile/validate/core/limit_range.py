@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.names import is_native_resource
@@ -13,6 +12,10 @@ from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import why_not_key
 from ptcompile.validate.core.quota_names import why_not_resource_type
 from ptcompile.validate.core.resources import why_not_resource
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 _AMOUNTS: Final = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.findings.value_fixes import as_label
@@ -11,6 +10,10 @@ from ptcompile.kubernetes import names
 from ptcompile.memo import kept
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NameRule = Callable[[str], "str | None"]
 """Says why a text may not be the object's name; `None` where it may."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.dns import why_not_cidr
 from ptcompile.validate.core.ports import PORT_MAX, PROTOCOLS, check_port_reference
 from ptcompile.validate.core.selectors import check_selector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _TYPES: Final = ("Egress", "Ingress")
 

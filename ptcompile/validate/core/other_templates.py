@@ -6,12 +6,15 @@ Where the templates stand, by API group and kind. A `*` is each item of a list o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.templates import check_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _RAY: Final = ("headGroupSpec.template", "workerGroupSpecs.*.template")
 

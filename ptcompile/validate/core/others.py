@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes import names
@@ -16,7 +15,11 @@ from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import NameRule, check_generation, check_metadata
 
-Check = Callable[[Mapping[str, Any], Context, f.Found], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Check = Callable[[Mapping[str, Any], Context, f.Found], None]
 
 _RULES: Final[dict[tuple[str, str], str]] = {
     ("", "PersistentVolume"): "persistent_volume.check_persistent_volume",

@@ -5,8 +5,6 @@ Lists are merged by name and objects field by field, so nothing here is called m
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
@@ -15,6 +13,10 @@ from ptcompile.validate.core.env import check_env, why_not_env
 from ptcompile.validate.core.metadata import check_annotations, check_labels
 from ptcompile.validate.core.resources import check_amounts
 from ptcompile.validate.core.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check_trainer(spec: dict[str, Any], context: Context, found: f.Found) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PERCENT = Pattern(r"[0-9]+%").fullmatch
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -15,6 +14,10 @@ from ptcompile.validate.core.mounts import why_not_forward
 from ptcompile.validate.core.pvc import check_access
 from ptcompile.validate.core.volume_devices import check_csi
 from ptcompile.validate.core.volumes import check_one_source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _SOURCES: Final = [
     "hostPath",

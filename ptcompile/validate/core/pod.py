@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
@@ -19,7 +18,11 @@ from ptcompile.validate.core.resources import check_amounts, check_pod_resources
 from ptcompile.validate.core.security import ID_MAX, check_host_namespaces, check_host_process, check_pod_security
 from ptcompile.validate.core.volumes import check_volumes, named
 
-Check = Callable[[Any, Path, Scope], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Check = Callable[[Any, Path, Scope], None]
 
 
 def pod_spec(

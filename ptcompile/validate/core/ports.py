@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.names import why_not_port_name
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
 PORT_MAX = 65535

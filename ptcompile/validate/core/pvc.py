@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
@@ -12,6 +11,10 @@ from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.selectors import check_selector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 NOW: Final = Context()
 _ACCESS: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.kubernetes.names import is_native_resource
 from ptcompile.validate.core.metadata import why_not_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 COMPUTE: Final = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
 _EPHEMERAL: Final = frozenset({"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"})

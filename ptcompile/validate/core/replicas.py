@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
@@ -13,6 +12,10 @@ from ptcompile.validate.core.percentages import amount_of, check_amount_or_perce
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 from ptcompile.validate.core.selectors import check_selector, selects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _PROGRESS_SECONDS: Final = 600
 """`progressDeadlineSeconds` where it is not set."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
 
 from ptcompile.findings import value_fixes
 from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
@@ -15,6 +14,10 @@ from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.metadata import why_not_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _CONTAINER: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE: Final = names.HUGE_PAGES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
@@ -11,6 +10,10 @@ from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import check_labels
 from ptcompile.validate.core.resources import check_amounts
 from ptcompile.validate.core.scheduling import check_toleration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def check_runtime_class(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:

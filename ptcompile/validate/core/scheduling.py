@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.metadata import check_labels, why_not_key, why_not_value
 from ptcompile.validate.core.selectors import check_selector, selector_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _WHEN: Final = ("DoNotSchedule", "ScheduleAnyway")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
@@ -11,6 +9,10 @@ from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.dns import is_cidr, why_not_ip
 from ptcompile.validate.core.metadata import check_labels, why_not_key
 from ptcompile.validate.core.ports import PROTOCOLS, check_port_number, check_port_reference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXTERNAL: Final = ("LoadBalancer", "NodePort")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -12,6 +11,10 @@ from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import amount_of, check_amount_or_percent
 from ptcompile.validate.core.pvc import check_claim_spec
 from ptcompile.validate.core.replicas import check_counts, check_kept_running, check_own_selector, check_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _STRATEGIES: Final = ("OnDelete", "RollingUpdate")
 _ORDERS: Final = ("OrderedReady", "Parallel")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import why_not_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _PARAMETERS_MAX: Final = 512
 _PARAMETERS_SIZE_MAX: Final = 256 * 1024
@@ -51,7 +54,7 @@ def _check_parameters(parameters: Any, path: Path, found: f.Found) -> None:
 def _check_topologies(terms: Any, path: Path, found: f.Found) -> None:
     seen: list[dict[Any, Any]] = [{}]  # a term without expressions counts as a repeated one
     for index, term in f.objects(terms):
-        here, wanted = (*path, index, "matchLabelExpressions"), dict[Any, Any]()
+        here, wanted = (*path, index, "matchLabelExpressions"), {}
         for number, expression in f.objects(term.get("matchLabelExpressions")):
             key, values = expression.get("key"), expression.get("values")
             text = "" if key is None else key

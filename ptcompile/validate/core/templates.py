@@ -7,7 +7,6 @@ or replica gets wrong stands outside it, since the template alone is a good pod.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes.untyped import kind_of
@@ -18,8 +17,12 @@ from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 from ptcompile.validate.same import same
 
-Check = Callable[[Mapping[str, Any], dict[str, Any], Context, f.Found], None]
-"""An operator's `pod_checks`: manifest, its spec, the server, and where the problems go."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Check = Callable[[Mapping[str, Any], dict[str, Any], Context, f.Found], None]
+    """An operator's `pod_checks`: manifest, its spec, the server, and where the problems go."""
 
 
 def template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:

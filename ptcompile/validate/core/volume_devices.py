@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _is_iqn = Pattern(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+(?::[^,;*&$|\s]+)?").fullmatch
 _is_eui = Pattern(r"eui\.[A-Fa-f0-9]{16}").fullmatch

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.env import VOLUME_FIELDS, check_field_ref, check_resource_ref
 from ptcompile.validate.core.mounts import why_not_relative
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _MODE_MAX: Final = 0o777
 _TOKEN_SECONDS: Final = (600, 2**32)

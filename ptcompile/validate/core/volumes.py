@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
@@ -13,6 +12,12 @@ from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.later import later
 from ptcompile.validate.core.mounts import why_not_forward
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Source = Callable[[dict[str, Any], Path, Scope], None]
 
 _HOST_PATH_TYPES: Final = (
     "",
@@ -24,7 +29,6 @@ _HOST_PATH_TYPES: Final = (
     "FileOrCreate",
     "Socket",
 )
-Source = Callable[[dict[str, Any], Path, Scope], None]
 
 
 def named(volumes: Any) -> dict[str, Any] | None:

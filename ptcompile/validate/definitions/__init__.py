@@ -3,21 +3,30 @@
 A definition is compiled when a document of its kind first comes by.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
+from ptcompile.typed import NamedTuple
 from ptcompile.validate.schemas import SHIPPED, known_version
 from ptcompile.validate.structure import covered, outside, without_status
 from ptcompile.validate.structure_compile import compile_node
-from ptcompile.validate.structure_fault import Check, to_problem
+from ptcompile.validate.structure_fault import to_problem
 from ptcompile.validate.structure_scope import Scope
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.structure_fault import Check
+
+    Schema = Mapping[str, Any]
+
 Kind = tuple[str, str]
-Schema = Mapping[str, Any]
 
 
 class Definition:

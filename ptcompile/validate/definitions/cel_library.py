@@ -8,11 +8,14 @@ from __future__ import annotations
 import ipaddress
 import itertools
 from collections.abc import Callable
-from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ptcompile.kubernetes.goregex import search
 from ptcompile.kubernetes.quantity import Quantity, parse, valid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 
 def _amount(text: Any) -> Quantity:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.kubernetes.goregex import Theirs
 from ptcompile.validate.structure_further import LOGIC
 
-Schema = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Schema = dict[str, Any]
 
 _KEPT: Final = (
     "default",

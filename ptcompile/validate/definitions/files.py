@@ -6,12 +6,15 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final
 
 from ptcompile.documents import source
 from ptcompile.streams import objects
 from ptcompile.validate.definitions import Definition, Definitions, JsonSchema, Kind
 from ptcompile.validate.definitions.crd import is_crd, kinds_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _ENDINGS: Final = (".json", ".yaml", ".yml")
 

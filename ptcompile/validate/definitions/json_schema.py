@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.validate.definitions.patterns import linear
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def json_schema_problems(manifest: Mapping[str, Any], schema: Mapping[str, Any], filename: str) -> Iterator[Problem]:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.validate.definitions.cel import Unreadable, ask, escaped
 from ptcompile.validate.schemas import resolve
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Schema = Mapping[str, Any]
 
 _ABSENT = object()
 

@@ -7,14 +7,20 @@ is nothing to say. Sources: pod-security-admission of Kubernetes 1.30 to 1.36.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
 
-from ptcompile.findings.diagnostics import Path, Problem, Severity, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.versions import Version
+from ptcompile.typed import NamedTuple
 from ptcompile.validate.pod_security.checks import Violation
 from ptcompile.validate.pod_security.places import pods_of
 
-Json = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.findings.terms import Severity
+
+    Json = Mapping[str, Any]
 
 LEVELS: Final = ("privileged", "baseline", "restricted")
 _LABEL: Final = "pod-security.kubernetes.io/"

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.validate.pod_security.checks import Check, Json, Pod, Violation, items, mapping
+from ptcompile.validate.pod_security.checks import Check, Pod, Violation, items, mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.pod_security.checks import Json
 
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _CAPABILITIES: Final = frozenset(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.typed import NamedTuple
 
-Json = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Json = Mapping[str, Any]
+
 CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.validate.pod_security.baseline import BASELINE
-from ptcompile.validate.pod_security.checks import Json, Pod, Violation
+from ptcompile.validate.pod_security.checks import Pod, Violation
 from ptcompile.validate.pod_security.restricted import OVERRIDDEN, RESTRICTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.validate.pod_security.checks import Json
 
 
 def violations(level: str, minor: int, spec: Json, meta: Json) -> Iterator[Violation]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.all import record
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.validate.core.other_templates import TEMPLATES, templates_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 PLACES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("", "PodTemplate"): ("template",),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.validate.pod_security.baseline import proc_mount
 from ptcompile.validate.pod_security.checks import Check, Pod, Violation, items, mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 OVERRIDDEN: Final = frozenset({"capabilities_baseline", "hostPathVolumes", "procMount", "seccompProfile_baseline"})
 """Checks of baseline in whose place stricter ones stand."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ptcompile.kubernetes import accelerators, quantity
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.fields import as_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
     from ptcompile.vocabulary.cluster.model import ClusterProfile

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAIN = "pytorch"
 """What a pod template calls the container that trains."""

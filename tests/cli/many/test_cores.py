@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.cli import startup
 from ptcompile.cli.many import cores
 from ptcompile.cli.many.cores import EACH, MOST, processes
 
@@ -14,7 +13,7 @@ from ptcompile.cli.many.cores import EACH, MOST, processes
 @pytest.fixture
 def four(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command's own process on a machine with four cores."""
-    monkeypatch.setattr(startup, "own_process", [True])
+    monkeypatch.setattr(cores, "own_process", [True])
     monkeypatch.setattr(cores, "cores", lambda: 4)
 
 
@@ -27,7 +26,7 @@ def test_as_many_as_have_enough_to_do(files: int, expected: int) -> None:
 
 
 def test_a_program_that_calls_the_command_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(startup, "own_process", [False])
+    monkeypatch.setattr(cores, "own_process", [False])
     assert processes(None, 10_000) == 1
     assert processes(2, 10_000) == 2
 

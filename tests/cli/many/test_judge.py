@@ -14,9 +14,8 @@ import pytest
 from ptcompile import limits
 from ptcompile.cli import config, trust
 from ptcompile.cli.many import keys, processes
-from ptcompile.cli.many.judge import FEW
 from ptcompile.report import FORMATS
-from tests.cli.many.lints import COUNT, Counted, folder_of
+from tests.cli.many.lints import COUNT, Counted
 from tests.cli.running import ROOT, Ran, here, process
 from tests.making import smallest
 
@@ -98,24 +97,6 @@ def test_fixes_are_the_same_in_several_processes(golden: Path, tmp_path_factory:
     names = [path.relative_to(golden) for path in golden.rglob("*.yaml")]
     assert all((golden / name).read_bytes() == (other / name).read_bytes() for name in names)
     assert " fixed" in ran[0].err
-
-
-@pytest.fixture
-def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As many files as results are kept of, and a cache of their own."""
-    return folder_of(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same with as many files as it takes in a process of its own."""
-    return folder_of(tmp_path, monkeypatch, FEW)
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    """The files that are judged."""
-    return Counted(monkeypatch)
 
 
 def test_what_has_not_changed_is_not_judged_again(many: Path, asked: Counted, capsys: Capture) -> None:

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from ptcompile.cli.files import File
 from ptcompile.cli.many import Judged, kept
 from ptcompile.cli.many.entries import decoded, encoded
-from ptcompile.cli.many.judge import FEW
 from ptcompile.cli.many.kept import Kept
 from ptcompile.findings.diagnostics import Diagnostic, Edit, Fix, Span
 from tests.cli.many.lints import COUNT, Counted, folder_of
@@ -27,22 +26,6 @@ from tests.cli.running import here, process
 
 Capture = pytest.CaptureFixture[str]
 CLEAN = Judged((), 1, (), 0, {})
-
-
-@pytest.fixture
-def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return folder_of(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same with as many files as it takes in a process of its own."""
-    return folder_of(tmp_path, monkeypatch, FEW)
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    return Counted(monkeypatch)
 
 
 def entry_of(many: Path) -> Path:

@@ -81,6 +81,17 @@ def test_few_items_and_one_job_stay_in_this_process() -> None:
     assert list(mapped(work.doubled, (), 4)) == []
 
 
+@pytest.mark.parametrize("count", [1, 2, 7, 1000, 9999])
+@pytest.mark.parametrize("jobs", [2, 8])
+def test_chunks_are_all_items_and_end_small(count: int, jobs: int) -> None:
+    chunks = [*processes._chunks(count, jobs)]
+    assert [at for chunk in chunks for at in range(count)[chunk]] == list(range(count))
+    sizes = [chunk.stop - chunk.start for chunk in chunks]
+    assert sizes == sorted(sizes, reverse=True)
+    assert max(sizes) <= processes._CHUNK
+    assert set(sizes[-jobs:]) == {1}
+
+
 def test_an_exception_is_raised_in_its_turn(start: None) -> None:
     results = mapped(work.fails_at_twenty, ITEMS, 2)
     assert [next(results) for _ in range(20)] == list(range(20))

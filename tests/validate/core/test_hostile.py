@@ -8,6 +8,7 @@ from typing import Any
 
 from ptcompile.validate.core import KINDS, Context, metadata_problems
 from ptcompile.validate.core.templates import template_problems
+from tests.conftest import thinned
 
 ODD: tuple[Any, ...] = (
     None,
@@ -193,11 +194,11 @@ def test_any_type_anywhere() -> None:
         before = copy.deepcopy(manifest)
         run(manifest)
         assert manifest == before
-        for node, key in places(manifest):
+        for at, (node, key) in enumerate(places(manifest)):
             if node is manifest and key in ("apiVersion", "kind"):
                 continue
             kept = node[key]
-            for odd in ODD:
+            for odd in thinned(ODD, 3, start=at):
                 node[key] = odd
                 run(manifest)
             node[key] = kept

@@ -62,13 +62,13 @@ def _check(subject: Subject) -> Iterator[Found]:
     job = subject.job if found is not None else None
     if found is None or job is None or job.size < 2 or not job.roles:
         return
-    service, made = found
+    service, met = found
     role = job.roles[0]
     if selected(service, job.pod(role, 0).view.labels) and selected(service, job.pod(role, role.count - 1).view.labels):
-        path = _place(subject, made.first.host)
+        path = _place(subject, met.host)
         yield found_at(
             path,
-            f"the endpoint {made.first.endpoint} is the Service {object_name(service)}, which resolves to any of "
+            f"the endpoint {met.endpoint} is the Service {object_name(service)}, which resolves to any of "
             f"{job.size} pods, but only one of them serves the rendezvous",
             f"name the first pod: {subject.name}-0.{object_name(service)}",
         )

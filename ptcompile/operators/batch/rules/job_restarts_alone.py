@@ -64,8 +64,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     pods = min(integer(subject.spec.get("completions")), integer(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
-    made = subject.meeting
-    if made is None or made.first.backend not in ("static", "env") or (made.first.nodes or (1, 1))[0] < 2:
+    met = subject.met
+    if met is None or met.backend not in ("static", "env") or (met.nodes or (1, 1))[0] < 2:
         return
     written = subject.spec.get("backoffLimit") is not None
     path = _LIMIT if written else ("spec",)

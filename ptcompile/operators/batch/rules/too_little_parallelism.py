@@ -60,8 +60,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     parallelism = integer(subject.spec.get("parallelism"), 1)
     if not 0 < parallelism < completions:
         return
-    made = subject.meeting
-    nodes = made.first.nodes if made is not None and made.first.launcher in ("torchrun", "tune") else None
+    met = subject.met
+    nodes = met.nodes if met is not None and met.launcher in ("torchrun", "tune") else None
     if nodes is None or not parallelism < nodes[0] <= completions:
         return  # more nodes than there are pods at all is a question of the launch
     target: Path = ("spec", "parallelism")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 RULES: Final[dict[str, str]] = {
     "serial_ranks": "completions/parallelism",

@@ -43,10 +43,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import Json, at, items, texts
+from ptcompile.kubernetes.untyped import at, items, texts
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.reading import child, jobs, name_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _NEEDS = {
     "DeadlineExceeded": "activeDeadlineSeconds",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.untyped import Json
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _CONDITIONS = ("onJobFailureReasons", "onJobFailureMessagePatterns", "targetReplicatedJobs")
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at, integer, items, text
+from ptcompile.kubernetes.untyped import at, integer, items, text
 from ptcompile.linting.subject import Subject
 from ptcompile.simulation.rendezvous import Rendezvous
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def jobs(subject: Subject) -> list[tuple[int, Json]]:

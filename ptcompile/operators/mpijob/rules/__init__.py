@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.linting.common_words import VENDORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 RULES: Final[dict[str, str]] = {
     "slots_differ_from_gpus": VENDORS,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.linting.common_words import TORCHRUN, VENDORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 RULES: Final[dict[str, str]] = {
     "workers_without_rendezvous": TORCHRUN,

@@ -44,9 +44,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import Json, at, items, text
+from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
 

@@ -47,8 +47,8 @@ from ptcompile.linting.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
-        requests = container.amounts("requests")
-        for name, amount in container.amounts("limits").items():
+        requests = container.requests
+        for name, amount in container.limits.items():
             if container.init or not is_accelerator(str(name)) or requests.get(name) is not None:
                 continue
             path = (*container.path, "resources", "limits", name)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.common.expansion import Context
 from ptcompile.operators.volcano.plugin_pytorch import FLAGS as PYTORCH
 from ptcompile.operators.volcano.pods import read
 from ptcompile.operators.volcano.tasks import Task, VolcanoJob
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 QUEUE_KEYS: Final = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
 """What names the queue of a bare pod, or is written by Volcano itself."""

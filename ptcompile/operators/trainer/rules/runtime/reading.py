@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.untyped import Json
 
 JOBSET: Final[Path] = ("spec", "template", "spec")
 """Where the JobSet's spec stands."""

@@ -47,9 +47,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import Json, at, string_map
+from ptcompile.kubernetes.untyped import at, string_map
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _KEY = "scheduling.volcano.sh/queue-name"
 _HOME: Path = ("spec", "template", "metadata", "annotations", _KEY)

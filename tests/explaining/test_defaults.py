@@ -1,0 +1,85 @@
+"""Lines of a profile that say its defaults are left out together: the same explanation as of each line alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ptcompile
+from ptcompile import streams
+from ptcompile.explaining import provenance as asked
+from ptcompile.explaining import variants
+from ptcompile.explaining.leaves import MISSING
+from ptcompile.explaining.provenance import provenance
+from ptcompile.job.model import Pass, Target
+from ptcompile.operators.targets import TARGETS, target_named
+from ptcompile.verbs import compile
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.spec import Spec
+from tests.explaining.reference import Json
+from tests.making import DEFAULT_CLUSTER, smallest
+from tests.strategies import profiles, specs
+
+
+def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
+    together = provenance(data, cluster, target_named(target))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(variants, "of_defaults", lambda *_: frozenset())
+        assert provenance(data, cluster, target_named(target)) == together
+
+
+@settings(max_examples=settings().max_examples // 6)  # each line of each is compiled alone
+@given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
+def test_together_they_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
+    cluster = ClusterProfile.model_validate(given)
+    assume(ptcompile.compile(spec, target=target, cluster=cluster, lint=False).ok)
+    _same(spec, cluster, target)
+
+
+def _small(more: str = "") -> Json:
+    (document,) = streams.read(smallest(more), None).documents
+    return dict(document.data)
+
+
+def test_what_asks_whether_a_default_was_given_has_each_line_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    manifests = asked._manifests
+
+    def asking(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> list[Json]:
+        made = [dict(one) for one in manifests(spec, cluster, target, more)]
+        return [{**made[0], "given": "queue_system" in cluster.spec.model_fields_set}, *made[1:]]
+
+    monkeypatch.setattr(asked, "_manifests", asking)
+    profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {queueSystem: kueue}\n"
+    cluster, _ = compile.read_cluster(profile)
+    assert cluster is not None
+    causes = {one.path: one for one in provenance(_small(), cluster, target_named("job"))}
+    assert [one.path for one in causes["given",].inputs] == [("spec", "queueSystem")]
+    _same(_small(), cluster, "job")
+
+
+def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_another_value() -> None:
+    compiled = 0
+    manifests = asked._manifests
+
+    def counted(*given: object) -> object:
+        nonlocal compiled
+        compiled += 1
+        return manifests(*given)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asked, "_manifests", counted)
+        provenance(_small(), DEFAULT_CLUSTER, target_named("job"))
+    lines = variants.of_cluster(variants.filled(DEFAULT_CLUSTER))
+    defaults = variants.of_defaults(variants.filled(DEFAULT_CLUSTER), lines)
+    assert len(defaults) == len({one.path for one in lines}) > 40
+    assert compiled < 30
+
+
+def test_a_line_of_the_user_s_is_no_default() -> None:
+    filled = variants.filled(DEFAULT_CLUSTER)
+    named = variants.replaced(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
+    lines = variants.of_cluster(named)
+    assert ("spec", "cloud") not in variants.of_defaults(named, lines)
+    assert ("spec", "gpu", "resourceName") in variants.of_defaults(named, lines)
+    assert ("spec", "gpu") not in variants.of_defaults(named, lines)
