@@ -222,8 +222,6 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _names(job: JobSpec) -> Iterator[Problem]:
-    if not (job.names.model_fields_set or job.volcano.model_fields_set):
-        return
     parts = job.names_of_parts()
     for place, name in parts.items():
         if reason := names.why_not_dns_label(name):
