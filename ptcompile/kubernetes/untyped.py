@@ -29,6 +29,8 @@ def at(value: Any, *keys: str) -> Json:
     """The mapping under these keys, or an empty one."""
     for key in keys:
         value = value.get(key) if type(value) is dict else mapping(value).get(key)
+        if value is None:
+            return _NOTHING
     return value if type(value) is dict else mapping(value)
 
 

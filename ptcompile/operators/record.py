@@ -186,6 +186,7 @@ class Operator(_Record):
 
 
 @cache
+@cache
 def resolve(folder: str, reference: str) -> Any:
     """What `module:name` stands for in an operator's folder."""
     module, _, name = reference.partition(":")

@@ -11,7 +11,7 @@ from ptcompile.operators.all import OPERATORS
 from ptcompile.validate.definitions import Definition, Definitions, JsonSchema
 from ptcompile.validate.kinds import other_kind
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, resolve
-from ptcompile.validate.structure_compile import in_version
+from ptcompile.validate.structure_scope import in_version
 
 Schema = Mapping[str, Any]
 

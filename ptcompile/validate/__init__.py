@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.findings.diagnostics import Problem, field_path
+from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.record import resolve
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
-from ptcompile.validate.structure import covered, outside, structure
+from ptcompile.validate.structure import complete, covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
 
 TYPE_CHECKING = False
@@ -92,19 +93,21 @@ def _webhook(kind: Kind) -> Webhook | None:
 
 def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
     """What the webhooks refuse that look at the kinds of other operators, such as Kueue's."""
-    admitting = [one for one in _ADMITTING if _marked(manifest, kind, one.marks)]
-    for one in admitting:
-        if kind in resolve(one.folder, one.admits):
+    marked = _marks(manifest, kind)
+    for one in _ADMITTING if marked else ():
+        # Most objects have no label of the operator's, and its webhook is not imported.
+        if any(one.marks in str(key) for key in marked) and kind in resolve(one.folder, one.admits):
             yield from resolve(one.folder, one.admission)(manifest, kind)
 
 
 _ADMITTING: Final = tuple(one for one in operators.OPERATORS if one.admits)
 
 
-def _marked(manifest: Mapping[str, Any], kind: Kind, marks: str) -> bool:
-    """Whether a label or an annotation is of an operator: most objects have none, and its webhook is not imported."""
-    places = [at(manifest, "metadata"), *[at(one.template, "metadata") for one in templates_of(kind, manifest)]]
-    return any(marks in str(key) for one in places for part in ("labels", "annotations") for key in at(one, part))
+def _marks(manifest: Mapping[str, Any], kind: Kind) -> list[Any]:
+    """The keys of all labels and annotations of an object and of its pod templates."""
+    places = (manifest, *(one.template for one in templates_of(kind, manifest)))
+    metadata = [found for one in places if (found := at(one, "metadata"))]
+    return [key for one in metadata for part in ("labels", "annotations") for key in at(one, part)]
 
 
 def _kind(manifest: Mapping[str, Any]) -> Kind | None:
@@ -149,12 +152,18 @@ def _custom(
     webhook: Webhook | None,
     others: Others,
 ) -> list[Problem]:
+    from ptcompile.operators.common.verdict import Known
     from ptcompile.validate.core import metadata_problems
     from ptcompile.validate.core.templates import template_problems
 
-    told = _in_newest_words(manifest, kind, releases)
-    seen = told if webhook is None else webhook.default(told)
-    faults = structure(seen, kind, known_version(context.kubernetes))
+    told, others = _in_newest_words(manifest, kind, releases), objects(others)
+    server = known_version(context.kubernetes)
+    seen = told if webhook is None else webhook.default(told, complete=True)
+    whole = webhook is not None and complete(seen, kind, server)
+    if webhook is not None and not whole:
+        seen = webhook.default(told)
+    faults = [] if whole else structure(seen, kind, server)
+    pods = list(template_problems(seen, context._replace(exact=whole)))
     layers: list[Iterable[Problem]] = [metadata_problems(seen.get("metadata"), ("metadata",), context, built_in=False)]
     if rules := operators.part(kind, "crd"):
         layers.append(rules(seen))
@@ -162,8 +171,11 @@ def _custom(
         for fault in faults:
             # The webhook decodes the whole object in Go: what would fail in the pods fails here already.
             fault.stage = "apply"
-        layers += [webhook.check(seen, releases, others), webhook.later(seen, releases, others)]
-    layers.append(template_problems(seen, context))
+        # Servers before 1.36 do not hold a CRD's integers to 32 bits, and Go does.
+        same_server = context.kubernetes == releases.kubernetes
+        known = Known(exact=whole, decodes=whole and context.at_least(36), pods=not pods and same_server)
+        layers += [webhook.check(seen, releases, others, known), webhook.later(seen, releases, others)]
+    layers.append(pods)
     found = _merged(faults, _first_told(layers))
     return found if told is manifest else [_where_written(one, kind, releases) for one in found]
 
@@ -186,7 +198,7 @@ def _first_told(layers: Iterable[Iterable[Problem]]) -> list[Problem]:
     """All problems in order, without what a later layer says of a place that an earlier one spoke of."""
     told: list[Problem] = []
     for layer in layers:
-        paths = {problem.path for problem in told}
+        paths = {problem.path for problem in told} if told else ()
         told += [problem for problem in layer if problem.path not in paths]
     return told
 

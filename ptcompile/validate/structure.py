@@ -12,8 +12,9 @@ from functools import cache
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, as_tuple
-from ptcompile.validate.structure_compile import Scope, compile_node, definition
+from ptcompile.validate.structure_compile import compile_node, definition
 from ptcompile.validate.structure_fault import Fault, Found
+from ptcompile.validate.structure_scope import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,15 @@ def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: st
     `schemas.versions()`.
     """
     return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
+
+
+def complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> bool:
+    """Whether `structure` finds nothing in an operator's object, and Go would change nothing in its spec.
+
+    No field there is null or a fraction. In such an object what is equal is the same: 1, 1.0 and True are never of one
+    field. May be False of one of them.
+    """
+    return root_check(kind, kubernetes, complete=True)(manifest) is None
 
 
 def covered(faults: list[Fault]) -> set[Path]:
@@ -51,7 +61,7 @@ def outside(problem: Problem, paths: set[Path]) -> bool:
 
 
 @cache
-def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
+def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False) -> Check:
     """The compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
         return definition(CORE, BUILT_IN[kind], kubernetes, False)
@@ -63,7 +73,7 @@ def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
         return definition(place.document, place.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
-    scope = Scope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes))
+    scope = Scope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete)
     return without_status(compile_node(schema, scope))
 
 

@@ -99,6 +99,8 @@ def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Check | Non
             return [
                 Fault("invalid-value", f"Invalid value: {len(value)}: must have at least {low} items", "add an item")
             ]
+        if len(value) < 2:
+            return None
         if keys:
             return _same_keys(value, keys, item_defaults)
         return _same_items(value) if is_set else None

@@ -12,22 +12,21 @@ from functools import cache
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.value_fixes import NO_ITEM, listed
-from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.typed import NamedTuple
 from ptcompile.validate import structure_scalars as scalars
-from ptcompile.validate.schemas import CORE, as_tuple, resolve
+from ptcompile.validate.schemas import CORE, resolve
 from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
 from ptcompile.validate.structure_fault import Fault, Found, mismatch
 from ptcompile.validate.structure_further import further
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
+from ptcompile.validate.structure_scope import NEWEST, Scope, doubted, doubtful, fields_of, in_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.kubernetes.versions import Version
     from ptcompile.validate.structure_fault import Check
-
-    Schema = Mapping[str, Any]
+    from ptcompile.validate.structure_scope import Schema
 
 NAMED: Final[dict[tuple[str, bool], Check]] = {
     ("Quantity", False): scalars.decoded_quantity,
@@ -43,61 +42,55 @@ NAMED: Final[dict[tuple[str, bool], Check]] = {
 }
 """Definitions of the core schema that are one value, by name and by whether a CRD holds them."""
 
+_WRITTEN: Final = {
+    "PodFailurePolicyOnPodConditionsPattern": "status",
+    "PodTemplateSpec": "spec",
+    "ProjectedVolumeSource": "sources",
+}
+"""Definitions with a field that Go always writes (`operators.common.roundtrip`) and the schema does not require."""
+
 _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
-
-NEWEST: Final = Versions().kubernetes
-
-
-class Scope(NamedTuple):
-    """How a schema is read: which file it is in, for which Kubernetes version, and whether as a CRD's."""
-
-    document: str
-    version: str
-    crd: bool
-    server: Version = NEWEST
-    """The API server that holds an object to the CRD; `version` is the one whose types the CRD was made of."""
 
 
 class Checks(dict[str, "Check | None"]):
     """The checks of an object's fields, each compiled when a document first has the field."""
 
-    def __init__(self, properties: Mapping[str, Schema], scope: Scope) -> None:
+    def __init__(self, properties: Mapping[str, Schema], scope: Scope, *, any_other: bool) -> None:
         super().__init__()
         self.properties = properties
         self.scope = scope
+        self.other = scalars.anything if any_other else None
 
     def __missing__(self, key: str) -> Check | None:
         field = self.properties.get(key)
         if field is None or not in_version(field, self.scope.version):
-            return None
+            return self.other
         check = self[key] = compile_node(field, self.scope)
         return check
 
 
-def in_version(field: Schema, version: str) -> bool:
-    """Whether a Kubernetes version knows a field."""
-    if "x-since" in field and as_tuple(field["x-since"]) > as_tuple(version):
-        return False
-    return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
-
-
 @cache
-def definition(document: str, name: str, version: str, crd: bool, server: Version = NEWEST) -> Check:
+def definition(
+    document: str, name: str, version: str, crd: bool, server: Version = NEWEST, complete: bool = False
+) -> Check:
     """The compiled definition of a schema file."""
     if document == CORE and (name, crd) in NAMED:
         return NAMED[name, crd]
     schema = load(document)["$defs"][name]
     if crd and "x-in-crd" in schema:
-        return definition(*resolve(document, schema["x-in-crd"]), version, crd, server)
-    return compile_node(schema, Scope(document, version, crd, server))
+        return definition(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
+    if complete and name in _WRITTEN:
+        schema = {**schema, "required": [*schema.get("required", ()), _WRITTEN[name]]}
+    return compile_node(schema, Scope(document, version, crd, server, complete))
 
 
 def compile_node(schema: Schema, scope: Scope) -> Check:
     """The check of one schema node, for values that are not null."""
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
-        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server)
+        complete = scope.complete and crd
+        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server, complete)
     check = _typed(schema, scope)
     return further(check, schema, scope.server) if scope.crd else check
 
@@ -114,7 +107,9 @@ def _typed(schema: Schema, scope: Scope) -> Check:
         return crd_amount(schema)
     if kind == "integer":
         return _integer(schema, scope)
-    return {"boolean": scalars.boolean, "number": scalars.number, "any": scalars.anything}[kind]
+    if kind == "any":
+        return doubted if scope.complete else scalars.anything
+    return {"boolean": scalars.boolean, "number": scalars.number}[kind]
 
 
 def _integer(schema: Schema, scope: Scope) -> Check:
@@ -135,7 +130,7 @@ def _plain_type(schema: Schema) -> type | None:
 
 def _object(schema: Schema, scope: Scope) -> Check:
     if schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
-        return _any_object
+        return doubted if scope.complete else _any_object
     if isinstance(schema.get("additionalProperties"), dict):
         return _map(schema["additionalProperties"], scope)
     return _fields(schema, scope)
@@ -147,10 +142,11 @@ def _any_object(value: Any) -> Found:
 
 def _fields(schema: Schema, scope: Scope) -> Check:
     properties: Mapping[str, Schema] = schema.get("properties", {})
-    checks = Checks(properties, scope)
+    any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields")) and not scope.complete
+    checks = Checks(properties, scope, any_other=any_other)
     plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
     required = tuple(schema.get("required", ())) if scope.crd else ()
-    any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+    doubts = doubtful(scope)
 
     def check(value: Any) -> Found:
         if type(value) is not dict and not isinstance(value, dict):
@@ -160,10 +156,10 @@ def _fields(schema: Schema, scope: Scope) -> Check:
             if type(item) is plain.get(key):
                 continue
             field = checks[key]
-            if field is None and any_other:
-                continue
             if field is None:
                 found = [_unknown(key, properties, scope, value)]
+            elif type(item) in doubts:
+                found = doubted(item)  # type: ignore[assignment]
             elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
                 continue
             else:
@@ -210,7 +206,7 @@ def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope, there: Ma
     if field is not None:
         return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
     known = {name: schema for name, schema in properties.items() if in_version(schema, scope.version)}
-    fault = unknown_field(key, known, lambda schema: _fields_of(schema, scope), there)
+    fault = unknown_field(key, known, lambda schema: fields_of(schema, scope), there)
     if fault.cure is not None and fault.suggestion is not None and there[key] is not None:
         wrong = compile_node(known[fault.suggestion], scope)(there[key]) or ()
         if any(one.name == "wrong-type" and not one.path for one in wrong):
@@ -218,34 +214,22 @@ def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope, there: Ma
     return fault
 
 
-def _fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:
-    """The fields of a node through references, list items and map values."""
-    for _ in range(4):
-        if "$ref" in schema:
-            document, name = resolve(scope.document, schema["$ref"])
-            schema, scope = load(document)["$defs"][name], Scope(document, scope.version, scope.crd)
-        elif "items" in schema:
-            schema = schema["items"]
-        elif isinstance(schema.get("additionalProperties"), dict):
-            schema = schema["additionalProperties"]
-        else:
-            break
-    fields: Mapping[str, Schema] = schema.get("properties", {})
-    return {name: field for name, field in fields.items() if in_version(field, scope.version)}
-
-
 def _map(values: Schema, scope: Scope) -> Check:
     plain = _plain_type(values)
     check_item = compile_node(values, scope)
+    doubts = doubtful(scope)
 
     def check(value: Any) -> Found:
         if type(value) is not dict and not isinstance(value, dict):
             return [mismatch("object", value)]
         faults: Found = None
         for key, item in value.items():
-            if type(item) is plain or item is None:
+            if type(item) in doubts:
+                found = doubted(item)
+            elif type(item) is plain or item is None:
                 continue
-            found = check_item(item)
+            else:
+                found = check_item(item)
             if found is not None:
                 _adopt(found, key)
                 faults = found if faults is None else faults + found
@@ -260,6 +244,7 @@ def _list(schema: Schema, scope: Scope) -> Check:
     check_item = compile_node(items, scope)
     as_whole = list_bounds(schema, _defaults(items, scope)) if scope.crd else None
     crd = scope.crd
+    doubts = doubtful(scope)
 
     def check(value: Any) -> Found:
         if type(value) is not list and not isinstance(value, list):
@@ -271,6 +256,8 @@ def _list(schema: Schema, scope: Scope) -> Check:
             if item is None:
                 # Go leaves a null item at its zero value; a CRD's schema refuses it.
                 found: Found = [_no_item(items.get("type", "object"))] if crd else None
+            elif type(item) in doubts:
+                found = doubted(item)
             else:
                 found = check_item(item)
             if found is not None:
@@ -297,4 +284,4 @@ def _no_item(expected: str) -> Fault:
 
 def _defaults(items: Schema, scope: Scope) -> dict[str, Any]:
     """The defaults of a list item's fields: the server fills them in before it compares list-map keys."""
-    return {name: field["default"] for name, field in _fields_of(items, scope).items() if "default" in field}
+    return {name: field["default"] for name, field in fields_of(items, scope).items() if "default" in field}

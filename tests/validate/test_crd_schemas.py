@@ -10,7 +10,7 @@ import pytest
 
 from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import CORE, CUSTOM, resolve
-from ptcompile.validate.structure_compile import in_version
+from ptcompile.validate.structure_scope import in_version
 from tests import recorded
 
 FILES = {

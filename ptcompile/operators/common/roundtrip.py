@@ -23,6 +23,17 @@ STRINGS = "strings"
 """A list of strings."""
 
 
+def as_go_reads(spec: Any, shape: Shape, loose: Shape, *, complete: bool) -> Any:
+    """A spec as a webhook decodes it: without nulls, and with what Go fills in.
+
+    `complete`: only what is in `loose` is looked for, which is what of `shape` neither the schema nor
+    `validate.structure.complete` requires. Of what then is complete to that function, nothing else would have changed.
+    """
+    if complete and after_go(spec, loose) is spec:
+        return spec
+    return after_go(without_nulls(spec), shape)
+
+
 def after_go(value: Any, shape: Any) -> Any:
     """The value with null items and missing fields filled in as Go does; the same object where nothing changes."""
     if isinstance(shape, list):
@@ -32,11 +43,9 @@ def after_go(value: Any, shape: Any) -> Any:
     if not isinstance(value, dict):
         return value
     out: dict[str, Any] | None = None
-    for key, old in value.items():
-        if type(old) is str or old is None:
-            continue
-        inner = shape.get(key) if key else None
-        if inner is None or not inner:
+    for key in value if len(value) < len(shape) else shape:
+        old, inner = value.get(key), shape.get(key)
+        if type(old) is str or old is None or not inner or key == ZERO:
             continue
         new = after_go(old, inner)
         if new is not old:

@@ -45,13 +45,30 @@ def quoted(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+class Known(NamedTuple):
+    """What the API server's own rules have said of an object already, so that its webhook need not look again."""
+
+    exact: bool = False
+    """Whether its equal parts are the same data: `validate.structure.complete`."""
+    decodes: bool = False
+    """Whether it is for certain that Go decodes every value."""
+    pods: bool = False
+    """Whether nothing is wrong with the pods that are made of the object."""
+
+
+NOTHING = Known()
+
+
 class Webhook(NamedTuple):
     """One kind's admission, as its operator does it."""
 
-    default: Callable[[Json], Json]
-    """The object after the mutating webhook; the object itself where there is none. Never raises."""
+    default: Callable[..., Json]
+    """`default(manifest, complete=False)`: the object after the mutating webhook. Never raises.
+
+    The object itself where there is none. `complete`: as if nothing had to be decoded, see `roundtrip.as_go_reads`.
+    """
     check: Callable[..., Iterator[Problem]]
-    """`check(mutated, versions, others=())`: what the validating webhook refuses."""
+    """`check(mutated, versions, others=(), known=NOTHING)`: what the validating webhook refuses."""
     later: Callable[..., Iterator[Problem]]
     """`later(mutated, versions, others=())`: what is accepted, and refused or fails when the operator acts on it."""
 
@@ -64,12 +81,16 @@ def webhook_of(kind: Key) -> Webhook | None:
     return Webhook(default or unchanged, check or nothing, later or nothing)
 
 
-def unchanged(manifest: Json) -> Json:
+def unchanged(manifest: Json, *, complete: bool = False) -> Json:
     """The object of a kind without a mutating webhook, as its validating one sees it: without nulls."""
+    if complete:
+        return manifest
     return {**manifest, "spec": without_nulls(manifest["spec"])} if manifest.get("spec") is not None else manifest
 
 
-def nothing(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def nothing(
+    manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING
+) -> Iterator[Problem]:
     """No problems."""
-    del manifest, versions, others
+    del manifest, versions, others, known
     return iter(())

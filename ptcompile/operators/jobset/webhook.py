@@ -10,7 +10,7 @@ from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import Say, child, refusal
+from ptcompile.operators.common.verdict import NOTHING, Known, Say, child, refusal
 from ptcompile.operators.jobset.webhook_failure_policy import failure_policy
 from ptcompile.operators.jobset.webhook_volumes import claims
 
@@ -44,14 +44,18 @@ SPEC: roundtrip.Shape = {
     "coordinator": {roundtrip.ZERO: {"replicatedJob": ""}},
     "volumeClaimPolicies": [{"templates": [{roundtrip.ZERO: {"spec": {}}}]}],
 }
+LOOSE: roundtrip.Shape = {
+    "replicatedJobs": [{"template": {roundtrip.ZERO: {"spec": {}}}}],
+    "volumeClaimPolicies": SPEC["volumeClaimPolicies"],
+}
 
 
-def default(manifest: Json) -> Json:
+def default(manifest: Json, *, complete: bool = False) -> Json:
     """Policies, Indexed completion, restartPolicy OnFailure, DNS host names, rule names (JobSet 0.12)."""
-    given = roundtrip.without_nulls(manifest.get("spec"))
+    given = manifest.get("spec")
     if given is not None and not isinstance(given, Mapping):
         return manifest
-    spec: dict[str, Any] = {**roundtrip.after_go(dict(given or {}), SPEC)}
+    spec: dict[str, Any] = {**roundtrip.as_go_reads(dict(given or {}), SPEC, LOOSE, complete=complete)}
     _fill(spec, "successPolicy", "operator", "All")
     _fill(spec, "startupPolicy", "startupPolicyOrder", "AnyOrder")
     _fill(spec, "network", "enableDNSHostnames", True)
@@ -90,10 +94,11 @@ def _replicated(job: Any) -> Any:
     return {**filled, "template": {**template, "spec": child}}
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
     """Every condition of the webhook at creation. The alpha gates are taken to be off, as they are by default."""
     del versions, others
-    yield from undecodable(at(manifest, "spec"), _say, ("spec",))
+    if not known.decodes:
+        yield from undecodable(at(manifest, "spec"), _say, ("spec",))
     yield from spec_problems(at(manifest, "spec"), object_name(manifest), (), _say)
 
 

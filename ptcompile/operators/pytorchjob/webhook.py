@@ -9,7 +9,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, integer, items, mapping, object_name, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import child, failure, quoted, refusal
+from ptcompile.operators.common.verdict import NOTHING, Known, child, failure, quoted, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,22 +24,23 @@ _PORT_NAME = "pytorchjob-port"
 _PORT = 23456
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
     """Every condition of the webhook. Before 1.8 the controller asked the same: accepted, then Failed (stage "pod").
 
     A controller gives no warnings, and in 1.7 spec.nprocPerNode is no better: workers without a Master never see it.
     """
     del others
-    for problem in _check(manifest):
+    for problem in _check(manifest, known):
         if versions.training_operator >= (1, 8):
             yield problem
         elif problem.severity == "error":
             yield problem._replace(stage="pod")
 
 
-def _check(manifest: Json) -> Iterator[Problem]:
+def _check(manifest: Json, known: Known) -> Iterator[Problem]:
     spec = at(manifest, "spec")
-    yield from undecodable(spec, _say, ("spec",))
+    if not known.decodes:
+        yield from undecodable(spec, _say, ("spec",))
     yield from _name(object_name(manifest))
     manager = at(spec, "runPolicy").get("managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:

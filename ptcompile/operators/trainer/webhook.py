@@ -11,7 +11,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
 from ptcompile.operators.common.roundtrip import ZERO
-from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
@@ -29,18 +29,19 @@ _PATCH_CONTAINER: roundtrip.Shape = {
     "env": _ENV,
     "volumeMounts": roundtrip.POD_SPEC["containers"][0]["volumeMounts"],
 }
-_SPEC: roundtrip.Shape = {
+SPEC: roundtrip.Shape = {
     "initializer": {"dataset": {"env": _ENV}, "model": {"env": _ENV}},
     "trainer": {"env": _ENV, "command": roundtrip.STRINGS, "args": roundtrip.STRINGS},
 }
+LOOSE: roundtrip.Shape = {}
 
 
-def default(manifest: Json) -> Json:
+def default(manifest: Json, *, complete: bool = False) -> Json:
     """Group and kind of the runtime, suspend, managedBy (Trainer 2.3)."""
-    given = roundtrip.without_nulls(manifest.get("spec"))
+    given = manifest.get("spec")
     if not isinstance(given, Mapping):
         return manifest
-    spec: dict[str, Any] = {**roundtrip.after_go(dict(given), _SPEC)}
+    spec: dict[str, Any] = {**roundtrip.as_go_reads(dict(given), SPEC, LOOSE, complete=complete)}
     if isinstance(spec.get("runtimeRef"), Mapping):
         ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
         spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.KINDS[0], **ref}
@@ -50,7 +51,7 @@ def default(manifest: Json) -> Json:
     return {**manifest, "spec": spec}
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
     """Every condition at creation. A runtime that neither a file nor a release shows is taken to exist.
 
     Of such a one only a namesake of a built-in runtime is judged, as the copy of it that it most likely is.
@@ -65,7 +66,8 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
         yield _say(("spec", "runtimeRef"), text_, f"use kind {' or '.join(runtimes.KINDS)} of {runtimes.GROUP}")
         return
     found = runtimes.find(manifest, others)
-    yield from undecodable(spec, _say, ("spec",))
+    if not known.decodes:
+        yield from undecodable(spec, _say, ("spec",))
     yield from _patches(items(spec.get("runtimePatches")))
     if found.assumed and text(ref.get("name")) not in runtimes.BUILTIN:
         return  # what a runtime in no file demands is unknown

@@ -8,7 +8,7 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes.untyped import at, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
@@ -24,19 +24,20 @@ _CONTAINERS = {
 _OFF = f"{runtimes.GROUP}/webhook-validation"
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
     """Jobs with an ancestor label run once and have the container that a TrainJob fills in.
 
     The webhook does not look at a runtime whose label says so; what it would say is then said at stage "run".
     """
     del versions, others
     off = string_map(at(manifest, "metadata").get("labels")).get(_OFF) == "disabled"
-    for problem in _check(manifest):
+    for problem in _check(manifest, known):
         yield problem._replace(stage="run") if off else problem
 
 
-def _check(manifest: Json) -> Iterator[Problem]:
-    yield from undecodable(at(manifest, "spec"), _say, ("spec",))
+def _check(manifest: Json, known: Known) -> Iterator[Problem]:
+    if not known.decodes:
+        yield from undecodable(at(manifest, "spec"), _say, ("spec",))
     for i, job in enumerate(runtimes.replicated_jobs(manifest)):
         step = runtimes.ancestor(job)
         if step not in _CONTAINERS:

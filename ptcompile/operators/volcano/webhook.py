@@ -11,7 +11,7 @@ from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.operators.volcano.webhook_policies import policies
 from ptcompile.operators.volcano.webhook_template import template, whole_cpus
 from ptcompile.validate.same import same
@@ -32,11 +32,13 @@ _TASKS: roundtrip.Shape = {
     "dependsOn": {"name": roundtrip.STRINGS},
     "partitionPolicy": {roundtrip.ZERO: {"totalPartitions": 0, "partitionSize": 0}},
 }
+SPEC: roundtrip.Shape = {"tasks": [_TASKS]}
+LOOSE: roundtrip.Shape = {"tasks": [{roundtrip.ZERO: {"template": {}}}]}
 
 
-def default(manifest: Json) -> Json:
+def default(manifest: Json, *, complete: bool = False) -> Json:
     """Queue, scheduler, retries, task names, minimal sizes, and the plugins that others need (1.3 of the webhook)."""
-    spec = roundtrip.without_nulls(manifest.get("spec"))
+    spec = roundtrip.as_go_reads(manifest.get("spec"), SPEC, LOOSE, complete=complete)
     if not isinstance(spec, Mapping):
         return manifest
     out = {**spec}
@@ -45,7 +47,7 @@ def default(manifest: Json) -> Json:
             out[key] = value
     tasks = spec.get("tasks")
     if isinstance(tasks, list):
-        out["tasks"] = [_task(task, i) for i, task in enumerate(roundtrip.after_go(tasks, [_TASKS]))]
+        out["tasks"] = [_task(task, i) for i, task in enumerate(tasks)]
         if not out.get("minAvailable"):
             out["minAvailable"] = sum(integer(t.get("minAvailable")) for t in items(out["tasks"]))
     if isinstance(spec.get("plugins"), Mapping):
@@ -82,7 +84,7 @@ def _plugins(given: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
     """Conditions V1 to V27 of the webhook, those of them that need no cluster. Queues are taken to exist."""
     del others
     spec = manifest.get("spec")
@@ -101,9 +103,10 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
         yield missing
         return
     name = object_name(manifest)
-    yield from undecodable(spec, _say, ("spec",))
+    if not known.decodes:
+        yield from undecodable(spec, _say, ("spec",))
     yield from _topology(at(spec, "networkTopology"), ("spec", "networkTopology"))
-    yield from _tasks(name, tasks, versions)
+    yield from _tasks(name, tasks, versions, known)
     yield from _job(name, spec, tasks, versions)
 
 
@@ -124,15 +127,15 @@ def _topology(topology: Json, path: Path) -> Iterator[Problem]:
         yield _say((*path, "highestTierName"), text_, "keep one of the two")
 
 
-def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Problem]:
+def _tasks(job: str, tasks: Sequence[Json], versions: Versions, known: Known) -> Iterator[Problem]:
     seen: set[str] = set()
     clean: Any = None
     for i, task in enumerate(tasks):
         path: Path = ("spec", "tasks", i)
         name, count = text(task.get("name")), integer(task.get("replicas"))
-        partition = at(task, "partitionPolicy")
-        yield from _topology(at(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology"))
-        yield from _partition(task, partition, path)
+        if partition := at(task, "partitionPolicy"):
+            yield from _topology(at(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology"))
+            yield from _partition(task, partition, path)
         least = task.get("minAvailable")
         if isinstance(least, int) and least > count:
             text_ = f"Invalid value: {least}: 'minAvailable' is greater than 'replicas' ({count}) in task {name}"
@@ -141,10 +144,11 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Prob
             yield _say((*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task")
             return  # the webhook looks at no later task
         seen.add(name)
-        yield from policies(task.get("policies"), (*path, "policies"), versions.volcano)
+        if task.get("policies"):
+            yield from policies(task["policies"], (*path, "policies"), versions.volcano)
         yield from _pod_name(f"{job}-{name}-{i}", job, (*path, "name"))
-        if not same(task.get("template"), clean):
-            said = list(template(task, path, versions))
+        if not same(task.get("template"), clean, exact=known.exact):
+            said = list(template(task, path, versions, known))
             yield from said
             clean = clean if said else task.get("template")
         yield from whole_cpus(task, path)

@@ -8,7 +8,7 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.untyped import at, items, mapping, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.common.verdict import NOTHING, Known, refusal
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pod import pod_spec
 
@@ -19,17 +19,28 @@ if TYPE_CHECKING:
 _say = refusal("volcano")
 
 
-def template(task: Json, path: Path, versions: Versions) -> Iterator[Problem]:
+def template(task: Json, path: Path, versions: Versions, known: Known = NOTHING) -> Iterator[Problem]:
     """What the webhook says to a task's template, at stage "apply" and with Volcano's authority."""
     spec = at(task, "template").get("spec")
     here = (*path, "template", "spec")
     if spec is not None and mapping(spec).get("containers") is not None:
-        context = Context(kubernetes=versions.kubernetes)
-        for problem in pod_spec(spec, here, context, template=True):
-            if problem.severity == "error" and not _looser(problem):
-                yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
+        if not (known.pods and _is_pod_too(task["template"])):
+            context = Context(kubernetes=versions.kubernetes)
+            for problem in pod_spec(spec, here, context, template=True):
+                if problem.severity == "error" and not _looser(problem):
+                    yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
         yield from _labels(task, (*path, "template", "metadata"))
         yield from _stricter(mapping(spec), here)
+
+
+def _is_pod_too(template: Json) -> bool:
+    """Whether nothing is wrong with a template if nothing is with the Pod made of it.
+
+    Of a Pod more is filled in and more is asked. Resources of the pod as a whole are the one exception: there, what is
+    filled in later is not asked for.
+    """
+    spec = template["spec"]
+    return type(template) is dict and type(spec) is dict and spec.get("resources") is None
 
 
 def _looser(problem: Problem) -> bool:

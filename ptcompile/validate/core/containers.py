@@ -10,7 +10,7 @@ from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.env import check_env, check_env_from
-from ptcompile.validate.core.gates import is_dropped
+from ptcompile.validate.core.gates import ON_SINCE, is_dropped
 from ptcompile.validate.core.later import later
 from ptcompile.validate.core.mounts import check_devices, check_mounts
 from ptcompile.validate.core.ports import check_ports
@@ -43,7 +43,7 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: Scope) -> No
         sidecar = not init or container.get("restartPolicy") == "Always"
         for key, part in container.items():
             check = _FIELDS.get(key)
-            if check is None or part is None or is_dropped(key, scope.context):
+            if check is None or part is None or (key in ON_SINCE and is_dropped(key, scope.context)):
                 continue
             if not sidecar and key in _ONLY_SIDECARS:
                 why = "may not be set for init containers without restartPolicy=Always"

@@ -20,6 +20,8 @@ class Context(NamedTuple):
 
     kubernetes: tuple[int, int] = NEWEST
     """Major and minor version, for example `(1, 36)`."""
+    exact: bool = False
+    """Whether equal parts of the object are the same data: `structure.complete`."""
 
     def at_least(self, minor: int) -> bool:
         """Whether the server is Kubernetes 1.`minor` or newer."""

@@ -24,5 +24,5 @@ ON_SINCE: Final[dict[str, int]] = {
 
 
 def is_dropped(field: str, context: Context) -> bool:
-    """Whether the server drops a field unread."""
+    """Whether the server drops a field unread. Only fields of `ON_SINCE` need to be asked for."""
     return field in ON_SINCE and not context.at_least(ON_SINCE[field])

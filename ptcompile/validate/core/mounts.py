@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
@@ -36,25 +38,25 @@ def _check_volume_name(name: Any, path: Path, scope: Scope) -> None:
 def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
     """`volumeMounts` of a container."""
     found, seen = scope.found, set[str]()
-    devices = [d for _, d in f.objects(container.get("volumeDevices"))]
+    devices = [d for _, d in f.objects(container["volumeDevices"])] if container.get("volumeDevices") else ()
     for index, mount in f.objects(value):
-        here = (*path, index)
         name, where = mount.get("name"), mount.get("mountPath")
         if type(name) is not str or not name or name not in (scope.volumes or ()):
-            _check_volume_name(name, (*here, "name"), scope)
-        if f.is_empty(where):
-            f.required(found, (*here, "mountPath"), help="say where the volume appears in the container")
-        elif type(where) is str:
+            _check_volume_name(name, (*path, index, "name"), scope)
+        if type(where) is str and where:
             if where in seen:
-                f.invalid(found, (*here, "mountPath"), where, "must be unique", "mount each volume at its own path")
+                why = "must be unique"
+                f.invalid(found, (*path, index, "mountPath"), where, why, "mount each volume at its own path")
             seen.add(where)
+        elif f.is_empty(where):
+            f.required(found, (*path, index, "mountPath"), help="say where the volume appears in the container")
         if devices:
-            _check_overlap(mount, devices, here, found)
+            _check_overlap(mount, devices, (*path, index), found)
         if len(mount) > 2:
-            _check_options(mount, here, path, container, found)
+            _check_options(mount, (*path, index), path, container, found)
 
 
-def _check_overlap(mount: dict[str, Any], devices: list[dict[str, Any]], path: Path, found: f.Found) -> None:
+def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], path: Path, found: f.Found) -> None:
     why = "must not already exist in volumeDevices"
     for key, other in (("name", "name"), ("mountPath", "devicePath")):
         value = mount.get(key)

@@ -9,7 +9,7 @@ from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.containers import RESTART, check_containers
 from ptcompile.validate.core.context import Context, Scope
-from ptcompile.validate.core.gates import is_dropped
+from ptcompile.validate.core.gates import ON_SINCE, is_dropped
 from ptcompile.validate.core.later import later
 from ptcompile.validate.core.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.validate.core.pod_admission import check_os, check_pod_alone
@@ -67,8 +67,9 @@ def check_pod_spec(
         check_containers(inits, (*path, "initContainers"), seen, scope)
     for key, value in spec.items():
         check = _FIELDS.get(key)
-        if check is not None and value is not None and not is_dropped(key, context):
-            check(value, (*path, key), scope)
+        if check is None or value is None or (key in ON_SINCE and is_dropped(key, context)):
+            continue
+        check(value, (*path, key), scope)
     _check_host_ports(spec, path, found, template)
     check_host_process(spec, path, found)
     if spec.get("hostUsers") is False or spec.get("shareProcessNamespace"):
@@ -78,6 +79,8 @@ def check_pod_spec(
 
 
 def _claims(value: Any) -> frozenset[str] | None:
+    if value is None:
+        return frozenset()
     claims: list[Any] = [claim.get("name") for _, claim in f.objects(value)]
     return None if any(type(name) is not str for name in claims) else frozenset(claims)
 

@@ -61,7 +61,7 @@ def check_host_ports(containers: Any, path: Path, found: f.Found, fill: bool) ->
     """Host ports that two ports of these containers would share. `fill`: under hostNetwork, the container's own."""
     seen: set[str] = set()
     for index, container in f.objects(containers):
-        for number, port in f.objects(container.get("ports")):
+        for number, port in f.objects(container["ports"]) if container.get("ports") else ():
             host = port.get("hostPort") or (port.get("containerPort") if fill else None)
             if type(host) is not int or host == 0:
                 continue

@@ -142,13 +142,11 @@ def _check_sysctl_host(name: str, path: Path, scope: Scope) -> None:
 
 def check_host_process(spec: Any, path: Path, found: f.Found) -> None:
     """Windows' host processes share the host's network."""
-    options = (
-        spec.get("securityContext"),
-        *(one.get("securityContext") for _, one in f.objects(spec.get("containers"))),
-    )
-    if spec.get("hostNetwork") is not True and any(
-        f.mapping(f.mapping(one).get("windowsOptions")).get("hostProcess") is True for one in options
-    ):
+    if spec.get("hostNetwork") is True:
+        return
+    every = [spec, *(one for _, one in f.objects(spec.get("containers")))]
+    contexts = [given for one in every if (given := one.get("securityContext")) is not None]
+    if any(f.mapping(f.mapping(one).get("windowsOptions")).get("hostProcess") is True for one in contexts):
         why = "hostNetwork must be true if pod contains any hostProcess containers"
         f.invalid(found, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
 

@@ -46,7 +46,7 @@ def check_template(
 
     `clean` is such a template of the same object: what is the same is right too, and is not looked at again.
     """
-    if type(template) is not dict or same(template, clean):
+    if type(template) is not dict or same(template, clean, exact=context.exact):
         return clean
     start = len(found)
     meta, spec = template.get("metadata"), template.get("spec")

@@ -51,14 +51,14 @@ def check_volumes(value: Any, path: Path, scope: Scope) -> None:
     found, seen = scope.found, set[str]()
     for index, volume in f.objects(value):
         name, here = volume.get("name"), (*path, index)
-        if f.is_empty(name):
-            f.required(found, (*here, "name"), help="name the volume; containers mount it by this name")
-        elif type(name) is str:
+        if type(name) is str and name:
             if why := names.why_not_dns_label(name):
                 f.invalid(found, (*here, "name"), name, why, f.like_label(name))
             if name in seen:
                 f.duplicate(found, (*here, "name"), name)
             seen.add(name)
+        elif f.is_empty(name):
+            f.required(found, (*here, "name"), help="name the volume; containers mount it by this name")
         _check_source(volume, here, scope)
 
 

@@ -14,8 +14,9 @@ from ptcompile.kubernetes.versions import Version
 from ptcompile.typed import NamedTuple
 from ptcompile.validate.schemas import SHIPPED, known_version
 from ptcompile.validate.structure import covered, outside, without_status
-from ptcompile.validate.structure_compile import Scope, compile_node
+from ptcompile.validate.structure_compile import compile_node
 from ptcompile.validate.structure_fault import to_problem
+from ptcompile.validate.structure_scope import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
