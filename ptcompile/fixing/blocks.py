@@ -67,7 +67,7 @@ def mapping(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Spli
 
 def sequence(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Splice]:
     """A list of which at least one item is left or given. Raises `CannotFix`."""
-    slots = [(item.dash, item.node.end) for item in node.items]
+    slots = node.slots()
     gone = sorted(change.part for change in here if change.op == "remove")
     for at in gone:
         _check_leaves(node.items[at].node)

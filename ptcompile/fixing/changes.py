@@ -94,7 +94,7 @@ def _without(data: Any, edit: Edit, part: str | int) -> Any:
     if edit.op == "remove":
         if isinstance(data, dict):
             return {key: value for key, value in data.items() if key != part}
-        return [value for at, value in enumerate(data) if at != part]
+        return [*data[: int(part)], *data[int(part) + 1 :]]
     if not isinstance(data, dict):
         raise CannotFix("an item of a list has no name")
     if edit.value in data:
@@ -191,9 +191,13 @@ def _mapping(data: dict[str, Any], here: list[Change]) -> dict[str, Any]:
 
 def _list(data: list[Any], here: list[Change]) -> list[Any]:
     own = {change.part: change for change in here if change.op != "insert"}
+    before: dict[str | int, list[Any]] = {}
+    for change in here:
+        if change.op == "insert":
+            before.setdefault(change.part, []).append(change.value)
     out: list[Any] = []
     for at in range(len(data) + 1):
-        out += [change.value for change in here if change.op == "insert" and change.part == at]
+        out += before.get(at, ())
         if at < len(data) and (at not in own or own[at].op == "replace"):
             out.append(own[at].value if at in own else data[at])
     return out

@@ -102,7 +102,7 @@ def _after(slot: tuple[int, int], pieces: Sequence[str], layout: Layout) -> Iter
 
 def cut(text: str, slots: Slots, gone: Sequence[int]) -> Iterator[Splice]:
     """Take parts away, each with the comma behind it, or the last ones with that before them. One part stays."""
-    kept = [at for at in range(len(slots)) if at not in gone]
+    kept = sorted({*range(len(slots))}.difference(gone))
     for at in gone:
         if at < kept[-1]:
             start, end = slots[at]

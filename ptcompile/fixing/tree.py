@@ -7,6 +7,7 @@ colon or bracket is, where a block really ends, and what an alias shares.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.scalars import key
@@ -31,7 +32,9 @@ class CannotFix(Exception):  # noqa: N818 - no error: it carries out of the dept
 class Node:
     """A value. `start` includes its anchor and tag; `end` is where its last character ends."""
 
-    __slots__ = ("anchor", "bracket", "end", "entries", "flow", "items", "kind", "shared", "start", "style", "tagged")
+    __slots__ = (
+        "_slots", "anchor", "bracket", "end", "entries", "flow", "items", "kind", "shared", "start", "style", "tagged",
+    )  # fmt: skip
 
     def __init__(self, kind: Kind, event: Any, *, flow: bool = False) -> None:
         self.kind: Kind = kind
@@ -47,6 +50,13 @@ class Node:
         """Whether an alias stands for it too."""
         self.entries: list[Entry] = []
         self.items: list[Item] = []
+        self._slots: list[tuple[int, int]] | None = None
+
+    def slots(self) -> Sequence[tuple[int, int]]:
+        """Where each item of a finished list begins, with its dash, and where it ends: each of many fixes asks."""
+        if self._slots is None:
+            self._slots = [(item.dash, item.node.end) for item in self.items]
+        return self._slots
 
     @property
     def block(self) -> bool:
