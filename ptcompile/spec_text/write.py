@@ -44,12 +44,18 @@ def write(document: Mapping[str, Any], comments: Mapping[Path, str] | None = Non
     yaml.allow_unicode = True
     yaml.representer.add_representer(type(None), _null)
     out = StringIO()
-    yaml.dump(_mapping(document, (), comments or {}), out)
+    yaml.dump(_mapping(document, (), {path: _one_line(text) for path, text in (comments or {}).items()}), out)
     text = out.getvalue()
     start = text.partition("\n")[0]
+    head = tuple(map(_one_line, head))
     if len(head) == 1 and len(start) + len(" # ") + len(head[0]) <= _LINE:
         return f"{start} # {head[0]}{text[len(start) :]}"
     return "".join(f"# {line}\n" for line in head) + text
+
+
+def _one_line(comment: str) -> str:
+    """A comment without what would end it: a key that it names may hold a line break."""
+    return "".join([sign if sign.isprintable() else repr(sign)[1:-1] for sign in comment])
 
 
 class _Words(RoundTripEmitter):

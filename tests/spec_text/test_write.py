@@ -65,3 +65,11 @@ def test_a_comment_is_behind_its_line_where_there_is_room() -> None:
     assert lines[1] == "  image: i:1 # a reason that is long enough"
     assert lines[2] == "  # a reason that is long enough"
     assert "  env: # a reason that is long enough" in lines
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\x00"])
+def test_no_sign_in_a_comment_ends_it(sign: str) -> None:
+    text = write({"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more"))
+    assert yaml.safe_load(text) == {"a": 1, "b": 2}
+    assert text.count("\n") == 4
+    assert repr(sign)[1:-1] in text
