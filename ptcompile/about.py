@@ -1,4 +1,4 @@
-"""Which release this is, and where its documentation is."""
+"""Which release this is, where its documentation is, and whether the process is the command's own."""
 
 from __future__ import annotations
 

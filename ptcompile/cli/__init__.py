@@ -87,9 +87,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         words.insert(0, "compile")
     plain = bare(words)
-    options: Any = _parser(words[0]).parse_args(words) if plain is None else SimpleNamespace(**plain)
-    if plain is not None:
-        options.run = _lint if words[0] == "lint" else _compile
+    options: Any
+    if plain is None:
+        options = _parser(words[0]).parse_args(words)
+    else:
+        options = SimpleNamespace(**plain, run=_lint if words[0] == "lint" else _compile)
     if getattr(options, "untrusted", False):
         from ptcompile.cli.trust import distrust
 

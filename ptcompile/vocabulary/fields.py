@@ -152,7 +152,7 @@ class Plain(Fields):
     """The fields that the document gives, as pydantic has it."""
 
     def __init__(self, values: dict[str, Any], given: set[str]) -> None:
-        self.__dict__ = values  # and nobody else's from here on
+        self.__dict__ = values  # not copied: the caller does not use it again
         self.model_fields_set = given
 
     def __repr__(self) -> str:
