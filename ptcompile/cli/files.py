@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 SUFFIXES = (".yaml", ".yml", ".json")
+BUG = "this is a bug in ptcompile"
+"""Part of every message about an internal error; tests and the fuzzer look for it."""
 _STDIN = frozenset({"-", "/dev/stdin"})
 _PIECE = 1 << 20
 """Bytes that are read at once of a file that is larger than it says."""
@@ -258,7 +260,7 @@ def fault(error: BaseException) -> int:
         trace = trace.tb_next
     where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
     say(
-        f"ptcompile: this is a bug in ptcompile, not in your files: {type(error).__name__}: {error}{where}\n"
+        f"ptcompile: {BUG}, not in your files: {type(error).__name__}: {error}{where}\n"
         "  = help: run it again with PTCOMPILE_DEBUG=1 and report the output\n"
     )
     return 2

@@ -51,7 +51,7 @@ def run(inputs: Sequence[File], judge: Judge, findings: Findings) -> int:
 def _say_skipped(one: _File) -> None:
     for diagnostic, why, fault in one.fixed.skipped:
         title = diagnostic.fix.title if diagnostic.fix else ""
-        ours = "; this is a bug in ptcompile, please report it" if fault else ""
+        ours = f"; {files.BUG}, please report it" if fault else ""
         text = f"{place(diagnostic)}: {diagnostic.code} is not fixed ({title}): {why}{ours}"
         files.say(f"ptcompile: {printable(text)}\n")
 

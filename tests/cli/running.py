@@ -57,10 +57,10 @@ def process(
 
 
 def no_traceback(*texts: str) -> None:
-    """Nobody ever sees one, nor a fault of ours."""
+    """Assert that no text shows a traceback or an internal error."""
     for text in texts:
         assert "Traceback" not in text, text
-        assert "fault of ptcompile" not in text, text
+        assert files.BUG not in text, text
 
 
 def spec(folder: Path, name: str = "spec.yaml", body: str = "", job: str = "train") -> Path:

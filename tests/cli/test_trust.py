@@ -167,7 +167,7 @@ def test_a_deleted_working_directory_and_no_home(tmp_path: Path) -> None:
         [sys.executable, "-c", code], input=BAD.encode(), cwd=gone, capture_output=True, timeout=60, check=False,
         env={"PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
-    assert (done.returncode, b"bug in ptcompile" in done.stderr) == (1, False), done.stderr
+    assert (done.returncode, files.BUG in done.stderr.decode()) == (1, False), done.stderr
     gone.mkdir()
     shell = 'rmdir "$PWD"; exec "$0" -m ptcompile lint -'
     done = subprocess.run(

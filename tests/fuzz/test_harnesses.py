@@ -7,17 +7,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
 import ptcompile
-from fuzz import engine, guard, harness
+from fuzz import engine, guard, harness, verbs
 from fuzz.harnesses import HARNESSES, SHARES
 from fuzz.mutate import MAX_SIZE, _anchors, _chain, _stream, mutate
 from fuzz.seeds import seeds
-from ptcompile import limits
-from ptcompile.cli import trust
+from ptcompile import cli, limits
+from ptcompile.cli import files, trust
+from ptcompile.verbs import fix as fixing
 from tests.conftest import thinned
 from tests.making import smallest, training_runtime
 
@@ -129,6 +131,33 @@ def test_an_untrusted_input_leaves_the_process_trusted() -> None:
     assert asked.called
     assert not trust.untrusted()
     assert limits.limits() == limits.TRUSTED
+
+
+def test_a_crash_of_a_command_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(_words: list[str]) -> int:
+        raise ZeroDivisionError
+
+    def reported(_words: list[str]) -> int:
+        return files.fault(ZeroDivisionError("on purpose"))
+
+    monkeypatch.setattr(cli, "main", crash)
+    with pytest.raises(ZeroDivisionError):
+        HARNESSES["files"](b"kind: Pod\n")
+    monkeypatch.setattr(cli, "main", reported)
+    with pytest.raises(AssertionError, match="on purpose"):
+        HARNESSES["files"](b"kind: Pod\n")
+
+
+def test_a_fix_that_a_second_run_changes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = b"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n"
+
+    def fix(content: bytes, **options: Any) -> fixing.Fixed:
+        report = ptcompile.lint(content, filename=options["filename"])
+        return fixing.Fixed(content + b"# x\n", report.diagnostics[:1], (), report)
+
+    monkeypatch.setattr(fixing, "fix", fix)
+    with pytest.raises(AssertionError, match="a second run changes more"):
+        verbs._fix(start)
 
 
 def test_every_harness_has_its_share() -> None:
