@@ -14,7 +14,7 @@ from importlib import import_module
 from types import SimpleNamespace
 
 from ptcompile.about import __version__, own_process
-from ptcompile.cli import files, startup
+from ptcompile.cli import files
 from ptcompile.cli.bare import bare
 
 TYPE_CHECKING = False
@@ -111,8 +111,6 @@ def _meant(word: str) -> str | None:
 
 def _parser(first: str) -> argparse.ArgumentParser:
     """The parser of the command that the first word names, and of all of them where it names none."""
-    if own_process[0]:
-        startup.import_argparse()
     import argparse
 
     from ptcompile.cli.parsers import Parser
@@ -286,7 +284,6 @@ def _schema(options: argparse.Namespace) -> int:
 def run() -> None:
     """The console command: `main`, with every fault of ours as one line and exit status 2."""
     own_process[0] = True
-    startup.find_modules_of(sys.modules["ptcompile"])
     gc.disable()  # a short process: nothing it could free is worth the time
     try:
         status = main()

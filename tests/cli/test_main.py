@@ -30,14 +30,6 @@ def test_help_is_a_result_and_teaches(words: tuple[str, ...], capsys: Capture) -
         assert len(ran.out) > 400
 
 
-def test_help_says_no_none_in_a_process_of_its_own() -> None:
-    """There argparse is imported without gettext, whose stand-in made a word of every missing text."""
-    ran = process("--help")
-    assert ran.status == 0
-    assert "None" not in ran.out
-    assert "commands:\n  COMMAND" in ran.out
-
-
 USAGE: list[tuple[tuple[str, ...], str]] = [
     ((), "--help"),
     (("lint",), "--help"),
