@@ -11,16 +11,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from types import SimpleNamespace
 
 from ptcompile.about import __version__, own_process
 from ptcompile.cli import files
-from ptcompile.cli.bare import bare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.cli.sets import Set
 
@@ -86,12 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             files.say(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
             return 2
         words.insert(0, "compile")
-    plain = bare(words)
-    options: Any
-    if plain is None:
-        options = _parser(words[0]).parse_args(words)
-    else:
-        options = SimpleNamespace(**plain, run=_lint if words[0] == "lint" else _compile)
+    options = _parser(words[0]).parse_args(words)
     if getattr(options, "untrusted", False):
         from ptcompile.cli.trust import distrust
 

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.cli import _parser
-from ptcompile.cli.bare import bare
 from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here, process, spec
 
@@ -136,26 +134,3 @@ def test_a_spec_without_a_mistake_needs_no_pydantic(command: str, tmp_path: Path
     assert ran.status == 0
     assert "ptcompile.vocabulary.from_schema" in loaded
     assert not {"pydantic", "jsonschema", "deepdiff", "ruamel.yaml", "asyncio"} & loaded
-
-
-def test_a_bare_lint_is_what_the_parser_makes_of_it() -> None:
-    words = ["lint", "a.yaml", "-", "b c/"]
-    parsed = vars(_parser("lint").parse_args(words))
-    parsed.pop("run")
-    assert bare(words) == parsed
-    for given in ([], ["a.yaml", "-"], ["--no-lint", "a.yaml"], ["a.yaml", "b/", "--no-lint", "--no-lint"]):
-        parsed = vars(_parser("compile").parse_args(["compile", *given]))
-        parsed.pop("run")
-        assert bare(["compile", *given]) == parsed
-    for more in (
-        ["lint", "--fix", "a.yaml"],
-        ["lint", "a.yaml", "-h"],
-        ["lint", "--", "-x"],
-        ["compile", "a.yaml", "--target", "job"],
-        ["compile", "a.yaml", "--no-lin"],
-        ["compile", "--", "a.yaml"],
-        ["simulate", "a.yaml"],
-        ["a.yaml"],
-        [],
-    ):
-        assert bare(more) is None
