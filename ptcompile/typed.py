@@ -6,7 +6,7 @@ To type checkers these are typing's own. In the same way every module imports wh
 
 from __future__ import annotations
 
-__all__ = ["NamedTuple", "cast", "dataclass_transform"]
+__all__ = ["Any", "NamedTuple", "cast", "dataclass_transform"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ else:
         def _field(index: int, doc: str) -> property:
             """A field of a tuple by its place."""
             return property(itemgetter(index), doc=doc)
+
+    Any = object  # for the hints of public types, which programs may ask for (typing.get_type_hints, pydantic)
 
     def cast(_kind: object, value: Any) -> Any:
         """The value."""

@@ -134,6 +134,7 @@ PUBLIC = [name for name in ptcompile.__all__ if hasattr(getattr(ptcompile, name)
 def test_the_hints_of_a_public_type_can_be_asked_for(name: str) -> None:
     public = getattr(ptcompile, name)
     assert tuple(typing.get_type_hints(public)) == public._fields
+    TypeAdapter(public)  # and those of what it holds
 
 
 def test_a_program_s_own_model_may_hold_what_lint_finds() -> None:

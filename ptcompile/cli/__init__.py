@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from ptcompile.about import __version__, own_process
+from ptcompile.about import __version__
 from ptcompile.cli import files
 
 TYPE_CHECKING = False
@@ -76,8 +76,11 @@ schema, targets, rules, init, flyte, plugins, server, watch, completion); the de
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int:
+    """Run one command and return its exit status.
+
+    Without `--jobs`, only the console command, whose process is its `own_process`, starts others for many files.
+    """
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
         if words and (near := _meant(words[0])):
@@ -85,6 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         words.insert(0, "compile")
     options = _parser(words[0]).parse_args(words)
+    if not own_process and "jobs" in options:
+        options.jobs = options.jobs or 1
     if getattr(options, "untrusted", False):
         from ptcompile.cli.trust import distrust
 
@@ -276,10 +281,9 @@ def _schema(options: argparse.Namespace) -> int:
 
 def run() -> None:
     """The console command: `main`, with every fault of ours as one line and exit status 2."""
-    own_process[0] = True
     gc.disable()  # a short process: nothing it could free is worth the time
     try:
-        status = main()
+        status = main(own_process=True)
     except KeyboardInterrupt:
         status = 130  # as shells have it: 128 and the number of the signal
     except Exception as error:  # the last resort: a person never sees a traceback

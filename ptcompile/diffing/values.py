@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from ptcompile.about import own_process
+from ptcompile.diffing.terms import Kind, Outcome
 from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.typed import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any
-
-    from ptcompile.diffing.terms import Kind, Outcome
-
+from ptcompile.typed import Any, NamedTuple
 
 VERSION = 1
 """Of the JSON form; it changes when a field does."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ptcompile import streams
-from ptcompile.about import own_process
 from ptcompile.compiling.advice import advice, left
 from ptcompile.compiling.further import compile_whole
 from ptcompile.documents.source import Document, Source
@@ -14,10 +13,11 @@ from ptcompile.explaining.model import Cause, Explained, Input, Text
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.shown import matches, words
 from ptcompile.explaining.trace import trace
+from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.job.model import Pass
 from ptcompile.secrets.masking import masked_lines
-from ptcompile.typed import NamedTuple
+from ptcompile.typed import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +25,8 @@ if TYPE_CHECKING:
     from ptcompile.findings.selection import Selection
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any
 
-    from ptcompile.explaining.variants import File
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 
 class Explanation(NamedTuple):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.about import own_process
 from ptcompile.explaining.leaves import MISSING
+from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic, Path, Span
-from ptcompile.typed import NamedTuple
+from ptcompile.typed import Any, NamedTuple
 
 TYPE_CHECKING = False
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any, Literal, Protocol
-
-    from ptcompile.explaining.variants import File
+if TYPE_CHECKING:
+    from typing import Literal, Protocol
 
 
 class Input(NamedTuple):

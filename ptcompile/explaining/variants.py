@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
-from ptcompile.about import own_process
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.explaining.leaves import MISSING, at, identity, leaves
 from ptcompile.findings.diagnostics import Path
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Literal
 
-    File = Literal["spec", "cluster"]
-    """Which of the two inputs."""
+File = Literal["spec", "cluster"]
+"""Which of the two inputs."""
 
 TARGET: Path = ("spec", "target")
 """The one field of a spec that says who writes, and nothing of what is written."""

@@ -10,20 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from ptcompile.about import own_process
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.terms import Authority, Severity, Stage
 from ptcompile.job.model import Context, Job, Pass, Target, map_templates
 from ptcompile.linting.rule import Found, found_at
 from ptcompile.operators.targets import target_named
-from ptcompile.typed import NamedTuple
+from ptcompile.typed import Any, NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any
-
-    from ptcompile.findings.terms import Authority, Severity, Stage
-
-    Json = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 __all__ = [
     "NONE",

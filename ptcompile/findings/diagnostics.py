@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile.about import own_process, page_address
+from ptcompile.about import page_address
 from ptcompile.findings.codes import CODES
-from ptcompile.typed import NamedTuple
+from ptcompile.typed import Any, NamedTuple
 
 TYPE_CHECKING = False
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any, Literal
+if TYPE_CHECKING:
+    from typing import Literal
 
-    from ptcompile.findings.terms import Authority, Severity, Stage
+    from ptcompile.findings.terms import Authority as Authority
+    from ptcompile.findings.terms import Severity as Severity
+    from ptcompile.findings.terms import Stage as Stage
+
+    Op = Literal["set", "remove", "rename", "append", "quote", "deduplicate"]
+else:  # what programs get that ask for the hints of `Diagnostic`: each start would pay for more precise ones
+    Authority = Severity = Stage = Op = str
 
 Path = tuple[str | int, ...]
 """Keys and indexes from the root of one document down to a value."""
@@ -40,7 +46,7 @@ class Edit(NamedTuple):
     which the finding stands on. Several edits are made in order, each on the result of those before it.
     """
 
-    op: Literal["set", "remove", "rename", "append", "quote", "deduplicate"]
+    op: Op
     path: Path
     value: Any = None
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ptcompile.about import own_process
-from ptcompile.findings.diagnostics import Fix, Path, field_path
+from ptcompile.findings.diagnostics import Authority, Fix, Path, Severity, Stage, field_path
 from ptcompile.linting.subject import Subject
 from ptcompile.typed import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from ptcompile.findings.terms import Authority, Severity, Stage
 
 
 class Found(NamedTuple):

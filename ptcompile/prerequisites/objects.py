@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from ptcompile.about import own_process
 from ptcompile.documents import emit
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.operators.all import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.operators.record import resolve
 from ptcompile.prerequisites.requirements import (
@@ -27,7 +27,7 @@ from ptcompile.prerequisites.requirements import (
     software,
     target_of,
 )
-from ptcompile.typed import NamedTuple
+from ptcompile.typed import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +35,8 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any
 
-    from ptcompile.findings.diagnostics import Diagnostic
-
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 
 class Setup(NamedTuple):

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from ptcompile import arguments, streams
-from ptcompile.about import own_process
 from ptcompile.documents import emit
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
 from ptcompile.findings.selection import NO_CODES, Selection, selection
-from ptcompile.typed import NamedTuple
+from ptcompile.typed import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.operators.handles import Handle
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any
 
 
 class CompileError(Exception):

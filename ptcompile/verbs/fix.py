@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from ptcompile.about import own_process
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.fixing import Skipped, mend
 from ptcompile.typed import NamedTuple
 from ptcompile.verbs.lint import Report, lint
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from ptcompile.findings.diagnostics import Diagnostic
 
 
 class Fixed(NamedTuple):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile import arguments, streams
-from ptcompile.about import own_process
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
 from ptcompile.operators import all as operators
-from ptcompile.typed import NamedTuple
+from ptcompile.typed import Any, NamedTuple
 from ptcompile.validate import validate
 from ptcompile.verbs import compile
 
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
     from ptcompile.documents.source import Document
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any
 
-    Json = dict[str, Any]
+Json = dict[str, Any]
 
 _READ = operators.having("read")
 """The kinds that are read back, by apiVersion and kind."""

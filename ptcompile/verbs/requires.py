@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile import arguments, streams
-from ptcompile.about import own_process
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.prerequisites.requirements import Requirement
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from ptcompile.findings.diagnostics import Diagnostic
 
 
 class Requirements(NamedTuple):

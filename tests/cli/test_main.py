@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import gc
 import json
 from pathlib import Path
 
 import pytest
 
 import ptcompile
+from ptcompile import cli
 from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here, process, spec
 
@@ -134,3 +137,23 @@ def test_a_spec_without_a_mistake_needs_no_pydantic(command: str, tmp_path: Path
     assert ran.status == 0
     assert "ptcompile.vocabulary.from_schema" in loaded
     assert not {"pydantic", "jsonschema", "deepdiff", "ruamel.yaml", "asyncio"} & loaded
+
+
+def test_only_the_console_command_starts_processes_unasked(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that calls `main` is not forked behind its back."""
+    seen: list[int | None] = []
+
+    def lint(options: argparse.Namespace) -> int:
+        seen.append(options.jobs)
+        return 0
+
+    monkeypatch.setattr(cli, "_lint", lint)
+    monkeypatch.setattr(cli.files, "leave", lambda status: None)
+    here(capsys, "lint", spec(tmp_path))
+    here(capsys, "lint", "--jobs", "3", spec(tmp_path))
+    monkeypatch.setattr("sys.argv", ["ptcompile", "lint", "a.yaml"])
+    cli.run()
+    gc.enable()
+    assert seen == [1, 3, None]

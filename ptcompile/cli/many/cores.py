@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from ptcompile.about import own_process
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
@@ -20,7 +18,7 @@ _QUOTA: Final = "/sys/fs/cgroup/cpu.max"
 
 def processes(asked: int | None, files: int) -> int:
     """Processes for a number of files: as many as were asked for, else as many as there are cores and work for."""
-    wanted = asked if asked is not None else min(cores(), files // EACH) if own_process[0] else 1
+    wanted = asked if asked is not None else min(cores(), files // EACH)
     return max(1, min(wanted, files, MOST))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
-from ptcompile.about import own_process
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators import all as operators
 from ptcompile.typed import NamedTuple
@@ -12,14 +12,12 @@ from ptcompile.typed import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
-if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
-    from typing import Any, Final, Literal
 
-    State = Literal["created", "queued", "running", "restarting", "succeeded", "failed"]
-    """created: the object is there, and its pods are not there yet or wait for a node or an image. queued: it waits for
-    a queue, a gang or a gate, or is suspended. running: its pods run, or end; those of a JobSet or a TrainJob may still
-    wait for a node, which these kinds do not tell. restarting: it ran, failed, and starts again. succeeded and failed
-    are final."""
+State = Literal["created", "queued", "running", "restarting", "succeeded", "failed"]
+"""created: the object is there, and its pods are not there yet or wait for a node or an image. queued: it waits for
+a queue, a gang or a gate, or is suspended. running: its pods run, or end; those of a JobSet or a TrainJob may still
+wait for a node, which these kinds do not tell. restarting: it ran, failed, and starts again. succeeded and failed
+are final."""
 
 
 class Status(NamedTuple):

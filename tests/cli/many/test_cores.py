@@ -12,8 +12,7 @@ from ptcompile.cli.many.cores import EACH, MOST, processes
 
 @pytest.fixture
 def four(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command's own process on a machine with four cores."""
-    monkeypatch.setattr(cores, "own_process", [True])
+    """A machine with four cores."""
     monkeypatch.setattr(cores, "cores", lambda: 4)
 
 
@@ -23,12 +22,6 @@ def four(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_as_many_as_have_enough_to_do(files: int, expected: int) -> None:
     assert processes(None, files) == expected
-
-
-def test_a_program_that_calls_the_command_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "own_process", [False])
-    assert processes(None, 10_000) == 1
-    assert processes(2, 10_000) == 2
 
 
 @pytest.mark.usefixtures("four")
