@@ -269,3 +269,13 @@ def spec_containers(n: int) -> str:
 
 def spec_reserved(n: int) -> str:
     return smallest("env:\n" + "".join(f"  PET_{i}: c\n" for i in range(n)))
+
+
+def job_with_one_variable_often(n: int) -> str:
+    head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  completions: 2\n  template:\n"
+    pod = "    spec:\n      restartPolicy: Never\n      containers:\n      - name: c\n        image: i\n        env:\n"
+    return head + pod + "        - {name: A}\n" * n
+
+
+def one_key_often(n: int) -> str:
+    return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n" + "  a: x\n" * n

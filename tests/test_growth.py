@@ -50,6 +50,10 @@ def fix(text: str) -> object:
     return mend(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
 
 
+def imported(text: str) -> object:
+    return ptcompile.import_manifests(text).yaml()
+
+
 def diff(text: str) -> object:
     found = ptcompile.diff(text, text.replace("value-", "other-").replace("name: train", "name: trains"))
     return found.text(), found.to_dict()
@@ -81,6 +85,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (explain, many.spec_env, 16), (explain, many.spec_args, 16), (explain, many.spec_volumes, 13),
     (explain, many.specs, 2), (shown_pods, many.tasks, 10), (page, many.spec_env, 13),
     (fix, many.misspelt, 20), (fix, many.set_twice, 20), (ignore, many.bad_keys, 40),
+    (fix, many.one_key_often, 20), (imported, many.job_with_one_variable_often, 20),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
 ]  # fmt: skip
 """What to do with how many of what: in all of these the result grows as the input does."""

@@ -10,7 +10,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Edit
 from ptcompile.fixing import writing
 from ptcompile.fixing.blocks import Splice
 from ptcompile.fixing.changes import Change, Taken, changed, changes, same
-from ptcompile.fixing.tree import CannotFix, Node, find, parse
+from ptcompile.fixing.tree import CannotFix, Node, find, parse, shares
 from ptcompile.fixing.values import Layout, layout_of
 from ptcompile.typed import NamedTuple
 
@@ -49,12 +49,12 @@ class _Text(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """One fix, as changes of one document; `twice` is the offset of a key whose first twin goes."""
+    """One fix, as changes of one document, or as an entry that goes: its mapping and its index."""
 
     diagnostic: Diagnostic
     document: int
     changes: tuple[Change, ...]
-    twice: int | None = None
+    gone: tuple[Node, int] | None = None
 
 
 def apply(content: bytes, diagnostics: Iterable[Diagnostic], *, unsafe: bool, accept: Accept | None = None) -> Fixed:
@@ -82,6 +82,7 @@ class _Round:
         self._bom = bom
         self._accept = accept
         self._texts: dict[int, _Text] = {}
+        self._twins: dict[int, dict[int, tuple[Node, int]]] = {}
         self._documents = {document.index: document for document in source.documents}
         self.skipped: list[Skipped] = []
 
@@ -123,8 +124,15 @@ class _Round:
         if document is None:
             raise CannotFix("the document cannot be read")
         text = self._text(document)
-        writing.without_first(text.root, text.layout, offset - document.start())
-        return _Plan(diagnostic, document.index, (), offset - document.start())
+        twins = self._twins.get(document.index)
+        if twins is None:
+            twins = self._twins[document.index] = writing.twins(text.root)
+        gone = twins.get(offset - document.start())
+        if gone is None:
+            raise CannotFix("the key is not there")
+        if shares(gone[0].entries[gone[1]].node):
+            raise CannotFix("an alias shares the value")
+        return _Plan(diagnostic, document.index, (), gone)
 
     def _text(self, document: Document) -> _Text:
         text = self._texts.get(document.index)
@@ -209,9 +217,7 @@ def _laid_out(source: Source, document: Document) -> _Text:
 def _edited(text: _Text, plans: Sequence[_Plan]) -> str:
     """The text of one document with the fixes made. Raises `CannotFix`."""
     found: list[Splice] = writing.splices(text.root, text.layout, [c for plan in plans for c in plan.changes])
-    for plan in plans:
-        if plan.twice is not None:
-            found += writing.without_first(text.root, text.layout, plan.twice)
+    found += writing.without([plan.gone for plan in plans if plan.gone is not None], text.layout)
     found = writing.in_order(found, text.layout.eol)
     new = writing.spliced(text.layout.text, found)
     if text.padded and found[-1].end < len(text.layout.text):  # else the last line has gone, and what we added with it

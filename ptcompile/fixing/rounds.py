@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ptcompile.findings.diagnostics import Diagnostic, Path
+from ptcompile.findings.diagnostics import Diagnostic, Path, Span
 from ptcompile.fixing.applying import Fixed, Skipped, apply
 from ptcompile.fixing.tree import CannotFix
 from ptcompile.typed import NamedTuple
@@ -14,9 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-ROUNDS: Final = 10
+ROUNDS: Final = 20
 """Fixes that touch one another wait for one another; no file needs this many rounds."""
 
+_Key = tuple[str, int, Path, Span | None, str]
 Judge = Callable[[bytes], Sequence[Diagnostic]]
 """What is found in a text."""
 
@@ -37,17 +38,20 @@ def mend(content: bytes, judge: Judge, *, unsafe: bool) -> Mended:
     """
     found = judge(content)
     applied: list[Diagnostic] = []
-    skipped: dict[tuple[str, int, Path, str], Skipped] = {}
+    skipped: dict[_Key, Skipped] = {}
     for _ in range(ROUNDS):
         wanted = [d for d in found if d.fix is not None and (unsafe or d.fix.safe) and _key(d) not in skipped]
         wanted = [d for d in wanted if _is_refusal(d)] or wanted
         if not wanted:
             break
         result, found = _round(content, found, wanted, judge)
+        if result.applied:  # positions have moved, and what stood in the way may be gone
+            skipped = {key: one for key, one in skipped.items() if one.diagnostic.path}
         skipped |= {_key(one.diagnostic): one for one in result.skipped}
         applied += result.applied
         content = result.content
-    return Mended(content, tuple(applied), tuple(skipped.values()))
+    left = set(map(_key, found))
+    return Mended(content, tuple(applied), tuple(one for key, one in skipped.items() if key in left))
 
 
 def _round(
@@ -69,8 +73,11 @@ def _is_refusal(diagnostic: Diagnostic) -> bool:
     return diagnostic.stage in ("apply", "pod")
 
 
-def _key(diagnostic: Diagnostic) -> tuple[str, int, Path, str]:
-    return (diagnostic.name, diagnostic.document, diagnostic.path, diagnostic.fix.title if diagnostic.fix else "")
+def _key(diagnostic: Diagnostic) -> _Key:
+    """Return what identifies a fix within a round; the reader's findings have no path, only a position."""
+    span = None if diagnostic.path else diagnostic.span
+    title = diagnostic.fix.title if diagnostic.fix else ""
+    return diagnostic.name, diagnostic.document, diagnostic.path, span, title
 
 
 def _why_not(

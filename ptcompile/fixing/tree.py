@@ -91,7 +91,19 @@ _DASH = re.compile(r"(?:\s|#[^\n]*)*")
 
 
 def parse(text: str) -> Node | None:
-    """The root of one document that the reader could read; None where there is nothing in it."""
+    """The root of one document that the reader could read; None where there is nothing in it.
+
+    Raises `CannotFix` for JSON that is not YAML, where a key has at most 1,024 characters.
+    """
+    import yaml
+
+    try:
+        return _parsed(text)
+    except yaml.YAMLError:
+        raise CannotFix("a key has more than 1,024 characters") from None
+
+
+def _parsed(text: str) -> Node | None:
     import yaml
     from yaml import events as kinds
 

@@ -10,7 +10,7 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.fixing import blocks, flows
 from ptcompile.fixing.blocks import Splice
 from ptcompile.fixing.changes import Change, by_box
-from ptcompile.fixing.tree import CannotFix, Node, entry_of, find, shares
+from ptcompile.fixing.tree import CannotFix, Node, entry_of, find
 from ptcompile.fixing.values import Layout
 
 TYPE_CHECKING = False
@@ -25,21 +25,33 @@ def splices(root: Node, layout: Layout, found: Iterable[Change]) -> list[Splice]
     return in_order((splice for box in inner_first for splice in _in_box(root, layout, box, boxes[box])), layout.eol)
 
 
-def without_first(root: Node, layout: Layout, offset: int) -> list[Splice]:
-    """Take away the first entry that has the key which stands at an offset once more. Raises `CannotFix`."""
+def twins(root: Node) -> dict[int, tuple[Node, int]]:
+    """Return, for the offset of each key that is repeated, its mapping and the index of the entry before it."""
+    found: dict[int, tuple[Node, int]] = {}
     stack = [root]
     while stack:
         node = stack.pop()
-        again = next((entry for entry in node.entries if entry.start == offset and entry.name is not None), None)
-        if again is not None:
-            first = next(at for at, entry in enumerate(node.entries) if entry.name == again.name)
-            if shares(node.entries[first].node):
-                raise CannotFix("an alias shares the value")
-            slots = [(entry.start, entry.node.end) for entry in node.entries]
-            cut = flows.cut if node.flow else blocks.cut
-            return in_order(cut(layout.text, slots, [first]), layout.eol)
+        last: dict[str, int] = {}
+        for at, entry in enumerate(node.entries):
+            if entry.name is None:
+                continue
+            if entry.name in last:
+                found[entry.start] = node, last[entry.name]
+            last[entry.name] = at
         stack += [entry.node for entry in node.entries] + [item.node for item in node.items]
-    raise CannotFix("the key is not there")
+    return found
+
+
+def without(gone: Iterable[tuple[Node, int]], layout: Layout) -> list[Splice]:
+    """Remove these entries of mappings, each given by its index. Raises `CannotFix`."""
+    by_node: dict[int, tuple[Node, list[int]]] = {}
+    for node, at in gone:
+        by_node.setdefault(id(node), (node, []))[1].append(at)
+    found: list[Splice] = []
+    for node, indexes in by_node.values():
+        cut = flows.cut if node.flow else blocks.cut
+        found += cut(layout.text, [(entry.start, entry.node.end) for entry in node.entries], indexes)
+    return in_order(found, layout.eol)
 
 
 def in_order(found: Iterable[Splice], eol: str) -> list[Splice]:

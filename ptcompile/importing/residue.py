@@ -87,36 +87,40 @@ def _gaps(one: Any, other: Any, path: Keys, ours: Json, theirs: Json) -> Iterato
 def close(spec: Spec, found: Sequence[Gap], manifest: Json, read: Read) -> Closed:
     """The spec with words for the gaps. Gaps that all roles that train have alike are one word of the job."""
     out = _copy(spec)
+    theirs = normal(manifest) if found else manifest
     left: list[Gap] = []
     groups: dict[tuple[Keys, str], list[tuple[Pods, Gap, Gap]]] = {}
     for gap in found:
         pods, rest = _role(gap, manifest, read)
         if pods is None or (rest in _NOT_PATCHED and pods.path):
-            left += _patched(out, gap, manifest, read)
+            left += _patched(out, gap, theirs, read)
         else:
             groups.setdefault((rest, repr(plain(gap.theirs))), []).append((pods, gap._replace(path=rest), gap))
     trainers = [pods for pods in read.pods if pods.trains]
+    templates = {id(pods): _called(_template(manifest, pods), pods.main, _main(pods)) for pods in read.pods if groups}
     for group in groups.values():
         nodes = [one for one in group if one[0].trains]
         if nodes and len(nodes) == sum(1 + len(pods.also) for pods in trainers):  # all of them alike
             pods, gap, whole = nodes[0]
-            left += () if _say(out["spec"], gap, pods, manifest) else (whole,)
+            left += () if _say(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
             nodes = []
         for pods, gap, whole in nodes:
-            if pods.also or not _say(_block(out["spec"], pods, alone=len(trainers) == 1), gap, pods, manifest):
-                left += _patched(out, whole, manifest, read)
+            if pods.also or not _say(
+                _block(out["spec"], pods, alone=len(trainers) == 1), gap, pods, templates[id(pods)]
+            ):
+                left += _patched(out, whole, theirs, read)
         for pods, gap, whole in group:
-            if not pods.trains and not _say(_block(out["spec"], pods, alone=False), gap, pods, manifest):
+            if not pods.trains and not _say(_block(out["spec"], pods, alone=False), gap, pods, templates[id(pods)]):
                 left.append(whole)
     return Closed(out, tuple(left))
 
 
-def _patched(spec: Spec, gap: Gap, manifest: Json, read: Read) -> list[Gap]:
-    """Say a gap in the patch of the job's own object; the gap where that cannot be."""
+def _patched(spec: Spec, gap: Gap, theirs: Json, read: Read) -> list[Gap]:
+    """Put a gap into the patch of the job's own object (`theirs`, in its normal form); return it if that cannot be."""
     if gap.holder:
         return [gap]
     patch = spec["spec"].setdefault("manifest", {}).setdefault(read.target, {})
-    return [] if _put(patch, gap.path, gap.theirs, normal(manifest)) else [gap]
+    return [] if _put(patch, gap.path, gap.theirs, theirs) else [gap]
 
 
 def _block(job: Spec, pods: Pods, *, alone: bool) -> Spec:
@@ -151,17 +155,22 @@ def _named(manifest: Json, path: Sequence[str | int]) -> Keys | None:
     return None if value is None else tuple(out)
 
 
-def _say(block: Spec, gap: Gap, pods: Pods, manifest: Json) -> bool:
-    """Put one gap below a pod template into a block of the spec; False where it has no word."""
+def _say(block: Spec, gap: Gap, pods: Pods, template: Json) -> bool:
+    """Put one gap below a pod template into a block of the spec; return False if no spec field can express it.
+
+    `template` is the pods' template in its normal form (`_called`).
+    """
     container = ("spec", "containers", f"[{pods.main}]")
     if gap.path[:4] == (*container, "env") and len(gap.path) == 5 and (said := _variable(gap.theirs)) is not MISSING:
         block["env"] = _in_order({**(block.get("env") or {}), gap.path[4][1:-1]: said}, pods)
         return True
-    main = MAIN if pods.trains else pods.role  # what a patch calls it
-    path = (*container[:2], f"[{main}]", *gap.path[3:]) if gap.path[:3] == container else gap.path
-    return _put(
-        block.setdefault("podTemplate", {}), path, gap.theirs, _called(_template(manifest, pods), pods.main, main)
-    )
+    path = (*container[:2], f"[{_main(pods)}]", *gap.path[3:]) if gap.path[:3] == container else gap.path
+    return _put(block.setdefault("podTemplate", {}), path, gap.theirs, template)
+
+
+def _main(pods: Pods) -> str:
+    """Return the name that a patch has for the main container."""
+    return MAIN if pods.trains else pods.role
 
 
 def _called(template: Json, name: str, main: str) -> Json:

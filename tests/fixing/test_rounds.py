@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -106,3 +107,19 @@ def test_hundreds_of_findings_in_a_file_are_fixed_in_a_few_rounds() -> None:
     quoted = "".join(f'    - {{name: A{n}, value: "{n}"}} # {n}\n' for n in range(500))
     assert mended.content.decode() == text.replace(env, quoted)
     assert len(rounds) == 2
+
+
+def test_what_could_not_be_fixed_is_tried_again_where_it_has_moved() -> None:
+    """The first x0 is shared until the first x1 has gone."""
+    head, pair = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", b"x0: &x0 [a]\nx1: &x1 [*x0]\n"
+    mended = mend(head + pair * 5, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    assert mended.content == head + pair
+    assert mended.skipped == ()
+
+
+def test_a_key_that_yaml_does_not_have() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "k" * 1025: 1, "metadata": {"name": "p"}, "spec": {"contaners": []}}
+    text = json.dumps(pod)
+    mended = mend(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    assert mended.content == text.encode()
+    assert {one.why for one in mended.skipped} == {"a key has more than 1,024 characters"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile.documents.source import read
 from ptcompile.findings.diagnostics import Edit, Span
 from ptcompile.fixing import apply
 from tests.fixing.making import finding
@@ -199,3 +200,18 @@ def test_each_document_of_a_stream_is_its_own() -> None:
 def test_of_two_equal_keys_the_first_goes(text: str, line: int, column: int, after: str) -> None:
     twin = finding(Edit("deduplicate", ()))._replace(span=Span(line, column, line, column + 1))
     assert apply(text.encode(), [twin], unsafe=False).content.decode() == after
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("data:\n" + "  a: 1\n" * 30, "data:\n  a: 1\n"),
+        (f"data: {{{', '.join(['a: 1'] * 30)}}}\n", "data: {a: 1}\n"),
+        ("l:\n- a: 1\n" + "  a: 1\n" * 30 + "  b: 1\n", "l:\n- a: 1\n  b: 1\n"),
+    ],
+)
+def test_a_key_that_is_there_often_is_there_once_after_one_round(text: str, after: str) -> None:
+    problems = [problem for problem in read(text).problems if problem.name == "duplicate-key"]
+    twins = [finding(Edit("deduplicate", ()))._replace(span=problem.span) for problem in problems]
+    made = apply(text.encode(), twins, unsafe=False)
+    assert (made.content.decode(), len(made.applied), made.skipped) == (after, len(twins), ())
