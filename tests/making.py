@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from ptcompile.compiling.compiler import Compiled, compile_document
-from ptcompile.compiling.record import Record
+from ptcompile.compiling.record import Trace
 from ptcompile.documents import source as reading
 from ptcompile.job.model import Context, Job, Launch, Nearness, Role
 from ptcompile.job.pods import Container, PodTemplate, Resources
@@ -81,14 +81,12 @@ def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
     return next(one for one in done.manifests if one["kind"] not in {"Service", "PodGroup"})
 
 
-def recorded(
-    source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
-) -> tuple[Record, Mapping[str, Any], int]:
-    """The record of a spec that compiles, the spec's document, and the index of the object that holds its pods."""
+def traced(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[Trace, Mapping[str, Any], int]:
+    """The trace of a spec that compiles, the spec's document, and the index of the object that holds its pods."""
     done = compiled(source, target, cluster)
-    assert done.record is not None, done.problems
+    assert done.trace is not None, done.problems
     kinds = [one["kind"] not in {"Service", "PodGroup"} for one in done.manifests]
-    return done.record(), yaml.safe_load(source), kinds.index(True)
+    return done.trace(), yaml.safe_load(source), kinds.index(True)
 
 
 def profile(spec: Mapping[str, Any]) -> ClusterProfile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.compiling.record import Record
+from ptcompile.compiling.record import Trace
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.lines import value_at
 
@@ -54,11 +54,11 @@ _FIELDS: dict[str, tuple[Path, ...]] = {
 """By a field of what a target wrote, wherever it stands, and of what is not there."""
 
 
-def cause(problem: Problem, record: Record, manifest: int, data: Mapping[str, Any]) -> Path:
+def cause(problem: Problem, trace: Trace, manifest: int, data: Mapping[str, Any]) -> Path:
     """Where a spec speaks of what a finding in its manifest is about; `spec` itself where it says nothing near."""
     job = data.get("spec")
-    blocks = _blocks(record.role(manifest, problem.path), job)
-    for words in _words(problem, record, manifest):
+    blocks = _blocks(trace.role(manifest, problem.path), job)
+    for words in _words(problem, trace, manifest):
         for block in blocks:
             known = words[:-1] if words[-1] == "nprocPerNode" else words  # the front end says it there, written or not
             if _has(job, (*block, *known)):
@@ -73,12 +73,12 @@ def _blocks(role: str, job: Any) -> list[Path]:
     return [(role,), ()] if role in {"master", "worker"} else [("worker",), ("master",), ()]
 
 
-def _words(problem: Problem, record: Record, manifest: int) -> Iterator[Path]:
+def _words(problem: Problem, trace: Trace, manifest: int) -> Iterator[Path]:
     """The words that may have caused it, the likeliest first."""
     yield from _RULES.get(problem.name, ())
     path = problem.path
-    value = value_at(path, record.manifests[manifest])
-    by = record.by(manifest, path)
+    value = value_at(path, trace.manifests[manifest])
+    by = trace.by(manifest, path)
     if by == "rendezvous" and isinstance(value, str) and value.startswith("--"):
         yield from _torchrun(_camel(value[2:].partition("=")[0]))
     elif by in _PASSES:
@@ -86,7 +86,7 @@ def _words(problem: Problem, record: Record, manifest: int) -> Iterator[Path]:
     elif "elasticPolicy" in path[:-1]:
         yield from _torchrun(str(path[-1]))
     elif by == "env":
-        entry = value_at(path[: _upto(path, "env")], record.manifests[manifest])
+        entry = value_at(path[: _upto(path, "env")], trace.manifests[manifest])
         if isinstance(entry, Mapping) and entry.get("name") == "OMP_NUM_THREADS":
             yield from _STARTS
     elif by in {"", "spec"}:

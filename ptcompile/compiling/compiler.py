@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 
-from ptcompile import passes
 from ptcompile.compiling import patches
+from ptcompile.compiling.build import Built, build
 from ptcompile.compiling.generated import unnamed
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
@@ -19,6 +19,7 @@ from ptcompile.job.model import Context, Job, Pass, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import budget, device_objects, queueing
 from ptcompile.operators.targets import TARGETS, default_target, target_named
+from ptcompile.passes import PASSES
 from ptcompile.typed import NamedTuple
 from ptcompile.validate import validate
 
@@ -26,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.compiling.record import Record
+    from ptcompile.compiling.record import Trace
     from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -43,10 +44,10 @@ class Compiled(NamedTuple):
     manifests: tuple[Json, ...]
     problems: tuple[Problem, ...]
     target: Target | None = None
-    steps: Callable[[], tuple[passes.Step, ...]] | None = None
-    """What each pass did, found out when it is asked for; None where none was run."""
-    record: Callable[[], Record] | None = None
-    """What wrote each value, made when it is first asked for; None where nothing was emitted."""
+    built: Built | None = None
+    """None where a stage before the passes refused the document."""
+    trace: Callable[[], Trace] | None = None
+    """Returns what wrote each value, made at the first call; None where nothing was built."""
 
 
 def compile_document(
@@ -123,42 +124,36 @@ def _for_target(
         problems += once(refused)
     if _failed(problems):
         return Compiled((), tuple(problems), target)
-    context, every = Context(cluster, target), (*passes.PASSES, *more)
-    steps = partial(passes.steps, job, context, every)
-    job = passes.run(job, context, every)
-
-    made: list[Record] = []
-
-    def record() -> Record:
-        from ptcompile.compiling.record import recorded
-
-        if not made:
-            made.append(recorded(spec, cluster, target, more))
-        return made[0]
-
-    problems += checks_fabric.partial(job, data, lambda role, path: record().line(role, path, data))
+    built = build(spec, job, Context(cluster, target), (*PASSES, *more))
+    job, trace = built.job, cache(partial(_trace_of, built))
+    problems += checks_fabric.partial(job, data, lambda role, path: trace().line(role, path, data))
     if cluster.spec.node_pools:
         from ptcompile.frontends import checks_pools
 
         problems += checks_pools.check(job, data, cluster)
-    emitted = tuple(target.emit(job, cluster))
-    problems += needed(job, emitted, cluster, target)
+    problems += needed(job, built.emitted, cluster, target)
     if spec.spec.model_fields_set & _MAY_BE_IDLE:
         from ptcompile.compiling.effect import without_effect
 
-        problems += without_effect(spec, cluster, target, emitted, more)
-    manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
-    problems += _refusals(manifests, data, cluster, record)
+        problems += without_effect(built)
+    manifests = built.named
+    problems += _refusals(manifests, data, cluster, trace)
     if level := job.pod_security or cluster.spec.pod_security:
         from ptcompile.compiling.pod_security import violations
 
-        at_lines = partial(_at_lines, data=data, record=record)
+        at_lines = partial(_at_lines, data=data, trace=trace)
         problems += violations(level, job, manifests, cluster.versions().kubernetes, at_lines)
     if job.launch is None and job.nodes > 1:
         from ptcompile.compiling.launcher import alone
 
-        problems += _at_lines(alone(job, manifests, cluster), data, record)
-    return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps, record)
+        problems += _at_lines(alone(job, manifests, cluster), data, trace)
+    return Compiled(() if _failed(problems) else manifests, tuple(problems), target, built, trace)
+
+
+def _trace_of(built: Built) -> Trace:
+    from ptcompile.compiling.record import trace_of
+
+    return trace_of(built)
 
 
 def _beyond(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
@@ -171,7 +166,7 @@ def _beyond(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> It
 
 
 def _refusals(
-    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile, record: Callable[[], Record]
+    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile, trace: Callable[[], Trace]
 ) -> Iterator[Problem]:
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
     versions = cluster.versions()
@@ -181,7 +176,7 @@ def _refusals(
         for problem in validate(one, versions=versions, others=manifests)
     )
     told: set[Path] = set()
-    for problem in _at_lines(found, data, record, causes=False):
+    for problem in _at_lines(found, data, trace, causes=False):
         if problem.path == ("spec",) or problem.path not in told:  # a second layer's word on the same mistake
             told.add(problem.path)
             yield problem
@@ -190,7 +185,7 @@ def _refusals(
 def _at_lines(
     found: Iterable[tuple[int, Problem]],
     data: Mapping[str, Any],
-    record: Callable[[], Record],
+    trace: Callable[[], Trace],
     *,
     causes: bool = True,
 ) -> Iterable[Problem]:
@@ -200,7 +195,7 @@ def _at_lines(
         return ()
     from ptcompile.compiling.located import traced
 
-    return traced(problems, data, record, causes=causes)
+    return traced(problems, data, trace, causes=causes)
 
 
 def advised(
@@ -210,7 +205,7 @@ def advised(
     from ptcompile import linting
 
     manifests, versions = compiled.manifests, cluster.versions()
-    if compiled.record is None:
+    if compiled.trace is None:
         return
     stream = linting.Stream(manifests, versions)
     found = (
@@ -219,7 +214,7 @@ def advised(
         for each in linting.run(one, versions=versions, others=stream)
     )
     told = {(problem.name, problem.path) for problem in compiled.problems}
-    for problem in _at_lines(found, data, compiled.record):
+    for problem in _at_lines(found, data, compiled.trace):
         if (problem.name, problem.path) not in told and not _of_a_pass(problem):
             yield problem._replace(help=_HELPS.get(problem.name, problem.help))
     if extensions is not None and extensions.rules:
@@ -229,7 +224,7 @@ def advised(
         there = {(one.name, one.path) for one in own}
         asked = ((at, each) for at, one in enumerate(manifests) for each in problems(extensions, one, manifests))
         yield from own
-        yield from (one for one in _at_lines(asked, data, compiled.record) if (one.name, one.path) not in there)
+        yield from (one for one in _at_lines(asked, data, compiled.trace) if (one.name, one.path) not in there)
 
 
 _HELPS = {

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from ptcompile import passes
+from ptcompile.compiling.build import Built, build
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.spec import lower
-from ptcompile.job.model import Context, Pass, Target
+from ptcompile.job.model import Target
 from ptcompile.vocabulary.fields import yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec, Spec
+    from ptcompile.vocabulary.spec import JobSpec
 
 
 def _name(value: str) -> tuple[str, ...]:
@@ -38,17 +37,17 @@ _OTHERS: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
 told by their target: tests/test_every_word.py tries all."""
 
 
-def without_effect(
-    spec: Spec, cluster: ClusterProfile, target: Target, emitted: Sequence[Any], more: tuple[Pass, ...] = ()
-) -> Iterator[Problem]:
-    """A note for each word that might say anything else without a change in what was emitted."""
+def without_effect(built: Built) -> Iterator[Problem]:
+    """Yield a note for each word that might say anything else without a change in what was emitted."""
+    spec, context = built.spec, built.context
     for words, others in _OTHERS.items():
         value = _given(spec.spec, words)
         if value is None:
             continue
         variants = (spec.but(spec=_with(spec.spec, words, other)) for other in others(value))
-        if all(_emitted(one, cluster, target, more) == tuple(emitted) for one in variants):
-            yield _idle(("spec", *map(yaml_name, words)), target)
+        again = (build(one, lower(one, context.cluster), context, built.passes) for one in variants)
+        if all(one.emitted == built.emitted for one in again):
+            yield _idle(("spec", *map(yaml_name, words)), context.target)
 
 
 def _idle(path: Path, target: Target) -> Problem:
@@ -69,8 +68,3 @@ def _with(fields: Any, words: tuple[str, ...], value: Any) -> JobSpec:
     first, *rest = words
     changed: JobSpec = fields.but(**{first: _with(getattr(fields, first), tuple(rest), value) if rest else value})
     return changed
-
-
-def _emitted(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> tuple[Any, ...]:
-    job = passes.run(lower(spec, cluster), Context(cluster, target), (*passes.PASSES, *more))
-    return tuple(target.emit(job, cluster))

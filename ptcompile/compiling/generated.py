@@ -35,16 +35,17 @@ def unnamed(
         text = f"{field_path(_GENERATE)}: {carrier} carries the job's name, which is not known before it is created"
         help = "give metadata.name, or --name for this run"
         said.append(Problem("unsupported-by-target", _GENERATE, text, help, authority="ptcompile"))
-    return (tuple(renamed(manifests, beginning)) if carrier is None else ()), said
+    return (with_generate_name(manifests, spec) if carrier is None else ()), said
 
 
-def renamed(manifests: Sequence[dict[str, Any]], beginning: str) -> list[dict[str, Any]]:
-    """The same manifests, the last of them, which is the job, with a generateName."""
-    if not manifests:
-        return []
+def with_generate_name(manifests: Sequence[dict[str, Any]], spec: Spec) -> tuple[dict[str, Any], ...]:
+    """Return the manifests with the spec's generateName, where it has one, on the job, which is the last of them."""
+    beginning = spec.metadata.generate_name
+    if beginning is None or not manifests:
+        return tuple(manifests)
     *others, last = manifests
     metadata = {key: value for key, value in last["metadata"].items() if key != "name"}
-    return [*others, {**last, "metadata": {"generateName": beginning, **metadata}}]
+    return (*others, {**last, "metadata": {"generateName": beginning, **metadata}})
 
 
 def _carriers(manifests: Sequence[dict[str, Any]], name: str) -> Iterator[str]:

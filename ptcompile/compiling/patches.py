@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 
-def applied(manifests: Sequence[Json], patch: Mapping[str, Any] | None) -> tuple[Json, ...]:
-    """The manifests with the patch laid over the job's own object, which is the last one."""
+def apply_patch(manifests: Sequence[Json], patch: Mapping[str, Any] | None) -> tuple[Json, ...]:
+    """Return the manifests with the patch laid over the job's own object, which is the last one."""
     if not patch:
         return tuple(manifests)
     *beside, job = manifests

@@ -6,16 +6,14 @@ The spec's values are marked with their places, each step's new values with its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from ptcompile import passes
-from ptcompile.compiling import patches
-from ptcompile.compiling.generated import renamed
+from ptcompile.compiling.build import Built, build
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower
 from ptcompile.job import pod_template
 from ptcompile.job.marks import NOTHING, Mark, Number, mark_of, marked, place_of, scalars, stamped
-from ptcompile.job.model import Context, Job, Pass, Role, Target
+from ptcompile.job.model import Job, Role
 from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.fields import Fields, yaml_name
 
@@ -23,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
     Json = Mapping[str, Any]
@@ -32,7 +29,7 @@ _UNMARKED = frozenset({"accelerator", "fabric", "target", "generate_name"})
 """Names by which something is looked up, and which stand in no manifest."""
 
 
-class Record(NamedTuple):
+class Trace(NamedTuple):
     """A job after its passes and its manifests, made of marked values."""
 
     job: Job
@@ -74,7 +71,7 @@ def _one(found: set[str]) -> str:
 
 
 def place_in(data: Any, path: Path) -> Path | None:
-    """As `Record.place`, in any marked data."""
+    """As `Trace.place`, in any marked data."""
     trail = _trail(data, path)
     key, value = trail[-1]
     found = place_of(value)
@@ -116,21 +113,17 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
     return trail
 
 
-def recorded(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...] = ()) -> Record:
-    """The record of a spec that lowers. Its manifests are those of the compilation, the name of a run aside.
+def trace_of(plain: Built) -> Trace:
+    """Build once more, of marked values. The manifests equal those of the plain build."""
+    spec = _marked(plain.spec, ())
+    lowered = _placed(_counted(lower(spec, plain.context.cluster), plain.spec), "spec")
+    built = build(spec, lowered, plain.context, plain.passes, _stamp)
+    return Trace(built.job, built.manifests)
 
-    `more` are the passes of plugins.
-    """
-    said = _marked(spec, ())
-    job = _placed(_counted(lower(said, cluster), spec), "spec")
-    for one in (*passes.PASSES, *more):
-        after = passes.run(job, Context(cluster, target), (one,))
-        job = _placed(_decided(after, job, one.__name__), one.__name__)
-    manifests: Sequence[dict[str, Any]] = target.emit(job, cluster)
-    manifests = patches.applied(manifests, said.spec.manifest.get(target.name))
-    if (beginning := spec.metadata.generate_name) is not None:
-        manifests = renamed(manifests, beginning)
-    return Record(job, tuple(manifests))
+
+def _stamp(name: str, before: Job, after: Job) -> Job:
+    """Return the job with the pass as the author of all that it wrote."""
+    return _placed(_decided(after, before, name), name)
 
 
 def marked_block(fields: Fields, path: Path) -> Any:

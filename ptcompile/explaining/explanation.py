@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ptcompile import streams
+from ptcompile import passes, streams
 from ptcompile.compiling.advice import advice, left
 from ptcompile.compiling.further import compile_whole
 from ptcompile.documents.source import Document, Source
@@ -15,7 +15,6 @@ from ptcompile.explaining.shown import matches, words
 from ptcompile.explaining.trace import trace
 from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.job.model import Pass
 from ptcompile.secrets.masking import masked_lines
 from ptcompile.typed import Any, NamedTuple
 
@@ -102,7 +101,6 @@ def explain(
     profile = next(iter(streams.profiles(cluster_source)), None) if cluster_source is not None else None
     diagnostics = [streams.stamp(problem, None, filename) for problem in read.problems]
     advised: list[Diagnostic] = []
-    more = _passes(extensions)
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
@@ -112,10 +110,10 @@ def explain(
         said = advice(compiled, document.data, cluster, asked, stamp, extensions).told
         diagnostics += [*map(stamp, compiled.problems), *said]
         advised += said
-        if compiled.manifests and compiled.target is not None:
+        if compiled.manifests and compiled.built is not None:
             first = len(manifests)
             manifests += compiled.manifests
-            own = provenance(document.data, cluster, compiled.target, chosen=target is not None, more=more)
+            own = provenance(document.data, compiled, chosen=target is not None)
             causes += [
                 one._replace(
                     manifest=first + one.manifest, inputs=tuple(_placed(i, document, profile) for i in one.inputs)
@@ -124,22 +122,16 @@ def explain(
             ]
             name = streams.resource(document.data) or "TrainingJob"
             by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
-            steps = trace(compiled.steps() if compiled.steps else ())
-            jobs.append(Explained(name, compiled.target.name, by, tuple(range(first, len(manifests))), steps))
+            built = compiled.built
+            steps = trace(passes.steps(built.lowered, built.context, built.passes))
+            numbers = tuple(range(first, len(manifests)))
+            jobs.append(Explained(name, built.context.target.name, by, numbers, steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.stamp(streams.nothing(), None, filename))
     told = left(read, diagnostics, advised, asked, filename).told
     return Explanation(
         tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), _texts(read, cluster_source, filename)
     )
-
-
-def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
-    if extensions is None or not extensions.passes:
-        return ()
-    from ptcompile.compiling.extended import passes_of
-
-    return passes_of(extensions)
 
 
 def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:

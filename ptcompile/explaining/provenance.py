@@ -1,6 +1,6 @@
 """Where every value of a manifest came from: who wrote it, and the lines that it depends on.
 
-Who wrote it is recorded (`compiling.record`). On which lines it depends is derived by compiling again with one line
+Who wrote it is traced (`compiling.record`). On which lines it depends is derived by compiling again with one line
 different: a value may be there because of a line of which it carries nothing, and only that shows what the line is good
 for. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each; of long
 lists many lines are tried at a time (`batches`), and of a profile all that say its defaults.
@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptcompile import passes
-from ptcompile.compiling import patches
-from ptcompile.compiling.generated import renamed
-from ptcompile.compiling.record import recorded
+from ptcompile.compiling.build import Built, build
+from ptcompile.compiling.compiler import Compiled
 from ptcompile.explaining import variants
 from ptcompile.explaining.batches import outcomes
 from ptcompile.explaining.leaves import MISSING, at, changed, leaves
@@ -23,9 +21,9 @@ from ptcompile.explaining.sentences import sentence
 from ptcompile.explaining.shown import Named, shown_path
 from ptcompile.explaining.variants import Change
 from ptcompile.findings.diagnostics import Path
-from ptcompile.frontends.spec import lower, read_spec, with_stand_in
+from ptcompile.frontends.spec import lower, with_stand_in
 from ptcompile.job.marks import Mark
-from ptcompile.job.model import Context, Pass, Target
+from ptcompile.job.model import Context, Target
 from ptcompile.operators.targets import default_target, every_target
 from ptcompile.secrets.structure import without_secrets
 from ptcompile.typed import NamedTuple
@@ -51,33 +49,27 @@ class _Effect(NamedTuple):
 
 
 def provenance(
-    data: Mapping[str, Any],
-    cluster: ClusterProfile,
-    target: Target,
-    *,
-    chosen: bool = False,
-    more: tuple[Pass, ...] = (),
-    only: Path | None = None,
+    data: Mapping[str, Any], compiled: Compiled, *, chosen: bool = False, only: Path | None = None
 ) -> tuple[Cause, ...]:
-    """The cause of every value of the manifests that a document compiles to, in the order of the manifests.
+    """Return the cause of every value of the manifests that a document was compiled to, in their order.
 
-    `data` is a TrainingJob that compiles for the target; `chosen` says that the target is not the document's own
-    choice; `more` are the passes of plugins. With `only`, only the causes of values that the lines at or below that
-    path of the document change: a compilation or two for each of these lines. Pure. Raises nothing for such a document.
+    `chosen` says that the target is not the document's own choice. With `only`, only the causes of values that the
+    lines at or below that path of the document change: a build or two for each of these lines. Nothing for a document
+    that was not built.
     """
-    spec, _ = read_spec(data)
-    if spec is None:
+    built = compiled.built
+    if built is None or compiled.trace is None:
         return ()
-    record, manifests = recorded(spec, cluster, target, more), _manifests(spec, cluster, target, more)
-    inputs = _inputs(_effects(data, spec, cluster, target, manifests, more, only), data, cluster)
-    choice = {} if chosen else _choice(data, spec, cluster, target, manifests, more)
+    trace, manifests, target, cluster = compiled.trace(), built.manifests, built.context.target, built.context.cluster
+    inputs = _inputs(_effects(data, built, only), data, cluster)
+    choice = {} if chosen else _choice(data, built)
     shown = without_secrets(manifests)
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(variants.filled(cluster))}
     causes, named = [], Named()
     for path, value in leaves(manifests):
         if only is not None and path not in inputs:
             continue
-        found, mark = inputs.get(path, ()), record.mark(int(path[0]), path[1:])
+        found, mark = inputs.get(path, ()), trace.mark(int(path[0]), path[1:])
         by = "spec" if _is_switch(value, path, found) else writer(mark, path)
         if by == "target":
             found = (*found, *choice.get(path, ()))
@@ -130,24 +122,17 @@ def _said(mark: Mark, data: Mapping[str, Any], beside: Iterable[Input]) -> tuple
     return tuple(known.get(word, Input("spec", word, at(data, word), False, False)) for word in mark.words)
 
 
-def _effects(
-    data: Mapping[str, Any],
-    spec: Spec,
-    cluster: ClusterProfile,
-    target: Target,
-    manifests: Manifests,
-    more: tuple[Pass, ...],
-    only: Path | None,
-) -> list[_Effect]:
+def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_Effect]:
     """What each line changes. What holds lines counts only for values that none of its lines changes."""
+    spec, cluster, target, manifests = built.spec, built.context.cluster, built.context.target, built.manifests
 
     def of_spec(document: Any) -> frozenset[Path] | None:
         tried = variants.spec_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target, more)))
+        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target, built)))
 
     def of_cluster(document: Any) -> frozenset[Path] | None:
         tried = variants.cluster_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target, more)))
+        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target, built)))
 
     if only is not None:
         lines = [one for one in variants.of_spec(data) if one.path[: len(only)] == only]
@@ -176,10 +161,9 @@ def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> lis
     return list(effects.values())
 
 
-def _manifests(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> Manifests:
-    job = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
-    manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
-    return manifests if spec.metadata.generate_name is None else renamed(manifests, spec.metadata.generate_name)
+def _manifests(spec: Spec, cluster: ClusterProfile, target: Target, like: Built) -> Manifests:
+    """Build a variant, with the passes of another build."""
+    return build(spec, lower(with_stand_in(spec), cluster), Context(cluster, target), like.passes).manifests
 
 
 def _inputs(
@@ -200,22 +184,16 @@ def _inputs(
     }
 
 
-def _choice(
-    data: Mapping[str, Any],
-    spec: Spec,
-    cluster: ClusterProfile,
-    target: Target,
-    manifests: Manifests,
-    more: tuple[Pass, ...],
-) -> dict[Path, tuple[Input, ...]]:
+def _choice(data: Mapping[str, Any], built: Built) -> dict[Path, tuple[Input, ...]]:
     """The spec's own choice of a target, as an input of the values that would be others without it."""
+    spec, cluster = built.spec, built.context.cluster
     if spec.spec.target is None:
         return {}
     free = spec.but(spec=spec.spec.but(target=None))
     unasked = default_target(lower(free, cluster), cluster)
-    other = next(one for one in every_target() if one is not target)
-    without = set(changed(manifests, _manifests(free, cluster, unasked, more)))
-    instead = set(changed(manifests, _manifests(free, cluster, other, more)))
+    other = next(one for one in every_target() if one is not built.context.target)
+    without = set(changed(built.manifests, _manifests(free, cluster, unasked, built)))
+    instead = set(changed(built.manifests, _manifests(free, cluster, other, built)))
     value = at(data, variants.TARGET)
     return {
         path: (Input("spec", variants.TARGET, value, path in without, path in instead),) for path in without | instead

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile import passes
-from ptcompile.compiling import patches
+from ptcompile.compiling.build import build
 from ptcompile.frontends.amounts import parts_of
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.spec import lower, read_spec
@@ -32,5 +31,4 @@ def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
     target = target_named(named) if named is not None else default_target(job, cluster)
     if any(one.severity == "error" for one in target.unsupported(job, cluster)):
         return None
-    done = passes.run(job, Context(cluster, target))
-    return patches.applied(target.emit(done, cluster), read.spec.manifest.get(target.name))
+    return build(read, job, Context(cluster, target)).named

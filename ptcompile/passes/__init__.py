@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ptcompile.job.model import Context, Job, Pass, map_templates
 from ptcompile.job.pod_template import stripped
 from ptcompile.passes.claims import claims
@@ -48,26 +50,34 @@ class Step(NamedTuple):
     after: Job
 
 
-def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> Job:
-    """The job after all passes. Another tuple of passes extends the compiler.
+Observer = Callable[[str, Job, Job], Job]
+"""Asked after each pass: its name, the job before it and after it. Returns the job to go on with."""
+
+
+def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES, observe: Observer | None = None) -> Job:
+    """Return the job after all passes. Another tuple of passes extends the compiler.
 
     What the job keeps empty is taken from each pass again: a null is as much the user's word as a value.
     """
     keeps_empty = any(role.template.nulls for role in job.roles)
     for one in _asked(job, passes):
         after = one(job, context)
-        job = map_templates(after, stripped) if keeps_empty and after is not job else after
+        if keeps_empty and after is not job:
+            after = map_templates(after, stripped)
+        job = after if observe is None else observe(one.__name__, job, after)
     return job
 
 
 def steps(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Step, ...]:
-    """The same, step by step."""
-    found = []
-    for one in _asked(job, passes):
-        after = run(job, context, (one,))
-        found.append(Step(one.__name__, job, after))
-        job = after
-    return tuple(found)
+    """Run the passes and return what each of them did."""
+    done: list[Step] = []
+
+    def collect(name: str, before: Job, after: Job) -> Job:
+        done.append(Step(name, before, after))
+        return after
+
+    run(job, context, passes, collect)
+    return tuple(done)
 
 
 def _asked(job: Job, passes: tuple[Pass, ...]) -> tuple[Pass, ...]:

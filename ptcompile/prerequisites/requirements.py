@@ -114,12 +114,12 @@ def claimed(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
 
 
 def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
-    from ptcompile import passes
+    from ptcompile.compiling.build import build
     from ptcompile.frontends.spec import lower
     from ptcompile.job.model import Context
     from ptcompile.operators.targets import target_named
 
-    return passes.run(lower(spec, cluster), Context(cluster, target_named(target)))
+    return build(spec, lower(spec, cluster), Context(cluster, target_named(target))).job
 
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:

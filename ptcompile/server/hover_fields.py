@@ -34,7 +34,7 @@ def uses(opened: Open, one: Object, path: Path) -> str:
     compiled = opened.compiled.get((one.document.index, one.under))
     if compiled is None or compiled.target is None or not compiled.manifests or len(path) < 2 or _size(one, path):
         return ""
-    causes = provenance(one.data, opened.profile, compiled.target, only=path)
+    causes = provenance(one.data, compiled, only=path)
     found: dict[str, list[Cause]] = {}
     for cause in causes:
         if any(one.file == "spec" and one.path[: len(path)] == path for one in cause.inputs):

@@ -118,11 +118,12 @@ def _compiled(
     worlds: list[World] = []
     large: dict[tuple[str, Path], Problem] = {}
     for name in [target] if target is not None else list(TARGETS):
-        manifests, _, _, _, record = compile_document(spec.data, cluster, name, extensions)
-        if manifests and record is not None:
+        compiled = compile_document(spec.data, cluster, name, extensions)
+        manifests = compiled.manifests
+        if manifests and compiled.trace is not None:
             worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
             found = ((index, problem) for index, one in enumerate(manifests) for problem in oversized(one))
-            for problem in traced(found, spec.data, record):
+            for problem in traced(found, spec.data, compiled.trace):
                 large.setdefault((problem.name, problem.path), problem)
     if not worlds:
         problems = compile_document(spec.data, cluster, target, extensions).problems

@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 import ptcompile
+from ptcompile.compiling import located
 from ptcompile.compiling.causes import cause
 from ptcompile.compiling.compiler import compile_document
-from ptcompile.compiling.located import traced
 from ptcompile.findings.diagnostics import Problem
 from tests import making
-from tests.making import compiled, recorded, smallest, text
+from tests.making import compiled, smallest, text, traced
 from tests.places import places
 
 NPROC = ("spec", "elastic", "nprocPerNode")
@@ -39,7 +39,7 @@ def test_where_lint_says_it(body: str, target: str, name: str, path: tuple[str, 
 def test_two_findings_near_one_word_are_two() -> None:
     data = yaml.safe_load(text("image: i:1\ntarget: job\ncommand: [torchrun, t.py]\nnodes: 2"))
     done = compile_document(data, making.DEFAULT_CLUSTER)
-    assert done.record is not None
+    assert done.trace is not None
     variables = done.manifests[-1]["spec"]["template"]["spec"]["containers"][0]["env"]
     found = [
         (
@@ -51,7 +51,7 @@ def test_two_findings_near_one_word_are_two() -> None:
         for i, one in enumerate(variables)
         if one["name"] in {"WORLD_SIZE", "RANK"}
     ]
-    told = list(traced(found, data, done.record))
+    told = list(located.traced(found, data, done.trace))
     assert [problem.path for problem in told] == [("spec", "command")] * 2
     assert [problem.message.split()[-1] for problem in told] == [problem.message for _, problem in found]
 
@@ -84,8 +84,8 @@ def test_the_word_that_is_nearest(
     name: str, target: str, path: tuple[Any, ...], body: str, wanted: tuple[str, ...]
 ) -> None:
     source = smallest(body)
-    record, data, _ = recorded(source, target)
-    assert cause(Problem(name, path, "m"), record, len(record.manifests) - 1, data) == ("spec", *wanted)
+    trace, data, _ = traced(source, target)
+    assert cause(Problem(name, path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", *wanted)
 
 
 def test_what_the_profile_gives_is_no_word_of_the_spec_s() -> None:
@@ -105,12 +105,12 @@ def test_a_refusal_of_what_the_profile_gives_blames_no_word_of_the_spec() -> Non
 def test_it_is_total_and_gives_a_place_of_the_spec(target: str) -> None:
     several = "" if target == "pod" else "\nelastic: {nnodes: '2:4', nprocPerNode: 2}"
     data = yaml.safe_load(smallest(f"resources: {{gpu: 2}}{several}"))
-    record, _, _ = recorded(yaml.safe_dump(data), target)
-    for index, manifest in enumerate(record.manifests):
+    trace, _, _ = traced(yaml.safe_dump(data), target)
+    for index, manifest in enumerate(trace.manifests):
         for path in ((), *places(manifest)):
             for tail in ((), ("nowhere",), (7,)):
                 place: Any = data
-                for part in cause(Problem("x", (*path, *tail), "m"), record, index, data):
+                for part in cause(Problem("x", (*path, *tail), "m"), trace, index, data):
                     place = place[part]
 
 

@@ -41,11 +41,12 @@ def test_what_is_nearly_ours_is_told_what_is_missing(data: dict[str, Any]) -> No
     assert "unknown-kind" not in names
 
 
-def test_a_clean_job_has_its_target_and_its_steps() -> None:
+def test_a_clean_job_has_its_target_and_what_was_built() -> None:
     done = compiled(smallest("nodes: 2"))
     assert done.target is target_named("job")
-    assert done.steps is not None
-    assert [step.name for step in done.steps()] == [one.__name__ for one in passes.PASSES]
+    assert done.built is not None
+    assert done.built.passes == passes.PASSES
+    assert done.built.manifests == done.manifests
     assert done.problems == ()
 
 

@@ -10,7 +10,7 @@ import yaml
 
 import ptcompile
 from ptcompile.compiling.located import located
-from tests.making import compiled, recorded, smallest
+from tests.making import compiled, smallest, traced
 from tests.places import places
 
 MAIN = "podTemplate: {spec: {containers: [{name: pytorch, %s}]}}"
@@ -129,12 +129,12 @@ def test_locating_is_total_and_gives_a_place_of_the_spec() -> None:
     data = yaml.safe_load(source)
     before = copy.deepcopy(data)
     for target in ("job", "pytorchjob", "volcano"):
-        record, _, _ = recorded(source, target)
-        for index, manifest in enumerate(record.manifests):
+        trace, _, _ = traced(source, target)
+        for index, manifest in enumerate(trace.manifests):
             for path in ((), *places(manifest)):
                 for tail in ((), ("nowhere",), (7,)):
                     place: Any = data
-                    for part in located(record, index, (*path, *tail), data):
+                    for part in located(trace, index, (*path, *tail), data):
                         if isinstance(place, dict) and part in place:
                             place = place[part]
     assert data == before

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.compiling.located import located
-from tests.making import compiled, recorded, smallest
+from tests.making import compiled, smallest, traced
 
 AT_ROLE: list[tuple[str, tuple[Any, ...]]] = [
     ("podLabels: {app: 'a b'}", ("podLabels", "app")),
@@ -57,5 +57,5 @@ def test_a_refusal_of_what_it_has_from_the_job_is_at_the_job(target: str) -> Non
 def test_what_no_line_of_a_role_says_is_the_role_s(path: tuple[Any, ...], found: tuple[Any, ...]) -> None:
     """And never the job's where the role does not have it from there."""
     source = smallest("resources: {cpu: 1}\nroles: {loader: {}}")
-    record, data, index = recorded(source, "jobset")
-    assert located(record, index, path, data) == found
+    trace, data, index = traced(source, "jobset")
+    assert located(trace, index, path, data) == found

@@ -1,4 +1,4 @@
-"""The record of a compilation: the same manifests, each value with its place in the spec and who wrote it."""
+"""The trace of a compilation: the same manifests, each value with its place in the spec and who wrote it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.compiling.kubernetes_parts import read_profile
 from ptcompile.operators.targets import TARGETS
-from tests.making import DEFAULT_CLUSTER, compiled, profile, recorded, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest, traced
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -33,8 +33,8 @@ def test_recording_changes_no_manifest_and_leaves_nothing_behind(case: Path) -> 
         done = compile_document(data, cluster, target)
         if not done.manifests:
             continue
-        assert done.record is not None
-        assert done.record().manifests == done.manifests
+        assert done.trace is not None
+        assert done.trace().manifests == done.manifests
         again = compile_document(data, cluster, target).manifests
         assert set(kinds(list(again))) <= {str, int, bool, float, type(None)}
 
@@ -82,30 +82,30 @@ PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
 
 @pytest.mark.parametrize(("path", "place", "by"), PLACES)
 def test_a_value_has_its_place_and_who_wrote_it(path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str) -> None:
-    record, _, index = recorded(smallest(BODY), "job")
-    assert (record.place(index, path), record.by(index, path)) == (place, by)
+    trace, _, index = traced(smallest(BODY), "job")
+    assert (trace.place(index, path), trace.by(index, path)) == (place, by)
 
 
 def test_a_role_s_values_are_the_role_s() -> None:
     body = "master: {}\nworker: {replicas: 2, env: {B: c}}\nenv: {A: b}"
-    record, _, index = recorded(smallest(body), "pytorchjob")
+    trace, _, index = traced(smallest(body), "pytorchjob")
     env = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers", 0, "env")
-    assert [record.place(index, (*env, i)) for i in (0, 1)] == [("spec", "env", "A"), ("spec", "worker", "env", "B")]
-    assert record.role(index, env) == "worker"
-    assert record.role(index, ("spec",)) == ""
-    assert record.place(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
+    assert [trace.place(index, (*env, i)) for i in (0, 1)] == [("spec", "env", "A"), ("spec", "worker", "env", "B")]
+    assert trace.role(index, env) == "worker"
+    assert trace.role(index, ("spec",)) == ""
+    assert trace.place(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
 
 
 def test_what_a_profile_gives_is_no_word_of_the_spec() -> None:
     cluster = profile({"defaults": {"labels": {"team": "x"}, "env": {"A": "b"}}})
-    record, _, index = recorded(smallest(), "job", cluster)
-    assert record.place(index, ("metadata", "labels", "team")) is None
-    assert (record.place(index, (*MAIN, "env", 0)), record.by(index, (*MAIN, "env", 0))) == (None, "env")
+    trace, _, index = traced(smallest(), "job", cluster)
+    assert trace.place(index, ("metadata", "labels", "team")) is None
+    assert (trace.place(index, (*MAIN, "env", 0)), trace.by(index, (*MAIN, "env", 0))) == (None, "env")
 
 
 def test_it_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("ptcompile.compiling.record.recorded", never)
+    monkeypatch.setattr("ptcompile.compiling.record.trace_of", never)
     assert compiled(smallest("resources: {gpu: 8}"), "job").manifests

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import yaml
 
 import ptcompile
-from ptcompile.compiling.record import recorded
+from ptcompile.compiling.compiler import compile_document
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.leaves import leaves
-from ptcompile.explaining.provenance import writer
+from ptcompile.explaining.model import Cause
+from ptcompile.explaining.provenance import provenance, writer
 from ptcompile.explaining.sentences import sentence
 from ptcompile.findings.diagnostics import Path
-from ptcompile.frontends.spec import read_spec
 from ptcompile.operators.targets import target_named
 from ptcompile.verbs import compile
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -52,18 +52,22 @@ class Told(NamedTuple):
     rule: str
 
 
+def causes_of(data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, ...]:
+    """Compile a document for a target and explain it."""
+    return provenance(data, compile_document(data, cluster, target))
+
+
 def by_record(case: Case, name: str) -> Iterator[Told]:
-    """What the record alone says of every value but true and false: the explanation without the lines, at once.
+    """What the trace alone says of every value but true and false: the explanation without the lines, at once.
 
     A true or false cannot be marked: whether it is the user's own is found by its lines.
     """
     cluster, _ = compile.read_cluster(case.cluster)
-    spec, _ = read_spec(yaml.safe_load(case.spec))
-    assert spec is not None
     assert cluster is not None
-    target = target_named(name)
-    record, manifests = recorded(spec, cluster, target), case.compile(name).manifests
+    compiled = compile_document(yaml.safe_load(case.spec), cluster, name)
+    assert compiled.trace is not None
+    target, trace, manifests = target_named(name), compiled.trace(), case.compile(name).manifests
     for path, value in leaves(manifests):
         if not isinstance(value, bool):
-            by = writer(record.mark(int(path[0]), path[1:]), path)
+            by = writer(trace.mark(int(path[0]), path[1:]), path)
             yield Told(path, by, sentence(by, target, path, manifests))

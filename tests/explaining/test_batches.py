@@ -15,11 +15,11 @@ from ptcompile.explaining import batches
 from ptcompile.explaining.batches import outcomes
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.model import Cause
-from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.variants import Change, of_spec, replaced
-from ptcompile.operators.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
+from tests.explaining.cases import causes_of
 from tests.explaining.reference import Json
 from tests.making import DEFAULT_CLUSTER, smallest
 from tests.strategies import profiles, specs
@@ -30,7 +30,7 @@ ALL_ALONE = 10**9
 def _explained(few: int, data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, ...]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "FEW", few)
-        return provenance(data, cluster, target_named(target))
+        return causes_of(data, cluster, target)
 
 
 def _same(data: Json, cluster: ClusterProfile, target: str) -> None:

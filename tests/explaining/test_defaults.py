@@ -8,25 +8,25 @@ from hypothesis import strategies as st
 
 import ptcompile
 from ptcompile import streams
+from ptcompile.compiling import compiler
 from ptcompile.explaining import provenance as asked
 from ptcompile.explaining import variants
 from ptcompile.explaining.leaves import MISSING
-from ptcompile.explaining.provenance import provenance
-from ptcompile.job.model import Pass, Target
+from ptcompile.job.model import Job
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.verbs import compile
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from ptcompile.vocabulary.spec import Spec
+from tests.explaining.cases import causes_of
 from tests.explaining.reference import Json
 from tests.making import DEFAULT_CLUSTER, smallest
 from tests.strategies import profiles, specs
 
 
 def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
-    together = provenance(data, cluster, target_named(target))
+    together = causes_of(data, cluster, target)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(variants, "of_defaults", lambda *_: frozenset())
-        assert provenance(data, cluster, target_named(target)) == together
+        assert causes_of(data, cluster, target) == together
 
 
 @settings(max_examples=settings().max_examples // 6)  # each line of each is compiled alone
@@ -43,17 +43,17 @@ def _small(more: str = "") -> Json:
 
 
 def test_what_asks_whether_a_default_was_given_has_each_line_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    manifests = asked._manifests
+    job = target_named("job")
 
-    def asking(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> list[Json]:
-        made = [dict(one) for one in manifests(spec, cluster, target, more)]
+    def asking(lowered: Job, cluster: ClusterProfile) -> list[Json]:
+        made = [dict(one) for one in job.emit(lowered, cluster)]
         return [{**made[0], "given": "queue_system" in cluster.spec.model_fields_set}, *made[1:]]
 
-    monkeypatch.setattr(asked, "_manifests", asking)
+    monkeypatch.setattr(compiler, "target_named", lambda _: job._replace(emit=asking))
     profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {queueSystem: kueue}\n"
     cluster, _ = compile.read_cluster(profile)
     assert cluster is not None
-    causes = {one.path: one for one in provenance(_small(), cluster, target_named("job"))}
+    causes = {one.path: one for one in causes_of(_small(), cluster, "job")}
     assert [one.path for one in causes["given",].inputs] == [("spec", "queueSystem")]
     _same(_small(), cluster, "job")
 
@@ -69,7 +69,7 @@ def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_anothe
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(asked, "_manifests", counted)
-        provenance(_small(), DEFAULT_CLUSTER, target_named("job"))
+        causes_of(_small(), DEFAULT_CLUSTER, "job")
     lines = variants.of_cluster(variants.filled(DEFAULT_CLUSTER))
     defaults = variants.of_defaults(variants.filled(DEFAULT_CLUSTER), lines)
     assert len(defaults) == len({one.path for one in lines}) > 40

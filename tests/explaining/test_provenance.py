@@ -12,12 +12,11 @@ import ptcompile
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.model import Cause
-from ptcompile.explaining.provenance import provenance
-from ptcompile.operators.targets import TARGETS, target_named
+from ptcompile.operators.targets import TARGETS
 from ptcompile.passes import PASSES
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import PROFILE, Case, pair_name
-from tests.explaining.cases import SOME, by_record, explained
+from tests.explaining.cases import SOME, by_record, causes_of, explained
 from tests.explaining.reference import Json, emitted, every_leaf, place, told, without
 from tests.making import DEFAULT_CLUSTER, profile, smallest
 from tests.strategies import profiles, specs
@@ -47,8 +46,8 @@ def test_both_laws_of_generated_specs(spec: Json, given_profile: Json, target: s
     cluster = ClusterProfile.model_validate(given_profile)
     compiled = compile_document(spec, cluster, target)
     assume(compiled.manifests)
-    causes = provenance(spec, cluster, target_named(target))
-    assert causes == provenance(spec, cluster, target_named(target))
+    causes = causes_of(spec, cluster, target)
+    assert causes == causes_of(spec, cluster, target)
     _law_1(causes, compiled.manifests)
     _law_2(causes, list(compiled.manifests), spec, cluster, target)
 
@@ -225,7 +224,7 @@ def test_the_lines_of_few_values_come_first() -> None:
 def test_what_does_not_compile_is_not_explained() -> None:
     explanation = ptcompile.explain("kind: TrainingJob\nspec: {nods: 1}\n")
     assert (explanation.causes, explanation.jobs, explanation.ok) == ((), (), False)
-    assert provenance({"spec": 1}, DEFAULT_CLUSTER, target_named("pod")) == ()
+    assert causes_of({"spec": 1}, DEFAULT_CLUSTER, "pod") == ()
 
 
 def test_several_documents_are_one_explanation() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile import passes
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.trace import trace, view
@@ -21,9 +22,9 @@ from tests.making import profile, smallest
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
 def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None:
     data, cluster, explanation = explained(case, target)
-    walked = compile_document(data, cluster, target).steps
-    assert walked is not None
-    steps = walked()
+    built = compile_document(data, cluster, target).built
+    assert built is not None
+    steps = passes.steps(built.lowered, built.context, built.passes)
     assert explanation.jobs[0].steps == trace(steps)
     assert [one.name for one in trace(steps)] == [one.__name__ for one in PASSES]
     for step in steps:

@@ -148,8 +148,8 @@ def test_the_most_pods_fit_in_one_variable() -> None:
     for target in ("volcano", "trainjob", "jobset"):
         done = compiled(smallest(f"roles: {{{role}: {{replicas: {MOST_BESIDE}}}}}", name), target)
         assert done.manifests, done.problems
-        assert done.steps is not None
-        job = done.steps()[-1].after
+        assert done.built is not None
+        job = done.built.job
         (entry,) = (e for e in job.roles[0].template.main.env if e["name"] == f"{role.upper()}_HOSTS")
         assert len(entry["value"].split(",")) == MOST_BESIDE
     assert MOST_BESIDE * (63 + 1 + 63 + 1) <= 32 * 4096

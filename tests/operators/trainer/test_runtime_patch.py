@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.compiling.located import located
-from tests.making import recorded, smallest
+from tests.making import smallest, traced
 from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
 
 
@@ -114,5 +114,5 @@ def test_a_claim_is_lost_in_resources_per_node() -> None:
 )  # fmt: skip
 def test_patches_of_every_release_lead_back_to_the_spec(version: str, word: str, inside: tuple[Any, ...]) -> None:
     source = smallest(f"{IN_PLACE}\nnodeSelector: {{zone: x}}")
-    record, data, index = recorded(source, "trainjob", release(version))
-    assert located(record, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")
+    trace, data, index = traced(source, "trainjob", release(version))
+    assert located(trace, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")

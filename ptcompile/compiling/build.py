@@ -1,0 +1,51 @@
+"""A spec and its lowered job to manifests: the passes, the target, the spec's patch, generateName. The one pipeline.
+
+Compiling, the trace of values, `explain`, import and `requires` all build here, on plain values or on traced ones.
+"""
+
+from __future__ import annotations
+
+from ptcompile import passes as passing
+from ptcompile.compiling.generated import with_generate_name
+from ptcompile.compiling.patches import apply_patch
+from ptcompile.job.model import Context, Job, Pass
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.vocabulary.spec import Spec
+
+    Json = dict[str, Any]
+
+
+class Built(NamedTuple):
+    """What a spec is built to, and what of."""
+
+    spec: Spec
+    lowered: Job
+    context: Context
+    passes: tuple[Pass, ...]
+    job: Job
+    """After the passes."""
+    emitted: tuple[Json, ...]
+    """As the target wrote them."""
+    named: tuple[Json, ...]
+    """With the spec's patch. A name that the server completes is still the stand-in by which checks know it."""
+    manifests: tuple[Json, ...]
+    """As they are written."""
+
+
+def build(
+    spec: Spec,
+    lowered: Job,
+    context: Context,
+    passes: tuple[Pass, ...] = passing.PASSES,
+    observe: passing.Observer | None = None,
+) -> Built:
+    """Build the manifests of a spec that lowers to `lowered`. `observe` is asked after each pass."""
+    job = passing.run(lowered, context, passes, observe)
+    emitted = tuple(context.target.emit(job, context.cluster))
+    named = apply_patch(emitted, spec.spec.manifest.get(context.target.name))
+    return Built(spec, lowered, context, passes, job, emitted, named, with_generate_name(named, spec))
