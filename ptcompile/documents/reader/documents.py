@@ -21,6 +21,7 @@ class Document:
 
     __slots__ = (
         "_end",
+        "_located",
         "_root",
         "_scalars",
         "_source",
@@ -53,6 +54,7 @@ class Document:
         self._source: Source | None = None
         self._start = self._end = 0
         self._root: Node | None = None
+        self._located = False
         self.secrets = None
         self._template: str | None = None
         self._scalars: list[tuple[int, int]] | None = None
@@ -115,7 +117,8 @@ class Document:
 
     def positions(self) -> Node | None:
         """Where its values stand, as offsets from `start()`; None for a document that was no text."""
-        if self._root is None and self._source is not None:
+        if self._root is None and self._source is not None and not self._located:
+            self._located = True  # asked once: reading takes as long where there is no answer
             self._root = self._source.positions(self._start, self._end, fast=self.texts is not None)
         return self._root
 

@@ -117,9 +117,8 @@ def _read(text: str, findings: list[Finding], *, check_slash: bool) -> Value | N
             continue
         if anchor:
             anchors[anchor] = value
-        total += 1
         if stack:
-            attach(stack[-1], value, event, findings)
+            total += attach(stack[-1], value, event, findings)
             _limit(event, stack[-1], total)
         else:
             root = value
@@ -182,7 +181,7 @@ def _limit(event: Any, frame: Frame, total: int) -> None:
     if total > MAX_VALUES:
         message = f"the document has more than {MAX_VALUES} values"
         raise refused(event, "too-large", message, "split the document", "ptcompile")
-    if frame.values > MAX_VALUES or frame.size > MAX_DOCUMENT:
+    if frame.values - 1 > MAX_VALUES or frame.size > MAX_DOCUMENT:
         message = "aliases expand this document beyond what the API server accepts"
         raise refused(event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile")
 

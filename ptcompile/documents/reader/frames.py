@@ -44,11 +44,11 @@ class Frame:
         self.size = 0
 
 
-def attach(frame: Frame, value: Value, event: Any, findings: list[Finding]) -> None:
-    """Put a value into the collection around it: a key, what a key is given, or an item."""
+def attach(frame: Frame, value: Value, event: Any, findings: list[Finding]) -> bool:
+    """Put a key, its value or an item into the collection around it. Return whether it was a value."""
     if type(frame.data) is dict and frame.key is None:
         frame.key = (_key(value), value.node.start, value.node.end)
-        return
+        return False
     if type(value.data) is Infinite:
         cure = "write a finite number, or quote it"
         raise refused(event, "unsupported-yaml", f"{value.data} is not a JSON value", cure)
@@ -58,17 +58,18 @@ def attach(frame: Frame, value: Value, event: Any, findings: list[Finding]) -> N
         frame.data.append(value.data)
         frame.children.append(value.node)
         frame.parts.append(value)
-        return
+        return True
     (name, start, end), frame.key = frame.key, None
     if name is _MERGE:
         _merge(frame, value, event)
-        return
+        return True
     frame.size += len(name)
     if name in frame.children and name not in frame.merged:
         findings.append(_duplicate(name, frame.children[name][0], start, end))
     frame.merged.discard(name)
     frame.data[name] = value.data
     frame.children[name] = (start, end, value.node)
+    return True
 
 
 def _duplicate(name: str, first: int, start: int, end: int) -> Finding:

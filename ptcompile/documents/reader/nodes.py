@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 100
 """Collections within collections; real manifests stay below 30."""
 MAX_VALUES: Final = 100_000
-"""Values in one document, aliases counted as what they stand for."""
+"""Values in one document, keys not counted; aliases count as what they stand for."""
 MAX_DOCUMENT: Final = 3 * 1024 * 1024
 """Characters in one document, aliases counted too: the API server takes no request above 3 MiB."""
 

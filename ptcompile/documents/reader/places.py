@@ -41,13 +41,12 @@ def _read(text: str) -> Node | None:
             node = stack.pop().closed(event)
         else:
             continue
-        total += 1
         if not stack:
             root = node
-        elif total > MAX_VALUES:
+            continue
+        total += stack[-1].add(node, event)
+        if total > MAX_VALUES:
             return None
-        else:
-            stack[-1].add(node, event)
     return root
 
 
@@ -62,16 +61,18 @@ class _Open:
         self.flow = bool(event.flow_style)
         self.key: tuple[str, int, int] | None = None
 
-    def add(self, node: Node, event: Any) -> None:
-        """Put a value in, or a key, which waits for its value."""
+    def add(self, node: Node, event: Any) -> bool:
+        """Put a value in, or a key, which waits for its value. Return whether it was a value."""
         children, key = self.children, self.key
         if type(children) is list:
             children.append(node)
         elif key is None:
             self.key = event.value, node.start, node.end
+            return False
         elif type(children) is dict:
             children[key[0]] = (key[1], key[2], node)
             self.key = None
+        return True
 
     def closed(self, event: Any) -> Node:
         """The whole. A block ends where the next thing begins; people mean the end of its last value."""
