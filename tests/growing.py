@@ -279,3 +279,31 @@ def job_with_one_variable_often(n: int) -> str:
 
 def one_key_often(n: int) -> str:
     return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n" + "  a: x\n" * n
+
+
+def _script(lines: str) -> str:
+    return POD % 0 + "    bad: 1\n    command: [bash, -c]\n    args:\n    - |\n" + lines
+
+
+def same_token(n: int) -> str:
+    """One token again and again in a script."""
+    return _script("      curl -H 'authorization: s3cr3t' a\n" * n)
+
+
+def tokens(n: int) -> str:
+    """Many tokens in a script, all alike at their beginnings."""
+    return _script("".join(f"      curl -H 'authorization: s3cr3t-of-mine-and-of-nobody-{i:05}' a\n" for i in range(n)))
+
+
+def secrets_beside(n: int) -> str:
+    """Tokens among arguments, and as many mistakes beside them."""
+    return POD % 0 + "    args:\n" + "".join(f"    - --hf-token=s3cr{i}\n    - {{a: {i}}}\n" for i in range(n))
+
+
+def unknown_options(n: int) -> str:
+    """Options that torchrun does not know."""
+    return POD % 0 + "    command: [torchrun]\n    args:\n" + "".join(f"    - --z{i}\n" for i in range(n))
+
+
+def repeated_options(n: int) -> str:
+    return POD % 0 + "    command: [torchrun]\n    args:\n" + "".join(f"    - --z{i}=1\n" * 2 for i in range(n))

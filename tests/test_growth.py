@@ -27,6 +27,10 @@ def lint(text: str) -> object:
     return ptcompile.lint(text, unknown_kinds="error")
 
 
+def full(text: str) -> object:
+    return renderer("full")(ptcompile.lint(text, filename="f").diagnostics, {"f": text})
+
+
 def compile(text: str) -> object:
     result = ptcompile.compile(text, filename="f", target="job")
     return result.yaml(), renderer("full")(result.diagnostics, {"f": text})
@@ -77,6 +81,8 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (lint, many.json_stream, 20), (lint, many.manifests, 6), (lint, many.manifest_env, 60),
     (lint, many.jobs_with_services, 12), (lint, many.jobs_without_subdomain, 12), (lint, many.pods_with_files, 20),
     (lint, many.trainjobs, 12), (lint, many.sweep, 20), (lint, many.shared_jobsets, 40),
+    (lint, many.unknown_options, 40), (lint, many.repeated_options, 40),
+    (full, many.same_token, 100), (full, many.tokens, 100), (full, many.secrets_beside, 60),
     (compile, many.spec_env, 60), (compile, many.spec_volumes, 40), (compile, many.spec_args, 60),
     (compile, many.spec_containers, 60), (compile, many.spec_bad_volumes, 40), (compile, many.specs, 6),
     (simulate, many.pods, 10), (simulate, many.tasks, 10), (simulate, many.jobs, 20), (simulate, many.services, 12),

@@ -51,6 +51,7 @@ PLAIN: dict[str, str] = {
 
 _LAUNCHERS = ("torch", "accelerate", "deepspeed", "composer", "tune")
 _RENDEZVOUS_ENV = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
+_NAMES = Pattern(r"[\w.-]+")
 _BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
 
 
@@ -190,14 +191,28 @@ class Trainer:
     def word(self, option: str) -> Path:
         """The word of the command line that names an option; the script, where it stands in a shell's."""
         spelled = self.spelled(option)
+        if (path := self._named.get(spelled)) is not None:
+            return path
+        for path, word, names in self._dashed:
+            if spelled in names or spelled in word:
+                return path
+        return self.line
+
+    @cached_property
+    def _named(self) -> dict[str, Path]:
+        """The words that are options, by their dashed names: the first of each."""
+        found: dict[str, Path] = {}
         for key, i, word in self.words():
             name = word.partition("=")[0]
-            if name.startswith("-") and name.lstrip("-").replace("_", "-") == spelled:
-                return (*self.path, key, i)
-        for key, i, word in self.words():
-            if spelled in word.replace("_", "-"):
-                return (*self.path, key, i)
-        return self.line
+            if name.startswith("-"):
+                found.setdefault(name.lstrip("-").replace("_", "-"), (*self.path, key, i))
+        return found
+
+    @cached_property
+    def _dashed(self) -> list[tuple[Path, str, frozenset[str]]]:
+        """All words in dashes, and the names in each: to search a long script for each of its options takes long."""
+        words = [((*self.path, key, i), word.replace("_", "-")) for key, i, word in self.words()]
+        return [(path, word, frozenset(map(_undashed, _NAMES.findall(word)))) for path, word in words]
 
     def change(self, option: str, value: str) -> Edit | None:
         """The edit that gives an option another value where it is written; None where a script or nothing sets it."""
@@ -264,6 +279,10 @@ def launches(template: Template) -> bool:
         if any(text(entry.get("name")).startswith(_RENDEZVOUS_ENV) for entry in items(container.spec.get("env"))):
             return True
     return False
+
+
+def _undashed(name: str) -> str:
+    return name.lstrip("-")
 
 
 def count(found: tuple[Trainer, ...]) -> int:

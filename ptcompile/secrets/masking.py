@@ -8,13 +8,13 @@ document. A message is a sentence that quotes the real one, so that values are r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile.documents.source import read
 from ptcompile.findings.diagnostics import Path, Problem, Span, field_path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.secrets.names import HIDDEN, is_secret
-from ptcompile.secrets.occurrences import SHORTEST, forms, occurrences
+from ptcompile.secrets.occurrences import SHORTEST, finder, forms, occurrences
 from ptcompile.secrets.structure import Secret, secrets_of, sure
 from ptcompile.secrets.texts import Part, apart, parts, without_parts
 
@@ -74,24 +74,33 @@ class _Told:
         self.secrets = secrets
         self.keys = {one.path for one in secrets if one.is_key}
         self.hide = hiding(text for one in secrets if one.searched for text in one.texts())
+        self._own = {one.path: one for one in secrets}
         self._by_place: dict[Path, list[Secret]] = {}
+        self._beside: dict[Path, list[Secret]] = {}
+        self._near: dict[Path, list[str]] = {}
         for one in secrets:
             for end in range(len(one.path) + 1):
                 self._by_place.setdefault(one.path[:end], []).append(one)
 
     def near(self, path: Path) -> list[str]:
-        """What is secret at and below a place, and above it: texts that a finding there is likely to quote."""
-        found = [*self._by_place.get(path, ())] if len(path) > 1 else []
-        if not found:
-            found = [
-                one
-                for end in range(2, len(path))
-                for one in self._by_place.get(path[:end], ())
-                if one.path == path[:end]
-            ]
-        if not found and len(path) > 1:
-            found = [one for one in self._by_place.get(path[:-1], ()) if len(one.path) <= len(path) + 1][:_BESIDE]
-        return sorted({form for one in found for text in one.texts() for form in forms(text) if form}, key=len)[::-1]
+        """Return what is secret at, below and above a place: texts that a finding there is likely to quote."""
+        if path not in self._near:
+            found = self._found(path)
+            texts = {form for text in {text for one in found for text in one.texts()} for form in forms(text) if form}
+            self._near[path] = sorted(texts, key=len)[::-1]
+        return self._near[path]
+
+    def _found(self, path: Path) -> Sequence[Secret]:
+        if len(path) < 2:
+            return ()
+        above = (self._own.get(path[:end]) for end in range(2, len(path)))
+        return self._by_place.get(path) or [one for one in above if one is not None] or self._beside_of(path[:-1])
+
+    def _beside_of(self, parent: Path) -> list[Secret]:
+        if parent not in self._beside:
+            here = self._by_place.get(parent, ())
+            self._beside[parent] = [one for one in here if len(one.path) <= len(parent) + 2][:_BESIDE]
+        return self._beside[parent]
 
 
 _BESIDE: Final = 16
@@ -156,16 +165,29 @@ def _filled(line: str, found: Iterable[Part], fill: str) -> str:
 
 
 def _parts_of(lines: list[str], span: Span, secret: Secret) -> list[tuple[int, Part]]:
-    """Line indexes and offsets of a secret's parts where the source has them as they are; empty if it does not."""
-    found: list[tuple[int, Part]] = []
-    for text in secret.texts() if secret.parts is not None else ():
-        before = len(found)
+    """Line indexes and offsets of a secret's parts if the source has all of them as they are; else nothing."""
+    texts = [text for text in secret.texts() if text] if secret.parts is not None else []
+    found = _in_order(lines, span, texts)
+    if found:
+        places = finder(texts)
         for number, (start, end) in _whole(lines, span):
-            while text and (place := lines[number].find(text, start, end)) >= 0:
-                found.append((number, (place, place + len(text))))
-                start = place + len(text)
-        if len(found) == before:
-            return []
+            found += [(number, (start + at, start + to)) for at, to in places(lines[number][start:end])]
+    return found
+
+
+def _in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, Part]]:
+    """Where the lines of a span have these texts, one behind the other; empty if one is missing."""
+    found: list[tuple[int, Part]] = []
+    ranges = _whole(lines, span)
+    number, (start, end) = next(ranges, (0, (0, 0)))
+    for text in texts:
+        while (place := lines[number].find(text, start, end)) < 0:
+            following = next(ranges, None)
+            if following is None:
+                return []
+            number, (start, end) = following
+        start = place + len(text)
+        found.append((number, (place, start)))
     return found
 
 

@@ -29,6 +29,7 @@ Source: PyTorch 2.13, torch/distributed/run.py; Python 3.11, argparse.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ptcompile.linting.rule import Found, Rule, found_at
@@ -41,8 +42,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         options = given(one.launch.words) if one.torchrun else ()
         if len({*options}) == len(options):
             continue
-        for option in dict.fromkeys(options):
-            times = options.count(option)
+        for option, times in Counter(options).items():
             if times > 1 and option not in SWITCHES:
                 path = one.word(option)
                 yield found_at(
