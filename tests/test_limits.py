@@ -9,6 +9,8 @@ import pytest
 import ptcompile
 from ptcompile import limits
 from ptcompile.limits import TRUSTED, UNTRUSTED
+from ptcompile.validate.schemas import versions
+from ptcompile.validate.structure import structure
 from tests import growing as many
 from tests.counting import steps
 from tests.making import text
@@ -120,3 +122,13 @@ def test_comments_on_one_line_are_no_square() -> None:
     assert len(ptcompile.lint(texts[0]).meant) == 50
     _, once, twice, more = (steps(lambda one=one: ptcompile.lint(one)) for one in texts)  # type: ignore[misc]
     assert (more - twice) / (twice - once) < 2.3
+
+
+def test_hints_are_sought_for_findings_that_are_reported() -> None:
+    """Hints for 50,000 unknown fields took 10 s; the findings are kept, as others may be ignored."""
+    container = {"name": "a", "image": "a:1", **{f"{'_' * n}command": 1 for n in range(1, 63)}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
+    faults = structure(pod, ("v1", "Pod"), versions()[-1])
+    assert len(faults) == SMALL.findings + 2
+    helps = [fault.help for fault in faults]
+    assert helps == ['did you mean "command"?'] * 60 + ["remove it, or check where it belongs"] * 2

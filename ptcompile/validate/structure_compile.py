@@ -12,12 +12,21 @@ from functools import cache
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.value_fixes import NO_ITEM, listed
+from ptcompile.limits import limits
+from ptcompile.memo import cached_property
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, resolve
 from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
 from ptcompile.validate.structure_fault import Fault, Found, mismatch
 from ptcompile.validate.structure_further import further
-from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
+from ptcompile.validate.structure_hints import (
+    Known,
+    bare_unknown_field,
+    find_home,
+    known_fields,
+    unknown_field,
+    wrong_version,
+)
 from ptcompile.validate.structure_scope import NEWEST, Scope, doubted, doubtful, fields_of, in_version
 
 TYPE_CHECKING = False
@@ -61,6 +70,12 @@ class Checks(dict[str, "Check | None"]):
         self.properties = properties
         self.scope = scope
         self.other = scalars.anything if any_other else None
+
+    @cached_property
+    def known(self) -> Known:
+        """What hints about unknown fields need."""
+        usable = {name: field for name, field in self.properties.items() if in_version(field, self.scope.version)}
+        return known_fields(usable, lambda field: fields_of(field, self.scope))
 
     def __missing__(self, key: str) -> Check | None:
         field = self.properties.get(key)
@@ -157,7 +172,7 @@ def _fields(schema: Schema, scope: Scope) -> Check:
                 continue
             field = checks[key]
             if field is None:
-                found = [_unknown(key, properties, scope, value)]
+                found = [_unknown(key, checks, value, len(faults or ()))]
             elif type(item) in doubts:
                 found = doubted(item)  # type: ignore[assignment]
             elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
@@ -165,7 +180,7 @@ def _fields(schema: Schema, scope: Scope) -> Check:
             else:
                 _adopt(found, key)
                 find_home(found, properties, value)
-            faults = found if faults is None else faults + found
+            faults = _more(faults, found)
         for name in required:
             if value.get(name) is None:
                 faults = _missing(name, faults)
@@ -187,6 +202,14 @@ def _with_least(check: Check, least: int) -> Check:
     return checked
 
 
+def _more(faults: Found, found: list[Fault]) -> list[Fault]:
+    """Add faults to those of the same object, in place: a sum would copy all of them for each."""
+    if faults is None:
+        return [*found]
+    faults.extend(found)
+    return faults
+
+
 def _adopt(found: list[Fault], key: str | int) -> None:
     for fault in found:
         fault.path.append(key)
@@ -201,14 +224,17 @@ def _missing(name: str, faults: Found) -> Found:
     return [*(faults or ()), fault]
 
 
-def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope, there: Mapping[str, Any]) -> Fault:
-    field = properties.get(key)
+def _unknown(key: str, checks: Checks, there: Mapping[str, Any], faults: int) -> Fault:
+    """Return the fault for a key that the schema, or this version of it, does not know; `faults` came before it."""
+    scope = checks.scope
+    field = checks.properties.get(key)
     if field is not None:
         return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
-    known = {name: schema for name, schema in properties.items() if in_version(schema, scope.version)}
-    fault = unknown_field(key, known, lambda schema: fields_of(schema, scope), there)
+    if faults >= limits().findings:
+        return bare_unknown_field(key)  # reported only if others are ignored, and a hint takes long
+    fault = unknown_field(key, checks.known, there)
     if fault.cure is not None and fault.suggestion is not None and there[key] is not None:
-        wrong = compile_node(known[fault.suggestion], scope)(there[key]) or ()
+        wrong = compile_node(checks.properties[fault.suggestion], scope)(there[key]) or ()
         if any(one.name == "wrong-type" and not one.path for one in wrong):
             fault.cure = None  # a list under the name of a number would only be wrong in another way
     return fault
@@ -232,7 +258,7 @@ def _map(values: Schema, scope: Scope) -> Check:
                 found = check_item(item)
             if found is not None:
                 _adopt(found, key)
-                faults = found if faults is None else faults + found
+                faults = _more(faults, found)
         return faults
 
     return check
@@ -262,9 +288,9 @@ def _list(schema: Schema, scope: Scope) -> Check:
                 found = check_item(item)
             if found is not None:
                 _adopt(found, index)
-                faults = found if faults is None else faults + found
+                faults = _more(faults, found)
         if as_whole is not None and (found := as_whole(value)) is not None:
-            faults = found if faults is None else faults + found
+            faults = _more(faults, found)
         return faults
 
     return check

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile.findings.value_fixes import named
+from ptcompile.typed import NamedTuple
 from ptcompile.validate.structure_fault import Fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     Schema = Mapping[str, Any]
 
@@ -17,30 +18,57 @@ if TYPE_CHECKING:
     """The fields of a schema node: through references, list items and map values."""
 
 
-def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields, there: Mapping[str, Any]) -> Fault:
-    """The fault for a key that is none of `properties`, with the best hint that this object and its children give.
+_NO_HINT: Final = "remove it, or check where it belongs"
+
+
+class Known(NamedTuple):
+    """The fields of a schema node that a hint may name."""
+
+    properties: Mapping[str, Any]
+    homes: Mapping[str, str]
+    """The child, as `containers[]`, that has a field of this name; the first one if several do."""
+
+
+def known_fields(properties: Mapping[str, Any], fields: Fields) -> Known:
+    """Return what hints need of a node. It takes long, so callers keep it: an object may have many unknown fields."""
+    homes: dict[str, str] = {}
+    for child, schema in properties.items():
+        if child != "status":
+            shown = f"{child}[]" if "items" in schema else child
+            for name in fields(schema):
+                homes.setdefault(name, shown)
+    return Known(properties, homes)
+
+
+def bare_unknown_field(key: object) -> Fault:
+    """Return the fault for an unknown key, without a hint."""
+    fault = Fault("unknown-field", "unknown field")
+    fault.path.append(str(key))
+    fault.on_key = True
+    fault.help = _NO_HINT
+    return fault
+
+
+def unknown_field(key: object, known: Known, there: Mapping[str, Any]) -> Fault:
+    """Return the fault for an unknown key, with the best hint that this object and its children give.
 
     `there` is the object with the key.
     """
-    name = str(key)
-    fault = Fault("unknown-field", "unknown field")
-    fault.path.append(name)
-    fault.on_key = True
+    name, properties = str(key), known.properties
+    fault = bare_unknown_field(key)
     same = _same_letters(name, properties)
     if same:
         fault.suggestion = same
         fault.help = f'did you mean "{same}"?'
         fault.cure = named(name, same, there)
         return fault
-    for child, schema in properties.items():
-        if child != "status" and name in fields(schema):
-            shown = f"{child}[]" if "items" in schema else child
-            fault.help = f"move it into {shown}"
-            return fault
+    if name in known.homes:
+        fault.help = f"move it into {known.homes[name]}"
+        return fault
     close = _close(name, properties)
     fault.suggestion = close
     fault.cure = named(name, close, there)
-    fault.help = f'did you mean "{close}"?' if close else "remove it, or check where it belongs"
+    fault.help = f'did you mean "{close}"?' if close else _NO_HINT
     return fault
 
 
