@@ -1,4 +1,4 @@
-"""Law 7 over all verbs: what stands for far more than its own size, in a process with little memory."""
+"""CONTRIBUTING.md#laws 7 over all verbs: inputs that stand for far more than their size, in little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Nothing is quadratic: work grows as its input does, or as what it makes where that is more (issue 9, law 7)."""
+"""Nothing is quadratic: work grows as its input does, or as what it makes where that is more.
+
+Source: CONTRIBUTING.md#laws 7.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The laws of the compiler, over the golden cases and over generated specs.
+"""The laws of the compiler (CONTRIBUTING.md#laws 1 to 4 and 8), over the golden cases and over generated specs.
 
-Law 5 is in test_golden.py, law 7 in test_totality.py. HYPOTHESIS_PROFILE=long runs many more examples, new ones
-each time.
+The fifth is in test_golden.py, the seventh in test_totality.py. HYPOTHESIS_PROFILE=long runs many more examples.
 """
 
 from __future__ import annotations

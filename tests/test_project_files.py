@@ -134,7 +134,7 @@ def test_no_source_of_the_package_names_a_document_that_a_reader_does_not_have()
     paths = [path for path in (ROOT / "ptcompile").rglob("*.py") if path.name != "about.py"]
     named = {(path.name, word) for path in paths for word in re.findall(SHEETS, path.read_text(encoding="utf-8"))}
     assert named == set()
-    assert re.findall(SHEETS, "(Volcano 1.16, sheet.md 3.1)") == ["sheet.md"]
+    assert re.findall(SHEETS, "(Volcano 1.16, notes.md 3.1)") == ["notes.md"]
 
 
 def test_every_page_of_facts_that_is_named_exists() -> None:

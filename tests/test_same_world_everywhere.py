@@ -1,4 +1,4 @@
-"""Law 5 over generated specs: whatever the target, the same world, or a refusal that says why not."""
+"""CONTRIBUTING.md#laws 5 over generated specs: whatever the target, the same world, or a refusal that says why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law 7: no input makes it raise. A bad file is a finding, be it mutated, torn or random."""
+"""CONTRIBUTING.md#laws 7: no input makes it raise. A bad file is a finding, be it mutated, torn or random."""
 
 from __future__ import annotations
 

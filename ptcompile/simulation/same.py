@@ -1,4 +1,4 @@
-"""Law 5: whatever the target, the same world. Differences between two worlds, in words."""
+"""Differences between two worlds, in words: whatever the target, the same world (CONTRIBUTING.md#laws 5)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Hosts = Mapping[str, str]
 
 
 def same_world(a: World, b: World) -> list[str]:
-    """What differs between two worlds of one spec; empty where law 5 holds.
+    """What differs between two worlds of one spec; empty where they are the same (CONTRIBUTING.md#laws 5).
 
     Compared: the number of training pods and processes, the rendezvous (nodes, restarts, an endpoint that a pod of the
     job answers to), unique ranks, and of each pod, in the order of ranks, what it runs, its variables without those

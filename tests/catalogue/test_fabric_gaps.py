@@ -30,7 +30,9 @@ def env_at(index: int = 0) -> tuple[Any, ...]:
 
 
 GAPS = [
-    # NVIDIA/aicr#2275, aws/sagemaker-hyperpod-cli#306 (torchx_and_peers.md 5.1: 21, 26): EFA's words, no device
+    # NVIDIA/aicr#2275, aws/sagemaker-hyperpod-cli#306: EFA's words, no device
+    # (docs/facts/torchx.md#what-their-users-ask-for 21, 26)
+
     (pod({"FI_PROVIDER": "efa"}), env_at(), "requests no vpc.amazonaws.com/efa"),
     (pod({"A": "1", "FI_EFA_USE_DEVICE_RDMA": "1"}), env_at(1), "FI_EFA_USE_DEVICE_RDMA is for EFA"),
     (pod({"FI_PROVIDER": "efa", "FI_EFA_USE_HUGE_PAGE": "1"}, resources={"limits": {EFA: 4}}), env_at(1), "huge pages"),

@@ -1,4 +1,4 @@
-"""Bad input: one clear message, exit 1 or 2, no traceback, fast (issue 2, "Bad input")."""
+"""Bad input: one clear message, exit 1 or 2, no traceback, fast."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_what_is_no_file_is_not_waited_for(make: object, tmp_path: Path, capsys:
 
 
 def test_a_directory_without_a_spec_is_not_a_success(tmp_path: Path, capsys: Capture) -> None:
-    """DESIGN section 8, rule 7: nothing is skipped in silence."""
+    """CONTRIBUTING.md#house-rules: nothing is skipped in silence."""
     ran = here(capsys, tmp_path)
     assert ran.status in {1, 2}
     assert str(tmp_path) in ran.err

@@ -293,7 +293,7 @@ STABLE = [
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano"])
 def test_the_same_bytes_wherever_it_runs(target: str, tmp_path: Path) -> None:
-    """DESIGN law 2."""
+    """CONTRIBUTING.md#laws 2: the same bytes."""
     body = "nodes: 2\nenv: {GREETING: 'żółć 🚀'}\nresources: {gpu: 1, devices: {rdma/hca: 1, a.b/c: 2}}"
     path = spec(tmp_path, body=body)
     first, second = (process("--target", target, path, env=env, cwd=cwd)

@@ -1,4 +1,4 @@
-"""The commands, their words, and their exit status (DESIGN section 4)."""
+"""The commands, their words, and their exit status."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_findings_for_programs(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_linting_a_manifest_imports_no_pydantic(tmp_path: Path) -> None:
-    """DESIGN section 7: heavy parts only where they are used."""
+    """CONTRIBUTING.md#house-rules: heavy parts only where they are used."""
     (tmp_path / "p.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", encoding="utf-8")
     ran = process("lint", tmp_path / "p.yaml", flags=("-X", "importtime"))
     assert ran.status == 0

@@ -74,7 +74,7 @@ def test_a_warning_gives_manifests() -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_our_own_manifests_are_never_refused(target: str) -> None:
-    """DESIGN law 1."""
+    """CONTRIBUTING.md#laws 1: what compiles has no finding."""
     nodes = 1 if target == "pod" else 3
     body = f"nodes: {nodes}\nresources: {{cpu: 4, memory: 8Gi, gpu: 2}}\nenv: {{A: b}}\nqueue: q\nhostNetwork: true"
     done = compiled(smallest(body), target)

@@ -10,7 +10,10 @@ from tests.making import compiled, text
 
 SEVERAL = [name for name in TARGETS if name != "pod"]
 TELLING = {"pytorchjob", "trainjob"}
-"""kubeflow.md 1.5 and 2.4: these operators hand PET_* variables over, which torchrun reads."""
+"""These operators hand PET_* variables over, which torchrun reads.
+
+Source: docs/facts/training-operator.md#environment; docs/facts/trainer.md#environment.
+"""
 
 COMMANDS = [
     ("command: [torchrun, train.py]", "worlds-apart", "command"),

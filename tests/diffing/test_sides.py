@@ -72,7 +72,10 @@ def test_one_spec_under_two_profiles() -> None:
 
 
 def test_one_manifest_under_two_versions() -> None:
-    """training-operator 1.6 hands over no PET_* variables (kubeflow.md 1.5): the operator decides, not the file."""
+    """training-operator 1.6 hands over no PET_* variables: the operator decides, not the file.
+
+    Source: docs/facts/training-operator.md#what-releases-changed.
+    """
     old, new = ({"kind": "ClusterProfile", "spec": {"versions": {"trainingOperator": v}}} for v in ("1.6", "1.9"))
     (found,) = ptcompile.diff(pytorchjob(), pytorchjob(), from_cluster=old, to_cluster=new).objects
     assert found.changes == ()

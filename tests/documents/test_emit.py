@@ -110,7 +110,7 @@ def test_streams_and_roots() -> None:
     assert emit("a") == "a\n"
 
 
-def test_no_surrogate_pairs() -> None:  # volcano.md 5.15: kubectl refuses them
+def test_no_surrogate_pairs() -> None:  # docs/facts/api-server.md#yaml: kubectl refuses them
     assert emit({"a": "\U0001f600: x"}) == 'a: "\U0001f600: x"\n'
 
 

@@ -1,4 +1,4 @@
-"""Findings as values: the contract of DESIGN section 4."""
+"""Findings as values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The 38 conformance cases of flyte.md section 5, under their numbers, on our words and on the plugin's own.
+"""The 38 cases of docs/facts/flyte.md#cases, under their numbers, on our words and on the plugin's own.
 
 Where a case is about Flyte's engine and has no counterpart, the test says so and checks the nearest thing that is true.
 """

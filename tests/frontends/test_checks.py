@@ -62,7 +62,7 @@ INVALID = [
     ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: ':2379'}", ("spec", "elastic", "rdzvEndpoint")),
     ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:²'}", ("spec", "elastic", "rdzvEndpoint")),
     ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:99999'}", ("spec", "elastic", "rdzvEndpoint")),
-    # kubeflow.md 0: torchrun splits --rdzv-conf at commas and '='
+    # docs/facts/torchrun.md#options-and-variables: torchrun splits --rdzv-conf at commas and '='
     ("elastic: {rdzvConfigs: {a: '1,b=2'}}", ("spec", "elastic", "rdzvConfigs", "a")),
     ("elastic: {rdzvConfigs: {'a=b': 1}}", ("spec", "elastic", "rdzvConfigs", "a=b")),
     ("master: {replicas: 2}", ("spec", "master", "replicas")),
@@ -85,7 +85,7 @@ def test_a_value_that_cannot_be(body: str, path: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "A" * 64, "a" * 300, "a b"])
 def test_a_name_is_a_dns_label(name: str) -> None:
-    """torchx_and_peers.md 7 case 3: never altered in silence."""
+    """Names are never altered in silence."""
     source = smallest().replace("{name: train}", f"{{name: '{name}'}}")
     assert found(source) == [("spec-invalid-value", ("metadata", "name"))]
 
@@ -128,7 +128,7 @@ AMOUNTS = [
 @pytest.mark.parametrize(("amounts", "name", "path"), AMOUNTS)
 @pytest.mark.parametrize("block", ["", "worker"])
 def test_requests_and_limits(amounts: str, name: str, path: tuple[str, ...], block: str) -> None:
-    """Issue 2; flyte.md 3.3: a split pair is accepted there though Kubernetes demands equality."""
+    """docs/facts/flyte.md#accelerator-resources: a split pair is accepted there though Kubernetes demands equality."""
     body = f"worker: {{resources: {amounts}}}" if block else f"resources: {amounts}"
     where = ("spec", *([block] if block else []), "resources", *path)
     assert found(smallest(body)) == [(name, where)]
@@ -166,7 +166,7 @@ PROCESSES = [
 
 @pytest.mark.parametrize(("body", "wanted"), PROCESSES)
 def test_processes_against_gpus(body: str, wanted: Found) -> None:
-    """Issue 2; flyte.md 6.2 defect 7."""
+    """docs/facts/flyte.md#defects 7."""
     assert found(smallest(body)) == wanted
 
 
@@ -191,7 +191,7 @@ def test_a_master_with_fewer_gpus_than_processes(gpus: int) -> None:
     ],
 )
 def test_shared_memory_above_the_limit_is_said(body: str, count: int) -> None:
-    """volcano.md 5.14."""
+    """docs/facts/kubernetes.md#memory-at-devshm."""
     problems = compiled(smallest(body), "pytorchjob").problems
     assert [(p.name, p.path, p.severity, p.stage) for p in problems] == count * [
         ("shm-above-memory-limit", ("spec", "sharedMemory"), "warning", "run")
@@ -213,7 +213,7 @@ def test_spot_where_the_profile_knows_none_is_a_warning() -> None:
 
 
 RESERVED = {
-    # kubeflow.md 1.5 and volcano.md 2.2
+    # docs/facts/training-operator.md#environment and docs/facts/volcano.md#the-pytorch-plugin
     "pytorchjob": ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR",
                    "PET_MASTER_PORT", "PET_NPROC_PER_NODE", "PYTHONUNBUFFERED"],
     "volcano": ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"],
@@ -223,7 +223,7 @@ RESERVED = {
 
 @pytest.mark.parametrize(("target", "name"), [(target, name) for target, names in RESERVED.items() for name in names])
 def test_a_name_that_the_operator_overwrites_is_refused(target: str, name: str) -> None:
-    """Issue 2; flyte.md 6.2 defect 22."""
+    """docs/facts/flyte.md#defects 22."""
     (problem,) = compiled(smallest(f"nodes: 2\nenv: {{{name}: '0'}}"), target).problems
     assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "env", name))
     assert (problem.stage, problem.authority, problem.on_key) == ("apply", "ptcompile", True)
@@ -282,6 +282,6 @@ def test_names_that_keep_their_value_are_free(target: str, env: str) -> None:
 
 
 def test_a_name_that_yaml_reads_as_a_word_is_said() -> None:
-    """volcano.md 5.15 and kubectl: the key `ON` becomes "true"."""
+    """docs/facts/api-server.md#yaml and kubectl: the key `ON` becomes "true"."""
     (problem,) = ptcompile.compile(smallest("env: {ON: x, B: c}")).diagnostics
     assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "env", "true"))

@@ -13,7 +13,7 @@ ON_POD, LIMIT = "runPolicy.onPodFailure", "runPolicy.backoffLimit"
 @pytest.mark.parametrize(
     ("body", "wanted"),
     [
-        # volcano.md 1.5: a container that the kubelet restarts never fails its pod
+        # docs/facts/volcano.md#policies: a container that the kubelet restarts never fails its pod
         ("restartPolicy: OnFailure\nrunPolicy: {onPodFailure: RestartJob}", [(*CONFLICT, ON_POD)]),
         ("restartPolicy: Always\nrunPolicy: {onPodFailure: FailJob}", [(*CONFLICT, ON_POD)]),
         ("worker: {restartPolicy: OnFailure}\nrunPolicy: {onPodFailure: RestartPod}", [(*CONFLICT, ON_POD)]),

@@ -126,7 +126,7 @@ NNODES = [
 
 @pytest.mark.parametrize(("value", "reason"), NNODES)
 def test_nnodes_say_why(value: str, reason: str) -> None:
-    """Issue 2; kubeflow.md 0: torchrun asserts 0 < MIN <= MAX."""
+    """docs/facts/torchrun.md#options-and-variables: torchrun asserts 0 < MIN <= MAX."""
     check((f"elastic: {{nnodes: {value}}}", ("spec", "elastic", "nnodes"), reason, None), "spec-invalid-value")
 
 
@@ -138,7 +138,7 @@ QUANTITIES = [
 
 @pytest.mark.parametrize(("value", "meant"), QUANTITIES)
 def test_a_bad_quantity(value: str, meant: str | None) -> None:
-    """flyte.md 5 case 22 and 3.1: there it fails only in the backend."""
+    """docs/facts/flyte.md#cases 22, #units-and-names: there it fails only in the backend."""
     (problem,) = compiled(smallest(f"resources: {{memory: {value}}}")).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "resources", "memory"))
     assert meant is None or meant in f"{problem.message} {problem.help}".split() or f"{meant}?" in f"{problem.help}"

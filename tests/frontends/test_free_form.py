@@ -76,7 +76,7 @@ UNKNOWN = [
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), UNKNOWN)
 def test_unknown_keys_of_a_patch_are_refused_at_their_line(body: str, path: tuple[str, ...], target: str) -> None:
-    """torchx_and_peers.md 1.8 case 7: there they disappear in silence."""
+    """docs/facts/torchx.md#defects-of-torchx 7: there they disappear in silence."""
     problems = [p for p in compiled(smallest(body), target).problems if p.severity == "error"]
     assert [problem.path for problem in problems] == [path]
 

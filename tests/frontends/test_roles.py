@@ -120,8 +120,9 @@ def test_its_main_container_is_called_like_the_role() -> None:
         ("roles: {'9': {}}", "9", "such as 'loader'"),  # <job>-9-0 is good, 9_HOSTS is no variable's name
         ("roles: {a.b: {}}", "a.b", "such as 'a-b'"),
         ("roles: {'': {}}", "", "such as 'loader'"),
-        (f"roles: {{{'r' * 33}: {{}}}}", "r" * 33, "at most 32"),  # kubeflow.md 3.2: the pod's name has 63
-        ("roles: {vc-x: {}}", "vc-x", "another name"),  # volcano.md 2.4: VC_<TASK>_HOSTS
+        # docs/facts/jobset.md#admission: the pod's name has 63
+        (f"roles: {{{'r' * 33}: {{}}}}", "r" * 33, "at most 32"),
+        ("roles: {vc-x: {}}", "vc-x", "another name"),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
     ],
 )
 def test_a_name_that_cannot_be(body: str, name: str, said: str) -> None:
@@ -212,9 +213,9 @@ def test_a_size_of_shared_memory_is_none_of_theirs() -> None:
 @pytest.mark.parametrize(
     ("target", "name", "refused"),
     [
-        ("volcano", "WORLD_SIZE", True),  # volcano.md C7: every task gets it
+        ("volcano", "WORLD_SIZE", True),  # docs/facts/volcano.md#cases C7: every task gets it
         ("volcano", "RANK", False),  # and no rank
-        ("trainjob", "PET_NNODES", False),  # kubeflow.md 2.4: the container node alone
+        ("trainjob", "PET_NNODES", False),  # docs/facts/trainer.md#environment: the container node alone
         ("jobset", "JOB_COMPLETION_INDEX", True),
     ],
 )

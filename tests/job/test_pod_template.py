@@ -74,7 +74,7 @@ MERGES: dict[str, tuple[Any, Any, Any]] = {
     "null takes away what was never there": ({"b": 2}, {"a": None}, {"b": 2}),
     "null below a new mapping is no value either": ({}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
     "a list without names replaces": ({"command": ["a"]}, {"command": ["b"]}, {"command": ["b"]}),
-    "containers by name (torchx_and_peers.md 1.8 case 5: nothing is dropped)": (
+    "containers by name (docs/facts/torchx.md#defects-of-torchx 5: nothing is dropped)": (
         {"containers": [{"name": "m", "image": "i", "env": [{"name": "A", "value": "1"}]}]},
         {"containers": [{"name": "m", "env": [{"name": "B", "value": "2"}]}]},
         {"containers": [

@@ -1,4 +1,4 @@
-"""volcano.md 2.1: arguments of Volcano's plugins, as Go's flag package reads them."""
+"""docs/facts/volcano.md#plugin-arguments: arguments of Volcano's plugins, as Go's flag package reads them."""
 
 from __future__ import annotations
 

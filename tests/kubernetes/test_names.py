@@ -1,4 +1,7 @@
-"""Names against volcano.md 5.2 to 5.6 and apimachinery's own rules (Kubernetes 1.36)."""
+"""Names against apimachinery's own rules (Kubernetes 1.36).
+
+Source: docs/facts/api-server.md#metadata, #containers, #environment, #resources-and-quantities, #ports.
+"""
 
 from __future__ import annotations
 
@@ -60,6 +63,6 @@ def test_suggest() -> None:
 
 def test_longest_name() -> None:
     assert names.longest_name(["-worker-0", "-master-0"]) == 54
-    assert names.longest_name(["-9"]) == 61  # volcano.md 5.10: an Indexed Job of 1 to 10 completions
+    assert names.longest_name(["-9"]) == 61  # docs/facts/api-server.md#jobs: an Indexed Job of 1 to 10 completions
     assert names.longest_name(["x" * 70]) == 0
     assert names.longest_name([], limit=52) == 52

@@ -1,4 +1,4 @@
-"""Quantities against volcano.md 5.5 and apimachinery's parser (Kubernetes 1.36)."""
+"""Quantities against docs/facts/api-server.md#resources-and-quantities and apimachinery's parser (Kubernetes 1.36)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse, suggest, to_string, valid, why_not
 
-# volcano.md 5.5 "OK", and how the server prints them.
+# docs/facts/api-server.md#resources-and-quantities "OK", and how the server prints them.
 PRINTED = {
     "1k": "1k", "1M": "1M", "1E": "1E", "1e3": "1e3", "1E3": "1e3", "1e-3": "1e-3", "1.5Gi": "1536Mi", ".5": "500m",
     "5.": "5", "+5": "5", "1n": "1n", "1u": "1u", "1m": "1m", "0.1m": "100u", "100Ei": "9223372036854775807",
@@ -66,7 +66,7 @@ def test_amounts_compare_whatever_their_suffix() -> None:
 
 
 def test_resource_lists_round_up_to_milli() -> None:
-    tenth, negative = parse("0.1m"), parse("-0.1m")  # volcano.md 5.5
+    tenth, negative = parse("0.1m"), parse("-0.1m")  # docs/facts/api-server.md#resources-and-quantities
     assert tenth
     assert negative
     assert (str(tenth.rounded()), str(negative.rounded())) == ("1m", "-1m")

@@ -13,7 +13,7 @@ from tests import kubectl, recorded
 
 HEAD = "kind: X\napiVersion: v1\nmetadata: {name: a}\nvalues:\n"
 
-# python_libraries.md 2.2, lint_peers_and_style.md finding 3, volcano.md 5.15; each run through kubectl 1.32.
+# docs/facts/api-server.md#yaml; each run through kubectl 1.32.
 READ: list[tuple[str, Any]] = [
     *((word, True) for word in ["y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"]),
     *((word, False) for word in ["n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"]),
@@ -60,7 +60,7 @@ def test_ordinary_strings_stay_plain(text: str) -> None:
 
 
 # fmt: off
-# volcano.md 5.15: what PyYAML leaves plain and Kubernetes reads otherwise; then what cannot stand plain.
+# docs/facts/api-server.md#yaml: what PyYAML leaves plain and Kubernetes reads otherwise; then what cannot stand plain.
 DOUBTFUL = ["y", "N", "oN", "1e3", "1E5", "1e+3", "1.e3", ".5e3", "12e03", "0e0", "-1e3", "+.5", "08", "-09", "0o10",
      "0X1F", "0B1", "1e10", "12:30", "2024-01-01", "2:4", "=", "<<", "._5", "-_1", "", " a", "a ", "a: b",
      "a #b", "- a", "? a", "#a", "&a", "*a", "!a", "a:", "@a", "`a", "%a", "'a", '"a', "[a", "{a", "---", "...",

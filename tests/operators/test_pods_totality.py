@@ -1,4 +1,7 @@
-"""Law 7: whatever the data, expansion ends, quickly, and never raises; a folded job costs the same at any size."""
+"""Whatever the data, expansion ends, quickly, and never raises; a folded job costs the same at any size.
+
+Source: CONTRIBUTING.md#laws 7.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_names_are_their_keys_and_their_files() -> None:
         ("", ["Pod"]),
         ("nodes: 1", ["Pod"]),
         ("elastic: {nnodes: 1}", ["Pod"]),
-        ("elastic: {nnodes: '1'}", ["Pod"]),  # flyte.md 6.2 defect 2
+        ("elastic: {nnodes: '1'}", ["Pod"]),  # docs/facts/flyte.md#defects 2
         ("elastic: {nnodes: '1:1'}", ["Pod"]),
         ("worker: {replicas: 0}", ["Pod"]),
         ("nodes: 2", ["Service", "Job"]),
@@ -122,7 +122,10 @@ def test_manifests_are_plain_json_and_share_nothing(target: str) -> None:
 
 
 def test_wired_targets_agree_about_who_overwrites_what() -> None:
-    """kubeflow.md 1.5 and volcano.md 2.2: appended behind the user's, so the operator's value wins."""
+    """Appended behind the user's, so the operator's value wins.
+
+    Source: docs/facts/training-operator.md#environment and docs/facts/volcano.md#the-pytorch-plugin.
+    """
     basics = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}
     assert basics <= target_named("pytorchjob").overwrites.keys()
     assert basics <= target_named("volcano").overwrites.keys()

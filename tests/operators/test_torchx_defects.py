@@ -1,4 +1,7 @@
-"""The eleven defects of TorchX (torchx_and_peers.md 1.8), each asked of every target that runs several nodes."""
+"""The eleven defects of TorchX, each asked of every target that runs several nodes.
+
+Source: docs/facts/torchx.md#defects-of-torchx.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law 7 for the webhooks: whatever the data, they end, never raise, and never change it."""
+"""CONTRIBUTING.md#laws 7 for the webhooks: whatever the data, they end, never raise, and never change it."""
 
 from __future__ import annotations
 

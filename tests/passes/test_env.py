@@ -40,7 +40,7 @@ def test_the_profile_s_stand_in_front_so_that_the_user_s_may_refer_to_them() -> 
     [{"name": "REGION", "value": "us"}, {"name": "REGION", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
 )
 def test_the_user_wins_over_the_profile(mine: dict[str, Any]) -> None:
-    """flyte.md 6.2 defect 11: there the platform beats the user."""
+    """docs/facts/flyte.md#defects 11: there the platform beats the user."""
     assert run([mine], ONE, {"REGION": "eu"}) == [mine]
 
 
@@ -50,7 +50,9 @@ def test_the_user_wins_over_the_profile(mine: dict[str, Any]) -> None:
         (1, None, False),  # flytekit issue 2569: only for more than one process
         (2, None, True),
         (8, "8", True),
-        ("auto", "1", False),  # one GPU, one process (kubeflow.md 0: auto counts accelerators where there are some)
+        # one GPU, one process: auto counts accelerators where there are some
+        # (docs/facts/torchrun.md#options-and-variables)
+        ("auto", "1", False),
         ("auto", "2", True),
         ("auto", None, True),  # without a GPU it counts the host's cores
         ("gpu", "1", False),
@@ -67,7 +69,7 @@ def test_threads_are_one_where_processes_share_a_node(nproc: int | str, gpus: st
 @pytest.mark.parametrize(
     ("own", "defaults", "value"),
     [
-        ([{"name": "OMP_NUM_THREADS", "value": "42"}], {}, "42"),  # flyte.md 5 case 14
+        ([{"name": "OMP_NUM_THREADS", "value": "42"}], {}, "42"),  # docs/facts/flyte.md#cases 14
         ([], {"OMP_NUM_THREADS": "4"}, "4"),
         ([{"name": "OMP_NUM_THREADS", "value": "42"}], {"OMP_NUM_THREADS": "4"}, "42"),
         ([{"name": "OMP_NUM_THREADS", "value": ""}], {}, ""),

@@ -67,7 +67,7 @@ def test_efa() -> None:
 @pytest.mark.parametrize(
     ("accelerator", "gpus", "cluster", "count"),
     [
-        ("nvidia-h100", "8", {"cloud": "eks"}, "32"),  # torchx_and_peers.md 1.5: p5 32, p4d 4, trn1 8
+        ("nvidia-h100", "8", {"cloud": "eks"}, "32"),  # docs/facts/torchx.md#named-resources: p5 32, p4d 4, trn1 8
         ("nvidia-a100-40gb", "8", {"cloud": "eks"}, "4"),
         ("aws-trainium1", "16", {"cloud": "eks"}, "8"),
         ("nvidia-h100", "1", {"cloud": "eks"}, "1"),  # a part of a node
@@ -118,7 +118,7 @@ def test_the_job_s_own_count_stands() -> None:
 
 @pytest.mark.parametrize(("limits", "pages"), [({}, False), ({"cpu": "1"}, True), ({"memory": "1Gi"}, True)])
 def test_huge_pages_need_cpu_or_memory(limits: dict[str, str], pages: bool) -> None:
-    """volcano.md: "HugePages require cpu or memory" (Kubernetes 1.36)."""
+    """docs/facts/api-server.md#resources-and-quantities 55: "HugePages require cpu or memory" (Kubernetes 1.36)."""
     assert ("hugepages-2Mi" in run("efa", limits).main.resources.limits) is pages
 
 

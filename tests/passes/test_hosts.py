@@ -26,9 +26,9 @@ def env_of(job: Job, target: str) -> list[list[tuple[str, str]]]:
 @pytest.mark.parametrize(
     ("target", "value"),
     [
-        ("volcano", "train-loader-0.train,train-loader-1.train"),  # volcano.md 3.1, 2.4
-        ("jobset", "train-loader-0-0.train,train-loader-0-1.train"),  # kubeflow.md 3.3
-        ("trainjob", "train-loader-0-0.train,train-loader-0-1.train"),  # kubeflow.md 2.6
+        ("volcano", "train-loader-0.train,train-loader-1.train"),  # docs/facts/volcano.md#names, #the-svc-plugin
+        ("jobset", "train-loader-0-0.train,train-loader-0-1.train"),  # docs/facts/jobset.md#pods
+        ("trainjob", "train-loader-0-0.train,train-loader-0-1.train"),  # docs/facts/trainer.md#what-is-built
     ],
 )
 def test_in_every_pod_in_the_order_of_the_pods(target: str, value: str) -> None:

@@ -51,7 +51,7 @@ def lowered(cluster: ClusterProfile) -> Job:
 @pytest.mark.parametrize("cluster", [CLUSTER, DEFAULT_CLUSTER], ids=["rich", "default"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_twice_is_once_for_each_and_for_all(target: str, cluster: ClusterProfile) -> None:
-    """DESIGN law 3."""
+    """CONTRIBUTING.md#laws 3: a pass run twice changes nothing the second time."""
     where = making.context(cluster, target)
     for one, step in zip(passes.PASSES, passes.steps(lowered(cluster), where), strict=True):
         assert one(step.after, where) == step.after, one.__name__
@@ -83,14 +83,14 @@ def test_another_tuple_of_passes_extends_the_compiler() -> None:
 
 
 def test_one_pass_a_file_named_like_it_and_each_in_the_order() -> None:
-    """DESIGN section 8, rules 1 and 2."""
+    """CONTRIBUTING.md#house-rules: one pass a file, named like what it exports, in an ordered tuple."""
     files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
     assert files == {one.__name__ for one in passes.PASSES}
     assert all(one.__module__ == f"ptcompile.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
 
 
 def test_what_the_user_wrote_is_still_there() -> None:
-    """DESIGN law 3: a pass never touches what the user wrote."""
+    """CONTRIBUTING.md#laws 3: a pass never touches what the user wrote."""
     job = passes.run(lowered(CLUSTER), making.context(CLUSTER))
     master, worker = (role.template for role in job.roles)
     assert job.labels == {"team": "mine", "tier": "gold"}

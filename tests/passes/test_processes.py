@@ -27,7 +27,7 @@ def run(job: Job, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Any:
 @pytest.mark.parametrize(
     ("limits", "accelerator", "number"),
     [
-        # kubeflow.md 2.5: what Trainer does not take for a GPU; torchx_and_peers.md 7 case 6
+        # docs/facts/trainer.md#number-of-processes: what Trainer does not take for a GPU
         ({"habana.ai/gaudi": "8"}, None, 8),
         ({"google.com/tpu": "4"}, "google-tpu-v5e/2x2", 4),
         ({"nvidia.com/mig-1g.5gb": "1"}, "nvidia-a100-40gb/1g.5gb", 1),

@@ -42,7 +42,7 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
         ["--standalone", "--nproc-per-node=2", "--max-restarts=3", WATCH],
     ),
     "one node as an Indexed Job": ("job", making.LAUNCH, (1, 1), ["--standalone", "--nproc-per-node=2", WATCH]),
-    "Indexed Job, static: rank by completion index (volcano.md 5.13)": (
+    "Indexed Job, static: rank by completion index (docs/facts/kubernetes.md#indexed-jobs)": (
         "job", STATIC, (4, 4),
         ["--nnodes=4", "--nproc-per-node=2", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=train-0.train",
          "--master-port=23456", CONF, WATCH],
@@ -62,19 +62,20 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
         ["--nnodes=2", "--nproc-per-node=2", "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd.infra:2379",
          "--rdzv-id=train", CONF, WATCH],
     ),
-    "PyTorchJob, static: all but the waits and the watch are PET_ variables (kubeflow.md 1.5)": (
+    # docs/facts/training-operator.md#environment, here and in the next two
+    "PyTorchJob, static: all but the waits and the watch are PET_ variables": (
         "pytorchjob", STATIC, (4, 4), [CONF, WATCH],
     ),
-    "PyTorchJob, a fixed number over c10d: the operator gives no rdzv without elasticPolicy (kubeflow.md 1.5)": (
+    "PyTorchJob, a fixed number over c10d: the operator gives no rdzv without elasticPolicy": (
         "pytorchjob", C10D, (4, 4),
         ["--rdzv-backend=c10d", "--rdzv-endpoint=train-master-0:23456", "--rdzv-id=train", LONGER, "--max-restarts=3",
          WATCH],
     ),
-    "PyTorchJob, a range: all of the meeting is in elasticPolicy (kubeflow.md 1.5, 10b to 16b)": (
+    "PyTorchJob, a range: all of the meeting is in elasticPolicy": (
         "pytorchjob", C10D, (4, 2), [WATCH],
     ),
     "PyTorchJob, one node": ("pytorchjob", making.LAUNCH, (1, 1), [WATCH]),
-    "Volcano, static: the plugin's variables are not torchrun's (volcano.md 2.2)": (
+    "Volcano, static: the plugin's variables are not torchrun's (docs/facts/volcano.md#the-pytorch-plugin)": (
         "volcano", STATIC, (4, 4),
         ["--nnodes=4", "--nproc-per-node=2", "--node-rank=$(RANK)", "--master-addr=$(MASTER_ADDR)",
          "--master-port=23456", CONF, WATCH],
@@ -106,7 +107,7 @@ def test_a_port_of_one_s_own() -> None:
 
 @pytest.mark.parametrize("script", ["my-train.py", "my train.py", "a;b.py", "$(X).py"])
 def test_a_script_s_name_is_an_argument_and_never_seen_by_a_shell(script: str) -> None:
-    """torchx_and_peers.md 1.8 case 1: a hyphen broke every job of several nodes."""
+    """docs/facts/torchx.md#defects-of-torchx 1: a hyphen broke every job of several nodes."""
     words = command("volcano", STATIC._replace(entry=(script,)), 2)
     assert words[-1] == script
     assert not {"sh", "bash", "-c"} & set(words)
@@ -125,8 +126,8 @@ NAMES = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
     [
         ("pod", 1, {"MASTER_ADDR": "localhost", "MASTER_PORT": "23456", "WORLD_SIZE": "1", "RANK": "0"}),
         ("job", 4, {"MASTER_ADDR": "train-0.train", "MASTER_PORT": "23456", "WORLD_SIZE": "4", "RANK": None}),
-        ("pytorchjob", 4, {}),  # kubeflow.md 1.5: the operator appends them
-        ("volcano", 4, {}),  # volcano.md 2.2: the plugin appends them
+        ("pytorchjob", 4, {}),  # docs/facts/training-operator.md#environment: the operator appends them
+        ("volcano", 4, {}),  # docs/facts/volcano.md#the-pytorch-plugin: the plugin appends them
     ],
 )
 def test_a_plain_command_finds_the_others_through_its_environment(

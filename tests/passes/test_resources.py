@@ -48,7 +48,7 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
         ({GPU: "0"}, {GPU: "0"}), ({GPU: "8"}, {GPU: "8"}), ({}, {}), ({}, {}),
     ),
     "a null gpu is the device's": (({"gpu": None}, {"gpu": None}), ({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {})),
-    "a missing request takes the limit (flyte.md 5 case 17)": (
+    "a missing request takes the limit (docs/facts/flyte.md#cases 17)": (
         ({}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "2"}, {"cpu": "2"}),
     ),
     "both stand": (({"cpu": "1"}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "2"})),
@@ -65,11 +65,11 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
         ({"cpu": "3", "memory": "3Gi", "ephemeral-storage": "3Gi"}, {}),
         ({"cpu": "1", "memory": "2Gi", "ephemeral-storage": "3Gi"}, {}),
     ),
-    "the profile's default limit never clamps (flyte.md 6.4)": (
+    "the profile's default limit never clamps (docs/facts/flyte.md#where-ptcompile-differs)": (
         ({"cpu": "40"}, {"cpu": "50"}), ({}, {}), ({"cpu": "10"}, {"cpu": "20"}), ({"cpu": "40"}, {"cpu": "50"}),
     ),
     "gpu takes the profile's name": (({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {}), ({GPU: "8"}, {GPU: "8"})),
-    "a role's gpu leaves cpu and memory to the job (flyte.md 5 case 21)": (
+    "a role's gpu leaves cpu and memory to the job (docs/facts/flyte.md#cases 21)": (
         ({"gpu": "4"}, {"gpu": "4"}), ({"cpu": "2", "memory": "4Gi", "gpu": "1"}, {"cpu": "4", "memory": "8Gi"}),
         ({}, {}),
         ({"cpu": "2", "memory": "4Gi", GPU: "4"}, {"cpu": "4", "memory": "8Gi", GPU: "4"}),

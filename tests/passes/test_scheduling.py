@@ -30,7 +30,8 @@ def run(job: Job, profile: dict[str, Any], target: str = "job") -> PodTemplate:
         ({"gangScheduler": "volcano"}, "job", 2, "volcano"),
         ({"gangScheduler": "volcano"}, "job", 1, None),  # nothing to place together
         ({"gangScheduler": "volcano"}, "volcano", 2, None),  # the Job says it
-        ({"gangScheduler": "volcano"}, "pytorchjob", 2, None),  # the operator fills it (kubeflow.md 1.9)
+        # the operator fills it (docs/facts/training-operator.md#gangs)
+        ({"gangScheduler": "volcano"}, "pytorchjob", 2, None),
         ({"gangScheduler": "scheduler-plugins"}, "job", 2, None),  # it has no name of its own
         ({"gangScheduler": "kai"}, "pytorchjob", 2, "kai-scheduler"),
         ({"queueSystem": "volcano", "defaults": {"queue": "q"}}, "pod", 1, "volcano"),

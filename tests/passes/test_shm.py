@@ -25,7 +25,8 @@ def run(size: bool | str, **fields: Any) -> tuple[list[Any], list[Any]]:
 @pytest.mark.parametrize(
     ("size", "volume"),
     [
-        (True, {"medium": "Memory"}),  # flyte.md 6.4: sizeLimit omitted, not "0", when unset
+        # docs/facts/flyte.md#where-ptcompile-differs: sizeLimit omitted, not "0", when unset
+        (True, {"medium": "Memory"}),
         ("8Gi", {"medium": "Memory", "sizeLimit": "8Gi"}),
         ("0", {"medium": "Memory", "sizeLimit": "0"}),
     ],
@@ -41,7 +42,7 @@ def test_false_adds_nothing() -> None:
 @pytest.mark.parametrize("path", ["/dev/shm", "/dev/shm/"])  # noqa: S108
 @pytest.mark.parametrize("size", [True, "8Gi"])
 def test_the_user_s_own_stands(path: str, size: bool | str) -> None:
-    """flyte.md 5 case 15."""
+    """docs/facts/flyte.md#cases 15."""
     own = {**OWN, "mountPath": path}
     volumes = ({"name": "mine", "emptyDir": {}},)
     assert run(size, main={"mounts": (own,)}, volumes=volumes) == ([own], [*volumes])
@@ -61,7 +62,7 @@ def test_a_name_that_is_taken_is_not_used_twice(taken: list[str], name: str) -> 
 
 
 def test_sidecars_have_their_own_memory() -> None:
-    """flyte.md 6.2 defect 15: the volume belongs on the container that trains, not on the first."""
+    """docs/facts/flyte.md#defects 15: the volume belongs on the container that trains, not on the first."""
     sidecar = {"name": "log", "image": "log:1"}
     after = shm(making.job(making.template(sidecars=(sidecar,))), making.context())
     assert after.roles[0].template.sidecars == (sidecar,)

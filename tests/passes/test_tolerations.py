@@ -71,14 +71,14 @@ def test_the_users_own_is_not_repeated() -> None:
 
 
 def test_only_the_role_with_a_gpu_gets_them() -> None:
-    """flyte.md 5 case 7."""
+    """docs/facts/flyte.md#cases 7."""
     job = making.job(making.template(limits={"cpu": "1"}), making.template(limits={"nvidia.com/gpu": "1"}))
     assert [[one["key"] for one in role] for role in run(job)] == [[], ["nvidia.com/gpu"]]
 
 
 @pytest.mark.parametrize("zero", ["0", "0m", "0.0"])
 def test_none_of_them_is_no_gpu(zero: str) -> None:
-    """flyte.md 3.1: a zero quantity asks for nothing."""
+    """docs/facts/flyte.md#units-and-names: a zero quantity asks for nothing."""
     assert run(making.job(making.template(limits={"nvidia.com/gpu": zero}))) == [[]]
 
 
@@ -134,7 +134,7 @@ BY_RESOURCE = {"rdma/hca": [{"key": "rdma", "operator": "Exists"}], "ephemeral-s
     ],
 )
 def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> None:
-    """flyte.md 4.1, 4.2 and 5 cases 23, 30: any container counts."""
+    """docs/facts/flyte.md#gpu-tolerations, #order-of-tolerations, #cases 23, 30: any container counts."""
     (found,) = run(making.job(making.template(**fields)), making.profile({"resourceTolerations": BY_RESOURCE}))
     assert [one["key"] for one in found] == wanted
 

@@ -90,7 +90,10 @@ def test_a_priority_of_a_pod_template_counts() -> None:
 
 
 def test_runtimes_of_trainjobs() -> None:
-    """kubeflow.md: Trainer's manager and its runtimes are two steps; a job beyond the built-in one brings its own."""
+    """Trainer's manager and its runtimes are two steps; a job beyond the built-in one brings its own.
+
+    Source: docs/facts/trainer.md#built-in-runtimes.
+    """
     jobs = [
         spec({"nodes": 2, "target": "trainjob", "restartPolicy": "OnFailure"}, name="plain"),
         spec({"nodes": 2, "target": "trainjob", "restartPolicy": "Never"}, name="own", namespace="ml"),

@@ -1,4 +1,4 @@
-"""Law 10: no secret that stands in the input, in any shape and place, stands in a report."""
+"""CONTRIBUTING.md#laws 10: no secret that stands in the input, in any shape and place, stands in a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issue 9, "Secrets": masked everywhere but in the manifest itself, and where the variables are for running the job."""
+"""Secrets are masked everywhere but in the manifest itself, and where the variables are for running the job."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_requests_of_a_pod(spec: dict[str, Any], wanted: dict[str, str]) -> None
     ids=["all", "two", "one"],
 )
 def test_volcano_min_resources(min_available: int, wanted: dict[str, str]) -> None:
-    """volcano.md 3.3: only requests count, so a GPU in limits alone is missing."""
+    """docs/facts/volcano.md#minresources: only requests count, so a GPU in limits alone is missing."""
     group = only(simulate([volcano(min_available=min_available)])).pod_group
     assert group["minResources"] == wanted
 

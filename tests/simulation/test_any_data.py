@@ -56,7 +56,7 @@ def test_any_data_is_taken(manifest: dict[str, Any], data: st.DataObject) -> Non
 
 
 def test_a_wide_job_costs_what_a_narrow_one_does() -> None:
-    """Issue 6: 10,000 pods in under 5 times the work of 100, folded."""
+    """10,000 pods in under 5 times the work of 100, folded."""
 
     def cost(workers: int) -> int:
         return steps(lambda: overview(simulate([pytorchjob(workers), volcano(workers)])))

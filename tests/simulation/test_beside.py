@@ -29,7 +29,10 @@ def manifests(source: str, target: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("target", ABLE)
 @pytest.mark.parametrize("source", [TORCHRUN, PLAIN, IMAGE], ids=["torchrun", "plain", "image"])
 def test_the_trainers_alone_meet(source: str, target: str) -> None:
-    """On Volcano the plugin tells the loader the master's address and the world's size, and no rank (volcano.md C7)."""
+    """On Volcano the plugin tells the loader the master's address and the world's size, and no rank.
+
+    Source: docs/facts/volcano.md#cases C7.
+    """
     job = only(simulate(manifests(source, target)))
     found = meeting(job)
     assert found is not None

@@ -30,7 +30,7 @@ def _never() -> dict[str, Any]:
     ("manifest", "sentence"),
     [
         (pod_of({}), "restartPolicy Always: a container that ends is restarted in its pod by the kubelet, forever"),
-        # kubeflow.md 1.7
+        # docs/facts/training-operator.md#restarts-and-the-end
         (pytorchjob(), "no backoffLimit: restarts are unlimited"),
         (pytorchjob(runPolicy={"backoffLimit": 0}), "backoffLimit 0: the first restart of a container fails"),
         (pytorchjob(runPolicy={"cleanPodPolicy": "All"}), "cleanPodPolicy All: at the end all pods are deleted"),
@@ -38,7 +38,7 @@ def _never() -> dict[str, Any]:
         (pytorchjob(), "the job succeeds with its Master"),
         (pytorchjob(), "Worker, a lost node: the pod is recreated and not counted"),
         (_never(), "Master, a lost node: the job fails"),
-        # volcano.md 1.5
+        # docs/facts/volcano.md#policies
         (volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}]), "the policy for PodFailed never applies"),
         (volcano(), "no policy for PodEvicted: only the pod of a lost node is recreated"),
         (volcano(maxRetry=2**31 - 1), "maxRetry 2147483647: restarts are unlimited"),
@@ -47,7 +47,7 @@ def _never() -> dict[str, Any]:
         (volcano(), "no policy for PodFailed: a failed pod is not recreated"),
         (volcano(policies=[{"events": ["PodFailed"], "action": "RestartJob"}]), "any task: PodFailed -> RestartJob"),
         (volcano(), "maxRetry 3"),
-        # kubeflow.md 3.3
+        # docs/facts/jobset.md#failure-and-success
         (jobset(["x"]), "no failurePolicy: the first Job that fails fails the JobSet"),
         (jobset(["x"], failurePolicy={"maxRestarts": 4}), "failurePolicy: a failed Job starts all Jobs again, at most"),
         (jobset(["x"], failurePolicy={"maxRestarts": 0}), "failurePolicy: a failed Job fails the JobSet"),
@@ -79,7 +79,7 @@ def test_a_policy_that_can_act_is_not_called_dead() -> None:
 
 
 def test_tasks_that_no_policy_restarts_when_a_node_goes_are_named() -> None:
-    """volcano.md 1.5: a task's policies stand before the job's."""
+    """docs/facts/volcano.md#policies: a task's policies stand before the job's."""
     made = volcano()
     first, *others = made["spec"]["tasks"]
     first["policies"] = [{"event": "PodEvicted", "action": "RestartJob"}]

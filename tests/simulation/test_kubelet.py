@@ -1,4 +1,7 @@
-"""volcano.md 5.4 and 5.5, kubeflow.md 1.5: what the kubelet makes of env, command and resources."""
+"""What the kubelet makes of env, command and resources.
+
+Source: docs/facts/api-server.md#environment, #resources-and-quantities; docs/facts/training-operator.md#environment.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ptcompile.simulation.launch import entry_words, of_container, read
     ("argv", "launcher", "options", "entry"),
     [
         (["torchrun", "train.py", "--nnodes", "7"], "torchrun", {}, ("train.py", "--nnodes", "7")),
-        # kubeflow.md 0: both spellings of each flag work
+        # docs/facts/torchrun.md#options-and-variables: both spellings of each flag work
         (["torchrun", "--nproc_per_node=2", "--nnodes", "1:2", "t.py"], "torchrun",
          {"nproc-per-node": "2", "nnodes": "1:2"}, ("t.py",)),
         (["/opt/bin/torchrun", "--standalone", "-m", "pkg.train"], "torchrun",

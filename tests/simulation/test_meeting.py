@@ -21,7 +21,8 @@ def test_pytorchjob_as_a_whole() -> None:
     assert found.first.endpoint == "llama-master-0:23456"
     assert amounts.as_text(job.totals()) == {"nvidia.com/gpu": "32", "cpu": "128", "memory": "1Ti"}
     assert job.pod_group["minMember"] == 4
-    assert job.pod_group["minResources"]["nvidia.com/gpu"] == "32"  # kubeflow.md 1.9: limits where no requests are
+    # docs/facts/training-operator.md#gangs: limits where no requests are
+    assert job.pod_group["minResources"]["nvidia.com/gpu"] == "32"
 
 
 def test_pod_of_a_world() -> None:
@@ -59,9 +60,9 @@ def test_no_pod_of_that_name() -> None:
     [
         (pytorchjob(), []),
         (volcano(), ["NetworkPolicy", "Volcano runs"]),
-        # kubeflow.md 3.3: resnet-cifar10 passes only master address and port
+        # docs/facts/jobset.md#pods: resnet-cifar10 passes only master address and port
         (jobset(["torchrun", "--master-addr=js-workers-0-0.js", "t.py"]), ["4 pods expect one node each"]),
-        # kubeflow.md 7.2 J10: the completion index starts again in each Job
+        # docs/facts/jobset.md#pods: the completion index starts again in each Job
         (jobset(["torchrun", "--nnodes=4", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=js-workers-0-0.js",
                  "t.py"]), ["js-workers-0-"]),
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"]), []),
@@ -73,7 +74,7 @@ def test_no_pod_of_that_name() -> None:
         # J04: no host names
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"],
                 network={"enableDNSHostnames": False}), ["no pod and no Service", "c10d publishes a pod's own host"]),
-        # kubeflow.md 1.5: worker only, not elastic: every pod waits for itself (#1988)
+        # docs/facts/training-operator.md#environment: worker only, not elastic: every pod waits for itself (#1988)
         ({**pytorchjob(), "spec": {"pytorchReplicaSpecs": {
             "Worker": pytorchjob()["spec"]["pytorchReplicaSpecs"]["Worker"]}}}, ["every pod waits for itself"]),
         # elastic with a Master: torchruns are workers + 1
@@ -150,7 +151,7 @@ def test_items_of_a_list_count() -> None:
 
 def test_operators_differ_by_version() -> None:
     old = simulate([pytorchjob()], versions=Versions(training_operator=(1, 6))).pods[0].env
-    assert "PET_NNODES" not in old  # kubeflow.md 1.5 history
+    assert "PET_NNODES" not in old  # docs/facts/training-operator.md#what-releases-changed
     assert old["PYTHONUNBUFFERED"] == "0"
 
 

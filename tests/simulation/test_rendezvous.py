@@ -1,4 +1,4 @@
-"""What torchrun makes of options and variables (kubeflow.md 0)."""
+"""What torchrun makes of options and variables (docs/facts/torchrun.md#options-and-variables)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: 
         (["torchrun", "--node_rank", "2", "t.py"], {"PET_NODE_RANK": "1"}),
         (["sh", "-c", "export PET_NODE_RANK=3; torchrun t.py"], {"PET_NODE_RANK": "1"}),
     ],
-)  # the default, the variable, the option before it, a script's own variable (kubeflow.md 0)
+    # the default, the variable, the option before it, a script's own variable
+    # (docs/facts/torchrun.md#options-and-variables)
+)
 def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str, str]) -> None:
     launch = read(argv, env)
     assert given_rank(launch) == rendezvous(launch, launch.env, 0).node_rank

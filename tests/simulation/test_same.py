@@ -1,4 +1,4 @@
-"""Law 5: whatever the target, the same world."""
+"""CONTRIBUTING.md#laws 5: whatever the target, the same world."""
 
 from __future__ import annotations
 

@@ -111,6 +111,9 @@ def test_what_is_almost_the_same_is_looked_at() -> None:
 
 
 def test_what_a_task_says_of_its_template_counts_for_each() -> None:
-    """Volcano: a topology policy asks whole CPUs of equal templates too (volcano.md, the webhook)."""
+    """Volcano: a topology policy asks whole CPUs of equal templates too.
+
+    Source: docs/facts/volcano.md#the-validating-webhook V9.
+    """
     found = paths(volcano(GOOD, GOOD, topologyPolicy="restricted"))
     assert {path[2] for path in found if path[-1] == "resources"} == {0, 1}

@@ -82,7 +82,7 @@ def test_the_webhook_fills_in_before_the_schema_looks() -> None:
 
 
 def test_the_webhook_decodes_what_the_bare_server_only_matches() -> None:
-    """volcano.md 1.2: `1e1.5` fits the CRD's pattern and not Go's parser."""
+    """docs/facts/volcano.md#templates: `1e1.5` fits the CRD's pattern and not Go's parser."""
     template = {"containers": [{"name": "a", "image": "x", "resources": {"limits": {"cpu": "1e1.5"}}}]}
     path = ("spec", "tasks", 0, "template", "spec", "containers", 0, "resources", "limits", "cpu")
     for webhooks, stage in ((False, "pod"), (True, "apply")):
@@ -91,7 +91,10 @@ def test_the_webhook_decodes_what_the_bare_server_only_matches() -> None:
 
 
 def test_what_the_webhook_refuses_is_not_told_again_of_the_pods() -> None:
-    """Volcano's webhook runs the core checks on each template (volcano.md 1.4 V8), as the pod's creation would."""
+    """Volcano's webhook runs the core checks on each template, as the pod's creation would.
+
+    Source: docs/facts/volcano.md#the-validating-webhook V8.
+    """
     template = {"containers": [{"name": "a", "image": "x", "imagePullPolicy": "Sometimes"}], "restartPolicy": "Never"}
     path = ("spec", "tasks", 0, "template", "spec", "containers", 0, "imagePullPolicy")
     assert [(p.path, p.stage) for p in validate(volcano(template)) if p.severity == "error"] == [(path, "apply")]

@@ -23,7 +23,7 @@ RANGES = [
 
 @pytest.mark.parametrize(("value", "wanted"), RANGES)
 def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
-    """Issue 2: "1", "1:1" and 1 mean the same; flyte.md 6.2 defect 2."""
+    """ "1", "1:1" and 1 mean the same; docs/facts/flyte.md#defects 2."""
     assert nnodes_range(value) == wanted
 
 
@@ -31,7 +31,7 @@ def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
     "value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10]
 )
 def test_nnodes_that_torchrun_refuses(value: int | str) -> None:
-    """kubeflow.md 0: 0 < MIN <= MAX."""
+    """docs/facts/torchrun.md#options-and-variables: 0 < MIN <= MAX."""
     with pytest.raises(ValueError, match="nodes"):
         nnodes_range(value)
 

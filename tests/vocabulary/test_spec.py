@@ -14,7 +14,7 @@ from ptcompile.vocabulary.spec import Elastic, JobSpec, Spec
 from tests.making import smallest, text
 
 DEFAULTS: list[tuple[str, Any]] = [
-    # reference document 002, flyte.md 1.4
+    # reference document 002, docs/facts/flyte.md#elastic
     ("nnodes", None), ("nproc_per_node", 1), ("start_method", "spawn"), ("monitor_interval", 5), ("max_restarts", 0),
     ("rdzv_backend", None), ("rdzv_configs", {}),
 ]  # fmt: skip
@@ -28,7 +28,7 @@ def test_defaults_are_those_of_elastic(field: str, default: Any) -> None:
 def test_defaults_of_a_job() -> None:
     job = JobSpec()
     assert job.shared_memory is True, "increase_shared_mem"
-    assert job.master_port == 23456, "volcano.md 2.1, kubeflow.md 1.2"
+    assert job.master_port == 23456, "docs/facts/volcano.md#plugin-arguments, docs/facts/training-operator.md#defaults"
     assert (job.volcano.master_task, job.volcano.worker_task) == ("master", "worker")
     policy = job.run_policy
     assert (policy.clean_pod_policy, policy.ttl_seconds_after_finished, policy.backoff_limit) == (None, None, None)

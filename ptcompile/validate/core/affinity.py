@@ -1,4 +1,7 @@
-"""Affinity: which nodes, near or far from which pods (rules 130 to 139)."""
+"""Affinity: which nodes, near or far from which pods.
+
+Source: docs/facts/api-server.md#scheduling-and-the-pod 130 to 139, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

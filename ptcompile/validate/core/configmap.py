@@ -1,4 +1,7 @@
-"""ConfigMap and Secret: keys and sizes (rules 209 to 212; Kubernetes 1.36)."""
+"""ConfigMap and Secret: keys and sizes.
+
+Source: docs/facts/api-server.md#services-and-configmaps 209 to 212, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

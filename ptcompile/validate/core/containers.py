@@ -1,4 +1,7 @@
-"""Containers, init containers and sidecars (rules 12 to 26)."""
+"""Containers, init containers and sidecars.
+
+Source: docs/facts/api-server.md#containers 12 to 26, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

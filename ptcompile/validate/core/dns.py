@@ -1,4 +1,7 @@
-"""Names and name resolution of a pod: hostname, dnsConfig, hostAliases (rules 151 to 156, 161)."""
+"""Names and name resolution of a pod: hostname, dnsConfig, hostAliases.
+
+Source: docs/facts/api-server.md#scheduling-and-the-pod 151 to 156, 161, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Environment variables and where their values come from (rules 27 to 46)."""
+"""Environment variables and where their values come from.
+
+Source: docs/facts/api-server.md#environment 27 to 46, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""batch/v1 Job, alone and as the child of JobSet and Trainer (rules 164 to 195)."""
+"""batch/v1 Job, alone and as the child of JobSet and Trainer.
+
+Source: docs/facts/api-server.md#jobs 164 to 195, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A Job's podFailurePolicy and successPolicy (rules 179 to 193)."""
+"""A Job's podFailurePolicy and successPolicy.
+
+Source: docs/facts/api-server.md#jobs 179 to 193, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

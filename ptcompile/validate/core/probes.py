@@ -1,4 +1,7 @@
-"""Probes and lifecycle hooks (rules 102 to 112)."""
+"""Probes and lifecycle hooks.
+
+Source: docs/facts/api-server.md#probes-lifecycle-and-security 102 to 112, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Requests and limits of containers and of whole pods (rules 47 to 63)."""
+"""Requests and limits of containers and of whole pods.
+
+Source: docs/facts/api-server.md#resources-and-quantities 47 to 63, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

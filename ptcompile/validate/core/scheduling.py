@@ -1,4 +1,7 @@
-"""Where a pod may run: node selector, tolerations, spread, gates (rules 121 to 129, 140 to 145, 157)."""
+"""Where a pod may run: node selector, tolerations, spread, gates.
+
+Source: docs/facts/api-server.md#scheduling-and-the-pod 121 to 129, 140 to 145, 157, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

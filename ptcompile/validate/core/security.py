@@ -1,4 +1,7 @@
-"""Security contexts of containers and pods (rules 113 to 120)."""
+"""Security contexts of containers and pods.
+
+Source: docs/facts/api-server.md#probes-lifecycle-and-security 113 to 120, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Service (rules 197 to 208; Kubernetes 1.36)."""
+"""Service.
+
+Source: docs/facts/api-server.md#services-and-configmaps 197 to 208, Kubernetes 1.36.
+"""
 
 from __future__ import annotations
 

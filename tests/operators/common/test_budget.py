@@ -75,15 +75,16 @@ def _check_pod(pod: Pod) -> None:
 
 BESIDE = "roles: {data-loader: {replicas: 10, command: [serve]}}"
 ROWS = [
-    ("pod", "", 63, "the pod's host name <name>"),  # volcano.md 5.13
-    ("job", "nodes: 8", 61, "the last pod's host name <name>-7"),  # volcano.md 5.10
+    ("pod", "", 63, "the pod's host name <name>"),  # docs/facts/kubernetes.md#indexed-jobs
+    ("job", "nodes: 8", 61, "the last pod's host name <name>-7"),  # docs/facts/api-server.md#jobs
     ("job", "nodes: 101", 59, "the last pod's host name <name>-100"),
-    ("pytorchjob", "nodes: 8", 54, "the last pod and its Service <name>-master-0"),  # kubeflow.md 1.4
+    # docs/facts/training-operator.md#pods-and-services
+    ("pytorchjob", "nodes: 8", 54, "the last pod and its Service <name>-master-0"),
     ("pytorchjob", "elastic: {nnodes: '2:20'}", 53, "the last pod and its Service <name>-worker-19"),
-    ("volcano", "nodes: 2", 54, "the last pod's host name <name>-master-0"),  # volcano.md 3.1
+    ("volcano", "nodes: 2", 54, "the last pod's host name <name>-master-0"),  # docs/facts/volcano.md#names
     ("volcano", "nodes: 2\nvolcano: {masterTask: m, workerTask: w}", 59, "the last pod's host name <name>-m-0"),
-    ("trainjob", "nodes: 8", 48, "the last pod <name>-node-0-7-xxxxx"),  # kubeflow.md 2.6
-    ("jobset", "nodes: 100", 47, "the last pod <name>-node-0-99-xxxxx"),  # kubeflow.md 3.2
+    ("trainjob", "nodes: 8", 48, "the last pod <name>-node-0-7-xxxxx"),  # docs/facts/trainer.md#what-is-built
+    ("jobset", "nodes: 100", 47, "the last pod <name>-node-0-99-xxxxx"),  # docs/facts/jobset.md#admission
     ("volcano", BESIDE, 49, "the last pod's host name <name>-data-loader-9"),
     ("trainjob", BESIDE, 41, "the last pod <name>-data-loader-0-9-xxxxx"),
     ("jobset", BESIDE, 41, "the last pod <name>-data-loader-0-9-xxxxx"),

@@ -31,7 +31,7 @@ def test_a_row_names_an_operator_and_its_source(name: str) -> None:
     ],
 )
 def test_trainer_by_release(trainer: tuple[int, int], words: list[str]) -> None:
-    """kubeflow.md 2.2, table of changes."""
+    """docs/facts/trainer.md#what-releases-changed."""
     rows = [name for name, change in changes().items() if change.operator == "trainer" and name != "trainjob"]
     assert sorted(name for name in rows if there(name, Versions(trainer=trainer))) == sorted(words)
 

@@ -92,7 +92,8 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("jobset", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("volcano", RANGE, {"maxRetry": 1, "PodFailed": "RestartJob", **NODE_0}),  # no PodEvicted: volcano issue 1866
-    ("pytorchjob", RANGE, {**IN_PLACE, "limit": 0}),  # kubeflow.md 1.7: without a limit forever
+    # docs/facts/training-operator.md#restarts-and-the-end: without a limit forever
+    ("pytorchjob", RANGE, {**IN_PLACE, "limit": 0}),
     # retries: all pods where the operator can and the number is fixed, else the pod
     ("job", FIXED + policy("backoffLimit: 2"), {"limit": 2}),
     ("jobset", FIXED + policy("backoffLimit: 2"), {"limit": 0, "again": 2}),
@@ -194,12 +195,14 @@ WRITTEN: list[tuple[str, str, Json]] = [
 
 @pytest.mark.parametrize(("target", "body", "wanted"), WRITTEN)
 def test_what_is_written(target: str, body: str, wanted: Json) -> None:
-    """kubeflow.md 1.7 and 3.3; volcano.md 1.5 and 5.10; jobset issue 262."""
+    """Sources: docs/facts/training-operator.md#restarts-and-the-end; docs/facts/jobset.md#failure-and-success;
+    docs/facts/volcano.md#policies; docs/facts/api-server.md#jobs; kubernetes-sigs/jobset issue 262.
+    """
     assert ends(target, body) == wanted
 
 
 def test_an_older_volcano_restarts_the_job() -> None:
-    """volcano.md 0: RestartPod came with 1.12."""
+    """docs/facts/volcano.md#what-releases-changed: RestartPod came with 1.12."""
     body = RANGE + policy("backoffLimit: 2")
     assert ends("volcano", body, OLD_VOLCANO) == {"maxRetry": 3, "PodFailed": "RestartJob", **NODE_0}
 
@@ -333,7 +336,7 @@ BACKENDS = [
 
 @pytest.mark.parametrize(("body", "backend"), BACKENDS)
 def test_who_may_return_alone_can_meet_the_others(body: str, backend: str) -> None:
-    """volcano.md 5.13 Retry: a static rendezvous cannot be rejoined."""
+    """docs/facts/kubernetes.md#indexed-jobs: a static rendezvous cannot be rejoined."""
     job = manifest(smallest(body), "jobset", SPOT_NODES)
     command = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["command"]
     assert ("--rdzv-backend=c10d" in command) is (backend == "c10d")

@@ -24,7 +24,7 @@ def group(target: str, body: str, profile: Any) -> dict[str, Any] | None:
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
 def test_volcano_s_pod_group(target: str) -> None:
-    """volcano.md 3.2 and 3.3: minResources are the requests of the first minMember pods."""
+    """docs/facts/volcano.md#gangs, #minresources: minResources are the requests of the first minMember pods."""
     body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 2, gpu: 8}\nqueue: q\npriority: high\ntopology: {required: rack}"
     found = group(target, body, VOLCANO)
     assert found is not None

@@ -44,7 +44,7 @@ def _templates(node: Any) -> list[dict[str, Any]]:
     return [one for item in node for one in _templates(item)] if isinstance(node, list) else []
 
 
-# ---- Kueue (kubeflow.md 4)
+# ---- Kueue (docs/facts/kueue.md#jobs-and-queues)
 
 
 @pytest.mark.parametrize("target", [name for name in ALL if name != "volcano"])
@@ -126,7 +126,9 @@ def test_a_multikueue_manager_leaves_the_object_alone(target: str, where: str) -
     [("job", {"kubernetes": "1.31"}), ("pytorchjob", {"trainingOperator": "1.8"}), ("trainjob", {"trainer": "2.2"})],
 )
 def test_who_does_not_know_managed_by_would_run_the_job_twice(target: str, versions: dict[str, str]) -> None:
-    """kubeflow.md 1.1, 2.2, 4; Kueue's pages on MultiKueue."""
+    """Sources: docs/facts/training-operator.md#fields; docs/facts/trainer.md#fields-of-a-trainjob;
+    docs/facts/kueue.md#jobs-and-queues; Kueue's pages on MultiKueue.
+    """
     profile = making.profile({**DISPATCH, "versions": versions})
     assert found(target, "nodes: 2\nqueue: q", profile) == [("unsupported-by-target", "error", ("spec", "queue"))]
     assert found(target, "nodes: 2", profile) == []
@@ -207,7 +209,7 @@ def test_a_word_of_the_queue_and_the_pods_class_are_two_things(target: str) -> N
     assert found(target, body, VOLCANO) == []
 
 
-# ---- Volcano (volcano.md 3.2, 3.4), KAI and scheduler-plugins: fields by target
+# ---- Volcano (docs/facts/volcano.md#gangs, #topology-and-queues), KAI and scheduler-plugins: fields by target
 
 
 def test_volcano_s_own_job() -> None:
@@ -241,7 +243,7 @@ def test_a_lone_pod_of_volcano_s_says_queue_and_priority_itself() -> None:
     ],
 )
 def test_a_pytorchjob_s_scheduling_policy(profile: Any, policy: Any) -> None:
-    """kubeflow.md 1.9. The operator names its scheduler itself, but for KAI."""
+    """docs/facts/training-operator.md#gangs. The operator names its scheduler itself, but for KAI."""
     spec = manifest(smallest(RANGE + QUEUED), "pytorchjob", making.profile(profile))["spec"]
     assert at(spec, "runPolicy").get("schedulingPolicy") == policy
     pods = spec["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
@@ -258,7 +260,7 @@ def test_a_pytorchjob_s_scheduling_policy(profile: Any, policy: Any) -> None:
     ],
 )
 def test_a_trainjob_s_pod_group_policy(profile: Any, policy: Any) -> None:
-    """kubeflow.md 2.2, 2.7: the policy names no scheduler, so the pods do."""
+    """docs/facts/trainer.md#runtimes, #gangs: the policy names no scheduler, so the pods do."""
     runtime = compiled(smallest(NODES + NEAR), "trainjob", making.profile(profile)).manifests[0]
     assert runtime["kind"] == "TrainingRuntime"
     assert runtime["spec"].get("podGroupPolicy") == policy
@@ -324,7 +326,10 @@ def test_the_profile_s_queue_is_named_as_the_profile_s() -> None:
 @pytest.mark.parametrize("target", ALL)
 @pytest.mark.parametrize("system", ["volcano", "kai"])
 def test_multikueue_takes_no_job_from_another_s_queue(target: str, system: str) -> None:
-    """kubeflow.md 4: MultiKueue takes what has Kueue's label, and managedBy keeps all others from starting it."""
+    """MultiKueue takes what has Kueue's label, and managedBy keeps all others from starting it.
+
+    Source: docs/facts/kueue.md#jobs-and-queues.
+    """
     profile = making.profile({"queueSystem": system, "multiKueue": True})
     errors = [one for one in found(target, body_for(target, "queue: q"), profile) if one[1] == "error"]
     assert ("unsupported-by-target", "error", ("spec", "queue")) in errors

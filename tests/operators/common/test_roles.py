@@ -100,7 +100,8 @@ def test_a_role_that_is_restarted_in_place_takes_no_retries_from_the_trainers() 
     (rule,) = spec["failurePolicy"]["rules"]
     assert spec["failurePolicy"]["maxRestarts"] == 2
     assert (rule["action"], rule["onJobFailureReasons"]) == ("FailJobSet", ["BackoffLimitExceeded"])
-    assert rule["targetReplicatedJobs"] == ["loader"]  # a rule without targets is for all (kubeflow.md 3.1)
+    # a rule without targets is for all (docs/facts/jobset.md#failure-and-success)
+    assert rule["targetReplicatedJobs"] == ["loader"]
     assert jobs["node"]["template"]["spec"]["backoffLimit"] == 0
 
 
@@ -153,7 +154,8 @@ def test_a_range_of_nodes_counts_the_fewest_and_all_of_the_role() -> None:
     ("body", "retries"),
     [
         ("", 6),  # as a Job of Kubernetes
-        ("runPolicy: {backoffLimit: 0}", 1),  # 0 would become 3 in the webhook: volcano.md 1.3
+        # 0 would become 3 in the webhook: docs/facts/volcano.md#the-mutating-webhook
+        ("runPolicy: {backoffLimit: 0}", 1),
         ("runPolicy: {backoffLimit: 4}", 4),
     ],
 )

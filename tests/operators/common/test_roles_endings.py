@@ -10,7 +10,8 @@ from tests.making import compiled, smallest
 from tests.operators.common.test_roles import ABLE, LOADER, replicated, tasks
 
 ENDS = [
-    # a trainer's success is the Job's, and which Jobs count is the JobSet's: kubeflow.md 3.1, volcano.md 5.10 rule 190
+    # a trainer's success is the Job's, and which Jobs count is the JobSet's:
+    # docs/facts/jobset.md#fields, docs/facts/api-server.md#jobs 190
     ("jobset", "nodes: 2", None, ["node"], None),
     ("jobset", "nodes: 2", "Node0", ["node"], "0"),
     ("jobset", "nodes: 2", "AllNodes", ["node"], None),
@@ -52,7 +53,10 @@ def test_whose_success_counts_is_said_of_the_trainers(
 def test_what_follows_is_said_of_the_tasks_that_it_follows(
     body: str, of_all: list[str], of_trainers: list[str]
 ) -> None:
-    """A policy for PodFailed is dead only where all pods restart in place; a task's own win (volcano.md 1.5)."""
+    """A policy for PodFailed is dead only where all pods restart in place; a task's own win.
+
+    Source: docs/facts/volcano.md#policies.
+    """
     spec, found = tasks(body)
     assert spec.get("policies", []) == ([{"events": of_all, "action": "RestartJob"}] if of_all else [])
     for name, task in found.items():
@@ -73,7 +77,7 @@ def test_nodes_that_are_lost_without_being_counted_are_those_of_trainers() -> No
 
 
 def test_success_of_all_nodes_is_counted_over_all_roles() -> None:
-    """volcano.md 1.1: minSuccess is a number of pods of the job."""
+    """docs/facts/volcano.md#fields: minSuccess is a number of pods of the job."""
     body = "nodes: 2\nrunPolicy: {successPolicy: AllNodes}"
     (problem,) = compiled(smallest(f"{body}\n{LOADER}"), "volcano").problems
     assert (problem.severity, problem.name) == ("warning", "done-differently")

@@ -47,7 +47,7 @@ def ranks(body: str, word: str) -> dict[str, str]:
 
 
 def test_equal_nodes_are_one_indexed_job() -> None:
-    """JobSet 0.12: kubeflow.md 3.3; volcano.md 5.13: parallelism defaults to 1."""
+    """JobSet 0.12: docs/facts/jobset.md#pods; docs/facts/kubernetes.md#indexed-jobs: parallelism defaults to 1."""
     (job,) = spec_of("nodes: 4")["replicatedJobs"]
     assert (job["name"], job["replicas"]) == ("node", 1)
     spec = job["template"]["spec"]
@@ -55,7 +55,7 @@ def test_equal_nodes_are_one_indexed_job() -> None:
 
 
 def test_the_completion_index_is_the_rank_and_node_0_has_a_name() -> None:
-    """kubeflow.md 3.3 and 5: `<js>-<rj>-0-0.<js>`."""
+    """docs/facts/jobset.md#pods; docs/facts/pytorchjob-to-trainjob.md#field-by-field: `<js>-<rj>-0-0.<js>`."""
     command = child("nodes: 4")["template"]["spec"]["containers"][0]["command"]
     assert "--node-rank=$(JOB_COMPLETION_INDEX)" in command
     assert "--master-addr=train-node-0-0.train" in command
@@ -64,7 +64,10 @@ def test_the_completion_index_is_the_rank_and_node_0_has_a_name() -> None:
 
 
 def test_roles_are_replicated_jobs_of_one_pod_each() -> None:
-    """Completion indexes begin at 0 in each child Job (kubeflow.md 3.3): job-global-index counts on over them."""
+    """Completion indexes begin at 0 in each child Job: job-global-index counts on over them.
+
+    Source: docs/facts/jobset.md#pods.
+    """
     master, worker = spec_of(ROLES)["replicatedJobs"]
     assert [(one["name"], one["replicas"]) for one in (master, worker)] == [("master", 1), ("worker", 3)]
     for one in (master, worker):
@@ -72,7 +75,7 @@ def test_roles_are_replicated_jobs_of_one_pod_each() -> None:
 
 
 def test_ranks_of_roles_count_on_from_the_master() -> None:
-    """kubeflow.md 6.3 case 71: job-global-index over the replicatedJobs in their order."""
+    """docs/facts/jobset.md#cases 71: job-global-index over the replicatedJobs in their order."""
     expected = {"train-master-0-0": "0", **{f"train-worker-{i}-0": str(i + 1) for i in range(3)}}
     assert ranks(f"image: img:1\nscript: train.py\n{ROLES}", "$(RANK)") == expected
     assert ranks(f"image: img:1\ncommand: [run]\n{ROLES}", "$(RANK)") == expected
@@ -126,7 +129,7 @@ def test_one_node_meets_itself() -> None:
     ],
 )
 def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) -> None:
-    """kubeflow.md 3.3: JobSet retries make all Jobs anew; kubeflow.md 5, last line: child backoffLimit 0."""
+    """docs/facts/jobset.md#failure-and-success: a retry recreates all Jobs, so the child backoffLimit is 0."""
     spec = spec_of(body)
     own = spec["replicatedJobs"][0]["template"]["spec"]
     assert {key: own[key] for key in ("backoffLimit",) if key in own} == job
@@ -135,7 +138,10 @@ def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) 
 
 
 def test_a_deadline_is_not_retried() -> None:
-    """kubeflow.md 3.1, 3.2: rules by reason; the deadline fails the child Job, which maxRestarts would retry."""
+    """Rules by reason; the deadline fails the child Job, which maxRestarts would retry.
+
+    Source: docs/facts/jobset.md#fields, #admission.
+    """
     spec = spec_of("runPolicy: {activeDeadlineSeconds: 60, backoffLimit: 2}")
     assert spec["replicatedJobs"][0]["template"]["spec"]["activeDeadlineSeconds"] == 60
     (rule,) = spec["failurePolicy"]["rules"]
@@ -144,7 +150,7 @@ def test_a_deadline_is_not_retried() -> None:
 
 
 def test_zeros_and_the_rest_of_a_run_policy() -> None:
-    """flyte.md 6.2 defect 1."""
+    """docs/facts/flyte.md#defects 1."""
     spec = spec_of("runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}")
     assert (spec["ttlSecondsAfterFinished"], spec["suspend"]) == (0, True)
     assert not {"ttlSecondsAfterFinished", "suspend", "failurePolicy"} & spec_of().keys()
@@ -166,7 +172,7 @@ def test_an_elastic_job_is_done_when_node_0_is() -> None:
 
 
 def test_an_elastic_job_outlives_a_node() -> None:
-    """volcano.md 5.10: podFailurePolicy needs pods that are never restarted in place."""
+    """docs/facts/api-server.md#jobs: podFailurePolicy needs pods that are never restarted in place."""
     (rule,) = child(RANGE)["podFailurePolicy"]["rules"]
     assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     assert "podFailurePolicy" not in child(f"{RANGE}\nrestartPolicy: OnFailure")
@@ -179,7 +185,7 @@ def test_a_range_needs_the_success_policy_of_kubernetes_1_33() -> None:
 
 
 def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
-    """kubeflow.md 4: JobSet, metadata.labels."""
+    """docs/facts/kueue.md#jobs-and-queues: JobSet, metadata.labels."""
     made = manifest(smallest("queue: team-a"), "jobset")
     assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
     assert "labels" not in manifest(smallest("queue: team-a"), "jobset", VOLCANO_QUEUES)["metadata"]
@@ -187,7 +193,7 @@ def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
 
 @pytest.mark.parametrize(("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)])
 def test_the_longest_name(body: str, room: int) -> None:
-    """kubeflow.md 3.2: len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; DNS-1035."""
+    """docs/facts/jobset.md#admission: len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; DNS-1035."""
     assert not found(body, name="a" * room)
     assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
     assert found("nodes: 2", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
@@ -214,7 +220,7 @@ def test_a_refusal_is_at_the_role_that_says_it() -> None:
 
 @pytest.mark.parametrize("body", ["nodes: 1024", "worker: {replicas: 1023}"])
 def test_a_thousand_nodes_are_a_few_kilobytes(body: str) -> None:
-    """torchx_and_peers.md 1.7: TorchX writes 1.4 MB."""
+    """docs/facts/torchx.md#runs: TorchX writes 1.4 MB."""
     import ptcompile
 
     assert len(ptcompile.compile(smallest(body), target="jobset").yaml()) < 4000

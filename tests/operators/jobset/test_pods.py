@@ -1,4 +1,7 @@
-"""kubeflow.md 6.3 and 3.3: what JobSet 0.12 makes of a JobSet; volcano.md 5.13: the Indexed Job."""
+"""What JobSet 0.12 makes of a JobSet; docs/facts/kubernetes.md#indexed-jobs: the Indexed Job.
+
+Source: docs/facts/jobset.md#cases, #pods.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kubeflow.md 3.1, 3.2 and 6.3: the webhooks of JobSet 0.12."""
+"""docs/facts/jobset.md#fields, #admission, #cases: the webhooks of JobSet 0.12."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def replicas(body: str) -> dict[str, Any]:
 
 
 def test_the_container_that_trains_is_called_pytorch() -> None:
-    """kubeflow.md 1.3: the webhook refuses a role without one."""
+    """docs/facts/training-operator.md#admission: the webhook refuses a role without one."""
     body = "nodes: 2\npodTemplate: {spec: {containers: [{name: log, image: log:1}]}}"
     for role in spec(body)["pytorchReplicaSpecs"].values():
         assert [one["name"] for one in role["template"]["spec"]["containers"]] == ["pytorch", "log"]
@@ -32,14 +32,16 @@ def test_the_container_that_trains_is_called_pytorch() -> None:
 @pytest.mark.parametrize(
     ("body", "wanted"),
     [
-        ("", {"Master": 1}),  # kubeflow.md 1.3: Worker.replicas 0 is refused, so the key is left out
+        # docs/facts/training-operator.md#admission: Worker.replicas 0 is refused, so the key is left out
+        ("", {"Master": 1}),
         ("nodes: 2", {"Master": 1, "Worker": 1}),
         ("nodes: 4", {"Master": 1, "Worker": 3}),
         ("elastic: {nnodes: '4:4'}", {"Master": 1, "Worker": 3}),
         ("master: {}\nworker: {replicas: 2}", {"Master": 1, "Worker": 2}),  # reference document 000
         ("worker: {replicas: 2}", {"Master": 1, "Worker": 2}),
         ("worker: {replicas: 0}", {"Master": 1}),  # flyte issue 5417
-        ("elastic: {nnodes: '2:4'}", {"Worker": 4}),  # kubeflow.md 1.5: a Master would be one torchrun too many
+        # docs/facts/training-operator.md#environment: a Master would be one torchrun too many
+        ("elastic: {nnodes: '2:4'}", {"Worker": 4}),
     ],
 )
 def test_roles(body: str, wanted: dict[str, int]) -> None:
@@ -48,7 +50,10 @@ def test_roles(body: str, wanted: dict[str, int]) -> None:
 
 @pytest.mark.parametrize(("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")])
 def test_nproc_is_a_string_of_the_spec(nproc: str, wanted: str) -> None:
-    """kubeflow.md 1.1: spec.nprocPerNode is a string; elasticPolicy.nProcPerNode excludes it (1.3)."""
+    """`spec.nprocPerNode` is a string; `elasticPolicy.nProcPerNode` excludes it.
+
+    Source: docs/facts/training-operator.md#fields.
+    """
     job = spec(f"elastic: {{nnodes: '2:4', nprocPerNode: {nproc}}}\nresources: {{gpu: 4}}")
     assert job["nprocPerNode"] == wanted
     assert "nProcPerNode" not in job["elasticPolicy"]
@@ -61,7 +66,7 @@ def test_a_plain_command_leaves_nproc_out() -> None:
 
 
 def test_the_meeting_of_a_range_is_the_operator_s() -> None:
-    """flyte.md 1.4, and 6.2 defect 6: what runs is what was reviewed."""
+    """docs/facts/flyte.md#elastic, #defects 6: what runs is what was reviewed."""
     assert spec(RANGE)["elasticPolicy"] == {
         "minReplicas": 2,
         "maxReplicas": 4,
@@ -73,12 +78,12 @@ def test_the_meeting_of_a_range_is_the_operator_s() -> None:
 
 
 def test_rdzv_conf_is_never_an_empty_list() -> None:
-    """kubeflow.md 8: `rdzvConf: []` panics the controller."""
+    """docs/facts/training-operator.md#environment: `rdzvConf: []` panics the controller."""
     assert spec(RANGE)["elasticPolicy"]["rdzvConf"]
 
 
 def test_an_etcd_server() -> None:
-    """kubeflow.md 1.5: etcd backends need rdzvHost."""
+    """docs/facts/training-operator.md#environment: etcd backends need rdzvHost."""
     body = "elastic: {nnodes: '2:4', rdzvBackend: etcd, rdzvEndpoint: 'etcd.infra:2379'}"
     policy = spec(body)["elasticPolicy"]
     assert (policy["rdzvBackend"], policy["rdzvHost"], policy["rdzvPort"]) == ("etcd", "etcd.infra", 2379)
@@ -93,21 +98,22 @@ def test_a_fixed_number_has_no_elastic_policy() -> None:
     [
         ("", "Never"),
         ("runPolicy: {backoffLimit: 0}", "Never"),
-        ("runPolicy: {backoffLimit: 3}", "OnFailure"),  # kubeflow.md 1.7: only such pods are counted
+        # docs/facts/training-operator.md#restarts-and-the-end: only such pods are counted
+        ("runPolicy: {backoffLimit: 3}", "OnFailure"),
         ("runPolicy: {backoffLimit: 3}\nrestartPolicy: Never", "Never"),
         ("restartPolicy: Always", "Always"),
         ("restartPolicy: ExitCode", "ExitCode"),
     ],
 )
 def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
-    """kubeflow.md 1.1: the controller's default is OnFailure, the CRD's text says Never."""
+    """docs/facts/training-operator.md#fields: the controller's default is OnFailure, the CRD's text says Never."""
     roles = spec(f"nodes: 2\n{body}")["pytorchReplicaSpecs"]
     assert {role["restartPolicy"] for role in roles.values()} == {policy}
     assert all("restartPolicy" not in role["template"]["spec"] for role in roles.values())
 
 
 def test_roles_with_their_own_words() -> None:
-    """flyte.md 5 cases 3 and 12."""
+    """docs/facts/flyte.md#cases 3 and 12."""
     body = """
       master: {image: m:1, restartPolicy: Always, resources: {requests: {cpu: 250m}, limits: {cpu: 500m}}}
       worker: {replicas: 5, restartPolicy: OnFailure, resources: {requests: {cpu: 2}, limits: {cpu: 4}}}
@@ -122,12 +128,12 @@ def test_roles_with_their_own_words() -> None:
 
 @pytest.mark.parametrize("zero", ["ttlSecondsAfterFinished", "backoffLimit"])
 def test_zeros_of_a_run_policy_are_values(zero: str) -> None:
-    """flyte.md 6.2 defect 1."""
+    """docs/facts/flyte.md#defects 1."""
     assert spec(f"runPolicy: {{{zero}: 0}}")["runPolicy"] == {"cleanPodPolicy": "Running", zero: 0}
 
 
 def test_a_whole_run_policy() -> None:
-    """flyte.md 5 case 5."""
+    """docs/facts/flyte.md#cases 5."""
     body = "{cleanPodPolicy: All, backoffLimit: 100, activeDeadlineSeconds: 1000, ttlSecondsAfterFinished: 10000}"
     assert spec(f"runPolicy: {body}")["runPolicy"] == {
         "cleanPodPolicy": "All",
@@ -155,7 +161,7 @@ def test_pods_that_still_run_are_deleted_at_the_end_unless_the_spec_says_otherwi
 
 
 def test_a_port_of_one_s_own_is_the_one_that_the_operator_reads() -> None:
-    """kubeflow.md 1.2, 1.5: the port is found by its name."""
+    """docs/facts/training-operator.md#defaults, #environment: the port is found by its name."""
     (role,) = spec("masterPort: 29500")["pytorchReplicaSpecs"].values()
     (container,) = role["template"]["spec"]["containers"]
     assert container["ports"] == [{"name": "pytorchjob-port", "containerPort": 29500}]
@@ -164,7 +170,10 @@ def test_a_port_of_one_s_own_is_the_one_that_the_operator_reads() -> None:
 
 
 def test_queues() -> None:
-    """kubeflow.md 4 and 1.9: Kueue reads a label, Volcano's PodGroup the scheduling policy."""
+    """Kueue reads a label, Volcano's PodGroup the scheduling policy.
+
+    Source: docs/facts/kueue.md#jobs-and-queues; docs/facts/training-operator.md#gangs.
+    """
     labels = manifest(smallest("queue: q"), "pytorchjob")["metadata"]["labels"]
     assert labels == {"kueue.x-k8s.io/queue-name": "q"}
     policy = spec("nodes: 4\nqueue: q", VOLCANO_QUEUES)["runPolicy"]["schedulingPolicy"]
@@ -183,13 +192,16 @@ BUDGETS = [
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
 def test_names_at_the_boundary(body: str, room: int) -> None:
-    """kubeflow.md 1.4: Services `<job>-master-0` and `<job>-worker-<i>` have at most 63 characters."""
+    """Services `<job>-master-0` and `<job>-worker-<i>` have at most 63 characters.
+
+    Source: docs/facts/training-operator.md#pods-and-services.
+    """
     assert errors(body, "a" * room) == []
     assert errors(body, "a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
 
 
 def test_the_name_begins_with_a_letter_on_every_kubernetes() -> None:
-    """kubeflow.md 1.3: the webhook wants a DNS-1035 label; flyte.md 6.2 defect 16."""
+    """docs/facts/training-operator.md#admission: the webhook wants a DNS-1035 label; docs/facts/flyte.md#defects 16."""
     assert errors("", "7b-sft") == [("spec-invalid-value", ("metadata", "name"))]
 
 

@@ -1,4 +1,7 @@
-"""kubeflow.md 6.1, and 1.4 to 1.6: what training-operator 1.9 makes of a PyTorchJob."""
+"""What training-operator 1.9 makes of a PyTorchJob.
+
+Source: docs/facts/training-operator.md#cases, #pods-and-services, #environment, #init-container.
+"""
 
 from __future__ import annotations
 

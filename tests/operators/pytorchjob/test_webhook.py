@@ -1,4 +1,7 @@
-"""kubeflow.md 1.3, 1.4 and 6.1: the webhook of training-operator 1.9, and what is refused after it."""
+"""The webhook of training-operator 1.9, and what is refused after it.
+
+Source: docs/facts/training-operator.md#admission, #pods-and-services, #cases.
+"""
 
 from __future__ import annotations
 
@@ -161,7 +164,7 @@ def test_section_8_empty_rdzv_conf() -> None:
 
 
 def test_what_go_cannot_decode() -> None:
-    """volcano.md 1.2: `1e1.5` fits the schema's pattern and not the Go parser."""
+    """docs/facts/volcano.md#templates: `1e1.5` fits the schema's pattern and not the Go parser."""
     job = with_containers(container(resources={"limits": {"cpu": "1e1.5"}}))
     assert one(said(job)).path[-2:] == ("limits", "cpu")
     probe = {"tcpSocket": {"port": 99999999999}}

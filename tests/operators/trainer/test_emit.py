@@ -32,7 +32,7 @@ from tests.operators.trainer.trainjobs import (
 
 
 def test_the_runtime_stands_first_and_is_the_job_s() -> None:
-    """kubeflow.md 5, last but one line: the runtime must be there before the TrainJob."""
+    """docs/facts/pytorchjob-to-trainjob.md#field-by-field: the runtime must be there before the TrainJob."""
     runtime, job = both("nodes: 2")
     assert (runtime["kind"], job["kind"]) == ("TrainingRuntime", "TrainJob")
     assert runtime["metadata"]["name"] == job["metadata"]["name"] == job["spec"]["runtimeRef"]["name"]
@@ -41,7 +41,7 @@ def test_the_runtime_stands_first_and_is_the_job_s() -> None:
 
 
 def test_the_names_that_trainer_looks_for() -> None:
-    """kubeflow.md 2.2 and 2.4: label, replicatedJob and container are literals."""
+    """docs/facts/trainer.md#runtimes, #environment: label, replicatedJob and container are literals."""
     (job,) = jobset_of("nodes: 2")["replicatedJobs"]
     assert job["name"] == "node"
     assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -58,7 +58,7 @@ def test_an_older_trainer_has_none() -> None:
 
 @pytest.mark.parametrize("body", ["", IN_PLACE, "nodes: 4", "podTemplate: {spec: {hostIPC: true}}"])
 def test_trainer_is_always_there(body: str) -> None:
-    """kubeflow.md 2.4, issue 4076: without it no PET_* reaches the pods."""
+    """docs/facts/trainer.md#environment, issue 4076: without it no PET_* reaches the pods."""
     assert train_job(body)["spec"]["trainer"]["numNodes"] >= 1
 
 
@@ -68,7 +68,7 @@ def test_trainer_is_always_there(body: str) -> None:
 @pytest.mark.parametrize("body", ["nodes: 3", f"nodes: 3\n{IN_PLACE}"])
 @pytest.mark.parametrize("trainer", RELEASES)
 def test_the_operator_s_variables_replace_the_arguments(body: str, trainer: str) -> None:
-    """kubeflow.md 2.4: exact values and their place."""
+    """docs/facts/trainer.md#environment: exact values and their place."""
     cluster = release(trainer)
     made = pods(body, cluster)
     assert [seen(pod)["PET_NODE_RANK"] for pod in made] == ["0", "1", "2"]
@@ -82,7 +82,7 @@ def test_the_operator_s_variables_replace_the_arguments(body: str, trainer: str)
 
 @pytest.mark.parametrize(("port", "argument"), [(23456, None), (29500, None), (29400, "--master-port=29400")])
 def test_a_port_of_the_user_s_own_is_an_argument(port: int, argument: str | None) -> None:
-    """kubeflow.md 2.4: the operator's port is fixed; 0: an argument beats PET_MASTER_PORT."""
+    """docs/facts/trainer.md#environment: the operator's port is fixed; an argument beats PET_MASTER_PORT."""
     words = [word for word in main(f"nodes: 2\nmasterPort: {port}")["command"] if "port" in word]
     assert words == ([argument] if argument else [])
 
@@ -108,7 +108,7 @@ def test_one_node_meets_itself() -> None:
     ],
 )
 def test_auto_is_a_number_where_the_name_has_no_gpu(devices: str, resolved: int | None) -> None:
-    """kubeflow.md 2.5, torchx_and_peers.md 7 case 6: Trainer would start a process for each CPU."""
+    """docs/facts/trainer.md#number-of-processes: Trainer would start a process for each CPU."""
     body = f"resources: {{cpu: 32, devices: {{{devices}}}}}\nnodes: 2\n"
     launched, plain = f"{body}elastic: {{nprocPerNode: auto}}", f"{body}script: null\ncommand: [torchrun, t.py]"
     assert train_job(launched)["spec"]["trainer"].get("numProcPerNode") == resolved
@@ -121,14 +121,17 @@ def test_auto_is_a_number_where_the_name_has_no_gpu(devices: str, resolved: int 
 @pytest.mark.parametrize("word", ["cpu", "gpu"])
 @pytest.mark.parametrize("trainer", RELEASES)
 def test_torchrun_s_own_words_stay_arguments(word: str, trainer: str) -> None:
-    """kubeflow.md 2.2: since 2.2 numProcPerNode is a number; 0: an argument beats PET_NPROC_PER_NODE."""
+    """Since 2.2 numProcPerNode is a number; an argument beats PET_NPROC_PER_NODE.
+
+    Source: docs/facts/trainer.md#what-releases-changed.
+    """
     body = f"elastic: {{nnodes: 2, nprocPerNode: {word}}}"
     assert f"--nproc-per-node={word}" in main(body, release(trainer))["command"]
     assert "numProcPerNode" not in train_job(body, release(trainer))["spec"]["trainer"]
 
 
 def test_a_range_meets_by_c10d_and_ends_with_node_0() -> None:
-    """kubeflow.md 5: no operator support; the arguments beat PET_NNODES (0)."""
+    """docs/facts/pytorchjob-to-trainjob.md#field-by-field: no operator support; the arguments beat PET_NNODES."""
     command = main(RANGE)["command"]
     assert {"--nnodes=2:4", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:23456"} <= set(command)
     assert child(RANGE)["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
@@ -140,7 +143,7 @@ def test_a_range_meets_by_c10d_and_ends_with_node_0() -> None:
 
 @pytest.mark.parametrize("extra", ["", IN_PLACE])
 def test_a_plain_command_gets_the_usual_four(extra: str) -> None:
-    """kubeflow.md 2.4: Trainer injects none of them (issue 3492)."""
+    """docs/facts/trainer.md#environment: Trainer injects none of them (issue 3492)."""
     env = [seen(pod) for pod in pods(f"script: null\ncommand: [run]\nnodes: 3\nmasterPort: 29400\n{extra}")]
     assert [one["RANK"] for one in env] == ["0", "1", "2"]
     assert {(one["MASTER_ADDR"], one["MASTER_PORT"], one["WORLD_SIZE"]) for one in env} == {
@@ -150,7 +153,7 @@ def test_a_plain_command_gets_the_usual_four(extra: str) -> None:
 
 @pytest.mark.parametrize("name", ["NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"])
 def test_reserved_variables(name: str) -> None:
-    """kubeflow.md 2.3 and case 46; the rest of PET_* is the user's."""
+    """docs/facts/trainer.md#admission, #cases 46; the rest of PET_* is the user's."""
     assert found(f"env: {{PET_{name}: '1'}}") == [("unsupported-by-target", ("spec", "env", f"PET_{name}"))]
     assert found("env: {PET_RDZV_CONF: a=b, WORLD_SIZE: '1'}") == []
 
@@ -160,7 +163,10 @@ def test_reserved_variables(name: str) -> None:
 
 @pytest.mark.parametrize("trainer", RELEASES)
 def test_a_deadline(trainer: str) -> None:
-    """kubeflow.md 2.2: a field of the TrainJob since 2.2, before it the runtime's Job has it."""
+    """A field of the TrainJob since 2.2, before it the runtime's Job has it.
+
+    Source: docs/facts/trainer.md#what-releases-changed.
+    """
     body = "runPolicy: {activeDeadlineSeconds: 60, backoffLimit: 2}"
     runtime, job = both(body, release(trainer))
     field = job["spec"].get("activeDeadlineSeconds")
@@ -192,8 +198,10 @@ def test_suspended() -> None:
         ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
         ("restartPolicy: Always", ("spec", "restartPolicy")),
         ("restartPolicy: ExitCode", ("spec", "restartPolicy")),
-        ("master: {image: other}\nworker: {replicas: 2}", ("spec", "worker")),  # kubeflow.md 5: one template
-        ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),  # kubeflow.md 2.4
+        # docs/facts/pytorchjob-to-trainjob.md#field-by-field: one template
+        ("master: {image: other}\nworker: {replicas: 2}", ("spec", "worker")),
+        # docs/facts/trainer.md#environment
+        ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),
     ],
 )
 def test_what_a_trainjob_cannot(body: str, path: tuple[Any, ...]) -> None:
@@ -210,14 +218,17 @@ def test_equal_roles_are_nodes() -> None:
 
 
 def test_kueue_s_queue_is_a_label_of_the_trainjob() -> None:
-    """kubeflow.md 4."""
+    """docs/facts/kueue.md#jobs-and-queues."""
     runtime, job = both("queue: team-a")
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
     assert "kueue.x-k8s.io/queue-name" not in runtime["metadata"]["labels"]
 
 
 def test_volcano_s_queue_is_the_runtime_s() -> None:
-    """kubeflow.md 2.7: podGroupPolicy, the template's annotation, and a scheduler that nobody else names."""
+    """podGroupPolicy, the template's annotation, and a scheduler that nobody else names.
+
+    Source: docs/facts/trainer.md#gangs.
+    """
     cluster = release("2.3", queueSystem="volcano")
     runtime, job = both(f"queue: team-a\n{IN_PLACE}", cluster)
     assert runtime["spec"]["podGroupPolicy"] == {"volcano": {}}
@@ -231,13 +242,13 @@ def test_volcano_s_queue_is_the_runtime_s() -> None:
 
 @pytest.mark.parametrize(("nodes", "room"), [(1, 48), (10, 48), (11, 47), (100, 47), (101, 46)])
 def test_the_longest_name(nodes: int, room: int) -> None:
-    """kubeflow.md 2.6: 49 - digits(N-1), and DNS-1035."""
+    """docs/facts/trainer.md#what-is-built: 49 - digits(N-1), and DNS-1035."""
     assert not found(f"nodes: {nodes}", name="a" * room)
     assert found(f"nodes: {nodes}", name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
     assert found("", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
 
 
-# ---- law 1, places, size
+# ---- no finding in what is written (CONTRIBUTING.md#laws 1), places, size
 
 BODIES = (
     "", IN_PLACE, f"nodes: 4\n{GPU}", f"nodes: 4\n{GPU}\n{IN_PLACE}", RANGE, f"{IN_PLACE}\nnodeSelector: {{a: b}}",
@@ -276,7 +287,7 @@ def test_a_refusal_is_at_the_spec_s_own_line(body: str, path: tuple[Any, ...], e
 
 @pytest.mark.parametrize("extra", ["", f"\n{IN_PLACE}"])
 def test_a_thousand_nodes_are_a_few_kilobytes(extra: str) -> None:
-    """torchx_and_peers.md 1.7: TorchX writes 1.4 MB."""
+    """docs/facts/torchx.md#runs: TorchX writes 1.4 MB."""
     result = ptcompile.compile(smallest(f"nodes: 1024{extra}"), target="trainjob")
     assert result.ok
     assert len(result.yaml()) < 4000

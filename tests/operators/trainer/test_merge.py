@@ -1,4 +1,4 @@
-"""kubeflow.md 2.6: runtimePatches are merged in list order, by the keys of strategic merge."""
+"""docs/facts/trainer.md#what-is-built: runtimePatches are merged in list order, by the keys of strategic merge."""
 
 from __future__ import annotations
 

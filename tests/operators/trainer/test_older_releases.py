@@ -25,7 +25,7 @@ OLD = {
 
 @pytest.mark.parametrize("version", OLD)
 def test_both_words_are_one_patch(version: tuple[int, int]) -> None:
-    """kubeflow.md 2.2, table of changes."""
+    """docs/facts/trainer.md#what-releases-changed."""
     (patch,) = today(OLD[version], version)["spec"]["runtimePatches"]
     jobs = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
     assert jobs == [{**target, "template": {"spec": {"template": {"spec": POD}}}} for target in TARGETS]

@@ -1,4 +1,7 @@
-"""kubeflow.md 6.2, 2.4 to 2.8: what Trainer 2.3 makes of a TrainJob."""
+"""What Trainer 2.3 makes of a TrainJob.
+
+Source: docs/facts/trainer.md#cases, #environment, #number-of-processes, #what-is-built, #gangs, #built-in-runtimes.
+"""
 
 from __future__ import annotations
 

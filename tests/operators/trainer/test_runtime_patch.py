@@ -20,7 +20,8 @@ from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, bo
         (f"{IN_PLACE}\nrunPolicy: {{backoffLimit: 6}}", True),
         (f"{IN_PLACE}\n{GPU}\nnodes: 4\nrunPolicy: {{activeDeadlineSeconds: 60, suspend: true}}", False),
         (f"{IN_PLACE}\n{RANGE}", True),  # what ends it is a success policy
-        (f"{IN_PLACE}\nworkingDir: /app", True),  # no patch has these (kubeflow.md 5)
+        # no patch has these (docs/facts/pytorchjob-to-trainjob.md#field-by-field)
+        (f"{IN_PLACE}\nworkingDir: /app", True),
         (f"{IN_PLACE}\nimagePullPolicy: Always", True),
         (f"{IN_PLACE}\nenvFrom: [{{secretRef: {{name: s}}}}]", True),
         (f"{IN_PLACE}\npriorityClassName: high", True),
@@ -61,7 +62,7 @@ def test_what_a_release_s_patch_reaches(body: str, since: str) -> None:
 
 
 def test_the_patch_in_each_release_s_words() -> None:
-    """kubeflow.md 2.2, table of changes."""
+    """docs/facts/trainer.md#what-releases-changed."""
     pod = {
         "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
         "containers": [{"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],  # noqa: S108
@@ -74,7 +75,7 @@ def test_the_patch_in_each_release_s_words() -> None:
     (patch,) = spec["2.3"]["runtimePatches"]
     (job,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
     assert job == {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
-    assert patch["manager"] == "ptcompile/compile"  # kubeflow.md 2.1: a domain-prefixed path
+    assert patch["manager"] == "ptcompile/compile"  # docs/facts/trainer.md#fields-of-a-trainjob: a domain-prefixed path
     words = {"podSpecOverrides", "podTemplateOverrides", "runtimePatches"}
     assert [words & one.keys() for one in spec.values()] == [{w} for w in (*sorted(words), "runtimePatches")]
 
@@ -94,7 +95,10 @@ def test_what_a_trainjob_has_fields_for_stands_there() -> None:
 
 
 def test_a_claim_is_lost_in_resources_per_node() -> None:
-    """kubeflow.md 2.6: only limits and requests are written; a claim's pod has resourceClaims, which no patch has."""
+    """Only limits and requests are written; a claim's pod has resourceClaims, which no patch has.
+
+    Source: docs/facts/trainer.md#what-is-built.
+    """
     claims = "podTemplate: {spec: {resourceClaims: [{name: c, resourceClaimName: x}], containers: [{name: pytorch, "
     assert len(both(f"{IN_PLACE}\n{claims}resources: {{claims: [{{name: c}}]}}}}]}}}}")) == 2
 

@@ -48,7 +48,10 @@ def test_tune_model(name: str, model: str) -> None:
 
 
 def test_gpus_by_substring() -> None:
-    """kubeflow.md 2.5: any name with `gpu` counts, requests first; accelerators of other names do not."""
+    """Any name with `gpu` counts, requests first; accelerators of other names do not.
+
+    Source: docs/facts/trainer.md#number-of-processes.
+    """
     assert runtimes.gpus({"limits": {"gpu.intel.com/i915": 1}}) == 1
     assert runtimes.gpus({"limits": {"nvidia.com/gpu": 8}, "requests": {"amd.com/gpu": "2"}}) == 2
     assert runtimes.gpus({"limits": {"google.com/tpu": 4, "nvidia.com/mig-1g.5gb": 1}}) == 0

@@ -1,4 +1,7 @@
-"""kubeflow.md 2.2, 2.3, 2.6 and 6.2: the webhooks of Trainer 2.3, and what is refused after them."""
+"""The webhooks of Trainer 2.3, and what is refused after them.
+
+Source: docs/facts/trainer.md#runtimes, #admission, #what-is-built, #cases.
+"""
 
 from __future__ import annotations
 

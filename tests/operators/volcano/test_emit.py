@@ -42,19 +42,25 @@ def errors(body: str, name: str = "train", cluster: Any = None) -> list[tuple[st
     ],
 )
 def test_one_task_with_node_0_and_one_with_the_others(body: str, wanted: dict[str, tuple[int, int]]) -> None:
-    """volcano.md 2.2: RANK is by task, and every replica of the master task would be rank 0."""
+    """RANK is by task, and every replica of the master task would be rank 0.
+
+    Source: docs/facts/volcano.md#the-pytorch-plugin.
+    """
     assert {name: (task["replicas"], task["minAvailable"]) for name, task in tasks(body).items()} == wanted
 
 
 @pytest.mark.parametrize(("body", "least"), [("", 1), ("nodes: 4", 4), (RANGE, 2)])
 def test_the_gang_is_all_that_the_rendezvous_waits_for(body: str, least: int) -> None:
-    """volcano.md 3.2: fewer members wait for ranks that are not there, and hold GPUs."""
+    """docs/facts/volcano.md#gangs: fewer members wait for ranks that are not there, and hold GPUs."""
     job = spec(body)
     assert job["minAvailable"] == least == sum(task["minAvailable"] for task in job["tasks"])
 
 
 def test_the_plugins_know_tasks_and_port() -> None:
-    """volcano.md 2.1: `--port=N`, as one item; 2.4: names that resolve before pods are ready."""
+    """`--port=N`, as one item; #the-svc-plugin: names that resolve before pods are ready.
+
+    Source: docs/facts/volcano.md#plugin-arguments.
+    """
     body = "nodes: 2\nmasterPort: 29500\nvolcano: {masterTask: chief, workerTask: others}"
     assert spec(body)["plugins"] == {
         "pytorch": ["--master=chief", "--worker=others", "--port=29500"],
@@ -77,12 +83,12 @@ def test_pods_go_to_volcano_s_scheduler_unless_the_user_says_otherwise() -> None
     ],
 )
 def test_the_try_that_reaches_max_retry_fails_the_job(body: str, wanted: int) -> None:
-    """volcano.md 1.5 and 1.3: 0 would become 3 in the webhook."""
+    """docs/facts/volcano.md#policies, #the-mutating-webhook: 0 would become 3 in the webhook."""
     assert spec(body)["maxRetry"] == wanted
 
 
 def test_a_failure_restarts_the_job_and_the_master_s_end_is_the_job_s() -> None:
-    """volcano.md 1.5: without a PodFailed policy nothing is restarted."""
+    """docs/facts/volcano.md#policies: without a PodFailed policy nothing is restarted."""
     assert spec("nodes: 2")["policies"] == [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
     found = tasks("nodes: 2")
     assert found["master"]["policies"] == [{"event": "TaskCompleted", "action": "CompleteJob"}]
@@ -91,7 +97,7 @@ def test_a_failure_restarts_the_job_and_the_master_s_end_is_the_job_s() -> None:
 
 
 def test_restarts_in_place_are_counted_by_task() -> None:
-    """volcano.md 1.5: with OnFailure a pod never fails, and only TaskFailed sees its restarts."""
+    """docs/facts/volcano.md#policies: with OnFailure a pod never fails, and only TaskFailed sees its restarts."""
     found = tasks("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}")
     assert {task["maxRetry"] for task in found.values()} == {3}
     assert all({"event": "TaskFailed", "action": "TerminateJob"} in task["policies"] for task in found.values())
@@ -110,7 +116,7 @@ def test_a_queue_is_volcano_s() -> None:
 
 
 def test_gpus_stand_in_requests_too() -> None:
-    """volcano.md 3.3: only requests count for the gang's resources."""
+    """docs/facts/volcano.md#minresources: only requests count for the gang's resources."""
     for task in tasks("nodes: 2\nresources: {limits: {gpu: 8}}").values():
         (container,) = task["template"]["spec"]["containers"]
         assert container["resources"]["requests"] == container["resources"]["limits"] == {"nvidia.com/gpu": "8"}
@@ -132,7 +138,8 @@ def test_a_plain_command_is_left_to_the_plugin() -> None:
         ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
         ("podTemplate: {spec: {hostname: h}}", ("spec", "podTemplate", "spec", "hostname")),
         ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),
-        (f"hostNetwork: true\n{SIDECAR}", ("spec", "hostNetwork")),  # volcano.md 3.4: hostPort equals the plugin's port
+        # docs/facts/volcano.md#topology-and-queues: hostPort equals the plugin's port
+        (f"hostNetwork: true\n{SIDECAR}", ("spec", "hostNetwork")),
     ],
 )
 def test_what_volcano_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> None:
@@ -142,10 +149,12 @@ def test_what_volcano_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> 
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        ("nodes: 2\nvolcano: {masterTask: a, workerTask: a}", ("spec", "volcano")),  # volcano.md 1.4 V5
+        # docs/facts/volcano.md#the-validating-webhook V5
+        ("nodes: 2\nvolcano: {masterTask: a, workerTask: a}", ("spec", "volcano")),
         ("nodes: 2\nvolcano: {workerTask: master}", ("spec", "volcano")),
-        ("volcano: {masterTask: Bad_X}", ("spec", "volcano", "masterTask")),  # volcano.md 1.1
-        ("volcano: {masterTask: ''}", ("spec", "volcano", "masterTask")),  # volcano.md 2.1: no task matches
+        ("volcano: {masterTask: Bad_X}", ("spec", "volcano", "masterTask")),  # docs/facts/volcano.md#fields
+        # docs/facts/volcano.md#plugin-arguments: no task matches
+        ("volcano: {masterTask: ''}", ("spec", "volcano", "masterTask")),
     ],
 )
 def test_task_names_are_judged_where_they_stand(body: str, path: tuple[str, ...]) -> None:
@@ -162,7 +171,7 @@ BUDGETS = [
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
 def test_names_at_the_boundary(body: str, room: int) -> None:
-    """volcano.md 3.1: host name `<job>-<task>-<last>` 63, and 59 for the svc plugin's volume."""
+    """docs/facts/volcano.md#names: host name `<job>-<task>-<last>` 63, and 59 for the svc plugin's volume."""
     assert errors(body, "a" * room) == []
     assert {name for name, _ in errors(body, "a" * (room + 1))} == {"name-too-long"}
 
@@ -173,5 +182,5 @@ def test_one_name_that_is_too_long_is_said_once() -> None:
 
 @pytest.mark.parametrize(("cluster", "count"), [(None, 0), (OLD, 1)])
 def test_a_service_may_begin_with_a_digit_since_1_36(cluster: Any, count: int) -> None:
-    """volcano.md 3.1."""
+    """docs/facts/volcano.md#names."""
     assert len(errors("", "7b-sft", cluster)) == count

@@ -1,4 +1,8 @@
-"""volcano.md 4.1, 4.3 and 2.1 to 2.5: what Volcano 1.16 makes of a Job."""
+"""What Volcano 1.16 makes of a Job.
+
+Source: docs/facts/volcano.md#cases, #plugin-arguments, #the-pytorch-plugin, #the-env-plugin, #the-svc-plugin,
+#other-plugins.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""volcano.md 1.3 to 1.5, 4.2, 4.3 and 5.12: the webhooks of Volcano 1.16, and what is refused after them."""
+"""The webhooks of Volcano 1.16, and what is refused after them.
+
+Source: docs/facts/volcano.md#the-mutating-webhook, #the-validating-webhook, #policies, #cases,
+#differences-from-the-api-server.
+"""
 
 from __future__ import annotations
 

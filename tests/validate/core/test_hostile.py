@@ -1,4 +1,4 @@
-"""Whatever type stands wherever: the rules do not raise, and do not change what they read (law 7)."""
+"""Whatever type stands wherever: the rules do not raise, and do not change what they read (CONTRIBUTING.md#laws 7)."""
 
 from __future__ import annotations
 

@@ -27,15 +27,20 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         {"T.spec.containers.0.image": "i "},
         [f"spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image {INV}"],
     ),
-    ("kubeflow.md 1.4: the template's restartPolicy is overwritten", "pytorch", {"T.spec.restartPolicy": "x"}, []),
     (
-        "kubeflow.md 1.1: nothing checks the replica's",
+        "docs/facts/training-operator.md#pods-and-services: the template's restartPolicy is overwritten",
+        "pytorch",
+        {"T.spec.restartPolicy": "x"},
+        [],
+    ),
+    (
+        "docs/facts/training-operator.md#fields: nothing checks the replica's",
         "pytorch",
         {"spec.pytorchReplicaSpecs.Master.restartPolicy": "onfailure"},
         [f"spec.pytorchReplicaSpecs.Master.restartPolicy {NS}"],
     ),
     (
-        "kubeflow.md 1.4: ExitCode becomes Never",
+        "docs/facts/training-operator.md#pods-and-services: ExitCode becomes Never",
         "pytorch",
         {"spec.pytorchReplicaSpecs.Master.restartPolicy": "ExitCode"},
         [],
@@ -93,13 +98,13 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         [f"{RJ}.template.spec.containers[0].image {R}"],
     ),
     (
-        "kubeflow.md 3.1: restartPolicy and completionMode are set",
+        "docs/facts/jobset.md#fields: restartPolicy and completionMode are set",
         "jobset",
         {"spec.replicatedJobs.0.template.spec.completions": 2, "T.spec.restartPolicy": ...},
         [],
     ),
     (
-        "kubeflow.md 3.1: volumes of volumeClaimPolicies",
+        "docs/facts/jobset.md#fields: volumes of volumeClaimPolicies",
         "jobset",
         {
             "spec.volumeClaimPolicies": [{"templates": [CLAIM]}],
@@ -114,7 +119,7 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         [f"{RJ}.template.spec.containers[0].volumeMounts[0].name {NF}"],
     ),
     (
-        "kubeflow.md 2.6: completions are Trainer's",
+        "docs/facts/trainer.md#what-is-built: completions are Trainer's",
         "runtime",
         {"spec.template.spec.replicatedJobs.0.template.spec.parallelism": 2},
         [],

@@ -1,4 +1,4 @@
-"""Failure policies of JobSets (facts: kubeflow.md 3.1, 3.3)."""
+"""Failure policies of JobSets (docs/facts/jobset.md#fields, #failure-and-success)."""
 
 from __future__ import annotations
 

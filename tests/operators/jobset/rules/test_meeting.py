@@ -1,4 +1,4 @@
-"""JobSets whose pods wait for one another (facts: kubeflow.md 3.3, 7.2 J06 to J17)."""
+"""JobSets whose pods wait for one another (facts: docs/facts/jobset.md#pods, #failure-and-success)."""
 
 from __future__ import annotations
 

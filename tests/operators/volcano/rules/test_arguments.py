@@ -1,4 +1,7 @@
-"""Volcano's plugins and their arguments: what Go's flag package drops (facts: volcano.md 2.1), who gets a rank."""
+"""Volcano's plugins and their arguments: what Go's flag package drops, who gets a rank.
+
+Source: docs/facts/volcano.md#plugin-arguments.
+"""
 
 from __future__ import annotations
 

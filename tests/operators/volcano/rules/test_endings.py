@@ -1,4 +1,4 @@
-"""How a Volcano Job restarts and ends (facts: volcano.md 1.5)."""
+"""How a Volcano Job restarts and ends (docs/facts/volcano.md#policies)."""
 
 from __future__ import annotations
 

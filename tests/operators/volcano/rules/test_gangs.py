@@ -1,4 +1,4 @@
-"""How many pods of a Volcano Job have to fit at once (facts: volcano.md 3.2, 3.4)."""
+"""How many pods of a Volcano Job have to fit at once (docs/facts/volcano.md#gangs, #topology-and-queues)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Training runtimes (facts: kubeflow.md 2.2 to 2.7)."""
+"""Training runtimes.
+
+Source: docs/facts/trainer.md#runtimes, #admission, #environment, #number-of-processes, #what-is-built, #gangs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TrainJobs and their runtimes (facts: kubeflow.md 2.2 to 2.6, 7.2 T01 to T22)."""
+"""TrainJobs and their runtimes (facts: docs/facts/trainer.md#runtimes, #admission, #environment, #what-is-built)."""
 
 from __future__ import annotations
 
