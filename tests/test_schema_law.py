@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
+from ptcompile.compiling import checks
 from ptcompile.documents import source
-from ptcompile.frontends import checks
 from ptcompile.frontends.amounts import parts_of
 from ptcompile.vocabulary import spec
 from ptcompile.vocabulary.cluster import model as cluster
@@ -44,7 +44,7 @@ def _taken(document: dict[str, Any]) -> bool:
         return True
     names_of_the_profile = {"accelerator": None, "fabric": None, "topology": None}
     anything = model.but(spec=model.spec.but(**names_of_the_profile))
-    found = checks.check(anything, DEFAULT_CLUSTER, parts_of(anything.spec, DEFAULT_CLUSTER))
+    found = checks.check(parts_of(anything, DEFAULT_CLUSTER))
     return not any(problem.severity == "error" for problem in found)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 
-from ptcompile.compiling import patches
 from ptcompile.compiling.build import Built, build
+from ptcompile.compiling.checks import check, check_target
 from ptcompile.compiling.generated import unnamed
-from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem, once
 from ptcompile.frontends import checks, checks_fabric
@@ -17,7 +16,6 @@ from ptcompile.frontends.lines import settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Pass, Target
 from ptcompile.kubernetes import names
-from ptcompile.operators.common import budget, device_objects, queueing
 from ptcompile.operators.targets import TARGETS, default_target, target_named
 from ptcompile.passes import PASSES
 from ptcompile.typed import NamedTuple
@@ -72,9 +70,8 @@ def _of_spec(
     target: str | None,
     extensions: Extensions | None,
 ) -> Compiled:
-    parts = parts_of(spec.spec, cluster)
-    problems += checks.check(spec, cluster, parts)
-    problems += freeform(spec, data)
+    parts = parts_of(spec, cluster)
+    problems += check(parts)
     wanted = target or spec.spec.target
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
     if wanted is not None and wanted not in targets:
@@ -119,12 +116,11 @@ def _for_target(
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
 ) -> Compiled:
-    problems = [*problems, *checks.reserved_env(spec, job, cluster, target)]
-    if refused := [settle(one, data) for one in _beyond(spec, job, cluster, target)]:
-        problems += once(refused)
+    context = Context(cluster, target)
+    problems = [*problems, *once([settle(one, data) for one in check_target(spec, job, context)])]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
-    built = build(spec, job, Context(cluster, target), (*PASSES, *more))
+    built = build(spec, job, context, (*PASSES, *more))
     job, trace = built.job, cache(partial(_trace_of, built))
     problems += checks_fabric.partial(job, data, lambda role, path: trace().line(role, path, data))
     if cluster.spec.node_pools:
@@ -154,15 +150,6 @@ def _trace_of(built: Built) -> Trace:
     from ptcompile.compiling.record import trace_of
 
     return trace_of(built)
-
-
-def _beyond(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    """What the target cannot express of a job, and what no target can that the job's names or devices need."""
-    yield from target.unsupported(job, cluster)
-    yield from queueing.unsupported(job, cluster, target)
-    yield from patches.unsupported(spec.spec, target)
-    yield from device_objects.unsupported(job, cluster)
-    yield from budget.too_long(job, target)
 
 
 def _refusals(

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.pod_fields import PodFields
-    from ptcompile.vocabulary.spec import Spec
+    from ptcompile.vocabulary.spec import JobSpec
 
 _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 
 
-def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
-    """What Kubernetes' decoder has against volumes, tolerations, affinity, ... and the pod template patches."""
-    for path, fields in blocks(spec.spec):
-        yield from _fields(path, fields, data)
+def freeform(job: JobSpec) -> Iterator[Problem]:
+    """Yield what Kubernetes' decoder has against volumes, tolerations, affinity, ... and the pod template patches."""
+    for path, fields in blocks(job):
+        yield from _fields(path, fields)
         yield from _patch((*path, "podTemplate"), fields.pod_template)
 
 
@@ -56,15 +56,15 @@ def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
         yield moved(one, (*path, *one.path))
 
 
-def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
+def _fields(block: Path, fields: PodFields) -> Iterator[Problem]:
     pod = _in_kubernetes_words(fields)
     found = _problems(pod) if pod else ()
     if found:
-        from ptcompile.compiling.record import marked_block, place_in, there
+        from ptcompile.compiling.record import marked_block, place_in
 
         marked = _in_kubernetes_words(marked_block(fields, block))
         for one in found:
-            yield moved(one, there(place_in(marked, one.path) or ("spec",), data) or ("spec",))
+            yield moved(one, place_in(marked, one.path) or ("spec",))
 
 
 _FOREIGN = tuple(one for one in POD_WORDS if one.foreign)

@@ -78,7 +78,7 @@ def of_defaults(filled: Mapping[str, Any], lines: Iterable[Change]) -> frozenset
 def spec_of(data: Any) -> Spec | None:
     """A changed document as a spec; None where it is none, or does not compile."""
     spec = reading.spec_taken(data)
-    return spec if spec is not None and not any(freeform(spec, data)) else None
+    return spec if spec is not None and not any(freeform(spec.spec)) else None
 
 
 def cluster_of(data: Any) -> ClusterProfile | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ptcompile.job import pods
 from ptcompile.kubernetes import quantity
 from ptcompile.typed import NamedTuple
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources
     from ptcompile.vocabulary.pod_fields import PodFields
-    from ptcompile.vocabulary.spec import JobSpec
+    from ptcompile.vocabulary.spec import JobSpec, Spec
 
 
 class Part(NamedTuple):
@@ -46,21 +44,33 @@ def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
     return out
 
 
-def parts_of(job: JobSpec, cluster: ClusterProfile) -> list[Part]:
-    """The same, with their amounts."""
+class Parts(NamedTuple):
+    """A spec and its parts, worked out once: the view of a spec that every check and lowering share."""
+
+    spec: Spec
+    cluster: ClusterProfile
+    every: tuple[Part, ...]
+    """The job, then the roles that are written."""
+    nodes: tuple[Part, ...]
+    """Those that decide what a node has: the roles that train, or the job where there are none."""
+
+    @property
+    def job(self) -> JobSpec:
+        """The spec's own `spec`."""
+        return self.spec.spec
+
+
+def parts_of(spec: Spec, cluster: ClusterProfile) -> Parts:
+    """Work out the parts of a spec and their amounts."""
     defaults = cluster.spec.defaults
     profile = pods.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
     parts: list[Part] = []
-    for path, fields in blocks(job):
+    for path, fields in blocks(spec.spec):
         own = lowered(fields.resources)
         of_a_node = parts and not isinstance(fields, Beside)  # the job's amounts are those of a node
         parts.append(Part(path, fields, own, own.over(parts[0].amounts if of_a_node else profile)))
-    return parts
-
-
-def nodes_of(parts: Sequence[Part]) -> Sequence[Part]:
-    """The parts that decide what a node has: the roles that train, or the job where there are none."""
-    return [part for part in parts[1:] if not part.beside] or parts[:1]
+    nodes = tuple([part for part in parts[1:] if not part.beside]) or (parts[0],)
+    return Parts(spec, cluster, tuple(parts), nodes)
 
 
 def lowered(resources: Resources) -> pods.Resources:

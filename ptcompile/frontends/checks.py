@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ptcompile.catalogue.rdzv_options import why_not_option
 from ptcompile.catalogue.topology import levels_of
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends import checks_fabric
-from ptcompile.frontends.amounts import Part, nodes_of
-from ptcompile.frontends.checks_amounts import amounts_of
-from ptcompile.frontends.checks_endings import endings_of
-from ptcompile.frontends.checks_images import images_of
-from ptcompile.frontends.checks_roles import roles_of
+from ptcompile.frontends.amounts import Parts
 from ptcompile.frontends.errors import bad, conflict, problem, such_as
 from ptcompile.frontends.spec import stand_in
-from ptcompile.job.model import Job, Target
+from ptcompile.job.model import Context, Job, Target
 from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
@@ -34,8 +29,9 @@ _WORDS = frozenset({"true", "false", "null"})
 """What kubectl makes of a key that YAML takes for a word of its own."""
 
 
-def check(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part]) -> Iterator[Problem]:
-    """Every contradiction in a spec that has the right shape. `parts` are those of its job."""
+def metadata(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong with the names of the job and of its namespace."""
+    spec = parts.spec
     beginning, named = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
     if not named and beginning is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
@@ -46,24 +42,17 @@ def check(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part]) -> Iterato
     if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
         help = such_as(spec.metadata.namespace, "research")
         yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
-    job = spec.spec
-    yield from _start(job)
-    yield from _shape(job)
-    yield from _torchrun(job)
-    yield from _profile(job, cluster)
-    yield from _queue(job, cluster)
-    yield from _names(job)
-    yield from roles_of(job, cluster)
-    for path, fields, _, _ in parts:
+
+
+def containers(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong with the variables of each part, and an error where its container has no image."""
+    job = parts.job
+    for path, fields, _, _ in parts.every:
         yield from _env(path, fields)
         if fields.image is None and job.image is None and job.runtime_ref is None:
             roles_train = job.master is not None or job.worker is not None  # then the job need not have one
             if len(path) == 2 or roles_train == (len(path) == 3):
                 yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
-    yield from images_of(parts)
-    yield from amounts_of(job, parts, cluster)
-    yield from checks_fabric.check(job, nodes_of(parts), cluster)
-    yield from endings_of(job, parts)
 
 
 def only_too_long(name: str) -> bool:
@@ -71,8 +60,9 @@ def only_too_long(name: str) -> bool:
     return names.is_dns_subdomain(name) and "." not in name and not names.is_dns_label(name)
 
 
-def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    """Variables whose value the operator overwrites: this target has no way to give them."""
+def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    """Yield an error for each variable whose value the operator overwrites: this target has no way to give it."""
+    cluster, target = context.cluster, context.target
     if not target.overwrites:
         return
     for where, env in _of_profile(job, cluster):
@@ -133,7 +123,9 @@ def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
     return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
 
 
-def _start(job: JobSpec) -> Iterator[Problem]:
+def start(parts: Parts) -> Iterator[Problem]:
+    """Yield an error unless exactly one word says what runs, and where nothing starts torchrun."""
+    job = parts.job
     given = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
     for name in given[1:]:
         yield conflict(("spec", name), f"{given[0]} already sets what runs", f"remove {given[0]} or {name}")
@@ -145,7 +137,9 @@ def _start(job: JobSpec) -> Iterator[Problem]:
         )
 
 
-def _shape(job: JobSpec) -> Iterator[Problem]:
+def shape(parts: Parts) -> Iterator[Problem]:
+    """Yield contradictions about the number of nodes."""
+    job = parts.job
     ways: list[tuple[Path, bool]] = [
         (("spec", "nodes"), job.nodes is not None),
         (("spec", "elastic", "nnodes"), job.elastic is not None and job.elastic.nnodes is not None),
@@ -166,8 +160,9 @@ def _shape(job: JobSpec) -> Iterator[Problem]:
         yield bad(("spec", "master", "replicas"), message, "write 1 or remove it; worker.replicas is the rest")
 
 
-def _torchrun(job: JobSpec) -> Iterator[Problem]:
-    elastic = job.elastic
+def torchrun(parts: Parts) -> Iterator[Problem]:
+    """Yield contradictions about how torchrun starts the job."""
+    job, elastic = parts.job, parts.job.elastic
     if elastic is None:
         return
     at: Path = ("spec", "elastic")
@@ -191,7 +186,9 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
             yield bad((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
 
 
-def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
+def of_profile(parts: Parts) -> Iterator[Problem]:
+    """Yield what the profile does not define: the accelerator, spot nodes."""
+    job, cluster = parts.job, parts.cluster
     if job.accelerator is not None and hardware.accelerator(cluster, job.accelerator) is None:
         from ptcompile.frontends.checks_devices import unknown
 
@@ -206,7 +203,9 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         )
 
 
-def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
+def queue(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong with the queue, the priority and the topology."""
+    job, cluster = parts.job, parts.cluster
     for field, name in (("queue", job.queue), ("priority", job.priority)):
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
             yield bad(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
@@ -221,16 +220,18 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
             yield bad(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
 
 
-def _names(job: JobSpec) -> Iterator[Problem]:
+def part_names(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong with the names of the job's parts."""
+    job = parts.job
     if not job.names_parts():
         return
-    parts = job.names_of_parts()
-    for place, name in parts.items():
+    named = job.names_of_parts()
+    for place, name in named.items():
         if reason := names.why_not_dns_label(name):
             yield bad(("spec", *place), f"{name!r} {reason}", such_as(name, "master"))
     master, worker = job.names_of_nodes()
     if master == worker:
-        of_workers = ("names", "worker") if job.names.given() else list(parts)[1]
+        of_workers = ("names", "worker") if job.names.given() else list(named)[1]
         yield conflict(("spec", *of_workers), "master and worker have the same name", "give them different names")
 
 

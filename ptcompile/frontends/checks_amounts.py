@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.amounts import Part, amount, nodes_of
-from ptcompile.frontends.checks_devices import devices_of
+from ptcompile.frontends.amounts import Part, Parts, amount
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes.names import never_shared
 from ptcompile.vocabulary.cluster import hardware
@@ -15,30 +14,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import ResourceList, Resources
-    from ptcompile.vocabulary.spec import JobSpec
 
 
-def amounts_of(job: JobSpec, parts: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
-    """Every contradiction between the amounts of a spec."""
-    gpu = hardware.gpu_resource(cluster, job.accelerator)
-    for part in parts:
+def amounts(parts: Parts) -> Iterator[Problem]:
+    """Yield every contradiction between the amounts of a spec."""
+    job, gpu = parts.job, hardware.gpu_resource(parts.cluster, parts.job.accelerator)
+    for part in parts.every:
         if not part.fields.resources.model_fields_set:
             continue
         for resources, at in _levels(part.fields.resources, (*part.path, "resources")):
             if resources.gpu is not None and gpu in resources.devices:
                 yield conflict((*at, "devices", gpu), "gpu requests the same resource", "set it once")
         yield from _halves(part)
-    nodes = nodes_of(parts)
     if isinstance(job.shared_memory, str):
-        for part in nodes:
+        for part in parts.nodes:
             yield from _shared_memory(job.shared_memory, part)
-    yield from devices_of(job, nodes, [part for part in parts if part.beside], cluster)
-    if job.accelerator is not None:
-        from ptcompile.frontends.checks_machines import fit_of
-
-        yield from fit_of(job, nodes, cluster)
 
 
 def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:

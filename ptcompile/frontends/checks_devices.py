@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import Part, gpus_per_node
+from ptcompile.frontends.amounts import Part, Parts, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.accelerators import is_cuda
@@ -71,18 +71,14 @@ def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
     return holding[:4] or ([like] if like else [])
 
 
-def devices_of(
-    job: JobSpec, pods: Sequence[Part], beside: Sequence[Part], cluster: ClusterProfile
-) -> Iterator[Problem]:
-    """Every contradiction between accelerators, their name and the processes.
-
-    `pods` are the parts that decide what a node has; the roles `beside` may have accelerators too.
-    """
+def devices(parts: Parts) -> Iterator[Problem]:
+    """Yield every contradiction between accelerators, their name and the processes."""
+    job, cluster = parts.job, parts.cluster
     if job.accelerator is None and job.script is None and job.module is None:
         return
-    nodes = [_node(part, job.accelerator, cluster) for part in pods]
+    nodes = [_node(part, job.accelerator, cluster) for part in parts.nodes]
     if hardware.accelerator(cluster, job.accelerator) is not None:
-        others = (gpus_per_node(part, cluster) for part in beside)
+        others = (gpus_per_node(part, cluster) for part in parts.every if part.beside)
         if not any((*(node.devices for node in nodes), *others)):
             message = f"{job.accelerator} is set, but no node requests a GPU"
             yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")

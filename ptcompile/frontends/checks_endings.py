@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.amounts import Part
+from ptcompile.frontends.amounts import Part, Parts
 from ptcompile.frontends.errors import conflict, problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.vocabulary.pod_fields import RestartPolicy
-    from ptcompile.vocabulary.spec import JobSpec
 
 _POLICY: Path = ("spec", "runPolicy")
 
 
-def endings_of(job: JobSpec, parts: Sequence[Part]) -> Iterator[Problem]:
-    """Every contradiction about restarts.
+def endings(parts: Parts) -> Iterator[Problem]:
+    """Yield every contradiction about restarts.
 
     onPodFailure is for the pods that train; those of other roles restart in place beside it.
     """
-    policy = job.run_policy
+    policy = parts.job.run_policy
     if not policy.model_fields_set:
         return
-    restarts = _in_place(part for part in parts if not part.beside)
+    restarts = _in_place(part for part in parts.every if not part.beside)
     if policy.on_pod_failure is not None and restarts is not None:
         message = f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"
         yield conflict((*_POLICY, "onPodFailure"), message, "set only one of the two")
     if policy.on_pod_failure == "FailJob" and policy.backoff_limit:
         message = f"FailJob retries nothing, but backoffLimit allows {policy.backoff_limit}"
         yield conflict((*_POLICY, "onPodFailure"), message, "use RestartPod or RestartJob, or remove backoffLimit")
-    anywhere = _in_place(parts)
+    anywhere = _in_place(parts.every)
     asks = policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
     if policy.backoff_limit == 0 and asks is not None and asks != "Always":
         yield problem(

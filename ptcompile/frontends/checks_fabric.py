@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.catalogue.fabric_words import concerns
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import Part, gpus_per_node
+from ptcompile.frontends.amounts import Parts, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec
 
 
-def check(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
-    """An unknown name, and an unknown number of devices. `pods` are the parts that decide."""
+def fabric(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong with the name of the fabric, and a warning for an unknown number of its devices."""
+    job, cluster = parts.job, parts.cluster
     if job.fabric is None:
         return
     at: Path = ("spec", "fabric")
@@ -34,10 +34,10 @@ def check(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterat
         message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
         yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
         return
-    yield from _domain(job, pods, cluster)
+    yield from _domain(parts)
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
-    for part in pods:
+    for part in parts.nodes:
         there = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
         whole = entry.devices_per_node if entry is not None and there else None
         said = counted in part.amounts.limits
@@ -51,11 +51,12 @@ def check(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterat
             return
 
 
-def _domain(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
+def _domain(parts: Parts) -> Iterator[Problem]:
     """A ComputeDomain where NVLink ends at the node, of more nodes than a rack has, or of two pods on a node.
 
     A node gives one pod its channel: the second waits for it (dra-driver-nvidia-gpu, compute-domain-kubelet-plugin).
     """
+    job, cluster = parts.job, parts.cluster
     found = hardware.fabric(cluster, job.fabric, job.accelerator)
     if found is None or not found.compute_domain:
         return
@@ -74,7 +75,7 @@ def _domain(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iter
         )
         help = "or set topology to place them" if job.topology is None else "or expect both networks to be used"
         yield _run(at, message, f"use at most {rack} nodes, {help}")
-    for part in pods:
+    for part in parts.nodes:
         asked, whole = gpus_per_node(part, cluster), entry.devices_per_node
         if whole and 0 < asked < whole:
             message = (

@@ -3,10 +3,10 @@ a template."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import Part
+from ptcompile.frontends.amounts import Parts
 from ptcompile.frontends.errors import problem
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.vocabulary.cluster.pod_base import MAIN
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def images_of(parts: Sequence[Part]) -> Iterator[Problem]:
-    """What is wrong with the images of a spec's parts and of the containers in their patches."""
-    for path, fields, _, _ in parts:
+def images(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong with the images of a spec's parts and of the containers in their patches."""
+    for path, fields, _, _ in parts.every:
         if fields.image:
             yield from _image((*path, "image"), fields.image)
         main = str(path[-1]) if path[1:2] == ("roles",) else MAIN
-        image = fields.image or parts[0].fields.image
+        image = fields.image or parts.every[0].fields.image
         for key in ("initContainers", "containers") if fields.pod_template else ():
             for at, one in _containers(fields.pod_template.get("spec"), key):
                 here = (*path, "podTemplate", "spec", key, at)

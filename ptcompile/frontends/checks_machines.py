@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import Part, amount
+from ptcompile.frontends.amounts import Part, Parts, amount
 from ptcompile.frontends.errors import problem
 from ptcompile.kubernetes.quantity import NANO
 from ptcompile.typed import NamedTuple
@@ -35,8 +35,9 @@ class _Said(NamedTuple):
     ask: Ask
 
 
-def fit_of(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
-    """What no machine has, and what the kubelet keeps. `pods` are the parts that decide what a node has."""
+def fit(parts: Parts) -> Iterator[Problem]:
+    """Yield what no machine has, and what the kubelet keeps."""
+    job, cluster = parts.job, parts.cluster
     from ptcompile.catalogue.accelerators import machines_of
 
     name, cloud = job.accelerator or "", cluster.spec.cloud
@@ -47,7 +48,7 @@ def fit_of(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Itera
     pinned = job.node_selector.get(_INSTANCE_TYPE)
     machines = tuple(one for one in every if one.name == pinned) or every
     told = set()
-    for part in pods if machines else ():
+    for part in parts.nodes if machines else ():
         for found in _of_part(part, job, machines, cluster):
             if found.path not in told:
                 told.add(found.path)

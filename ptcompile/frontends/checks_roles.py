@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.frontends.amounts import Parts
 from ptcompile.frontends.errors import problem, such_as
 from ptcompile.kubernetes import names
 from ptcompile.limits import limits
 from ptcompile.operators.all import OPERATORS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec
 
 _TAKEN = {
     "master": "write it as spec.master",
@@ -25,8 +21,9 @@ _MOST = 32
 """Characters of a role's name: what is left of a pod's 63 for the job's own."""
 
 
-def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
-    """Every name that cannot be that of a auxiliary role."""
+def role_names(parts: Parts) -> Iterator[Problem]:
+    """Yield an error for every name that cannot be that of an auxiliary role."""
+    job = parts.job
     if not job.roles:
         return
     if len(job.roles) > (most := limits().roles):
@@ -34,18 +31,18 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
             "too-large", ("spec", "roles"), f"has more than {most} roles", "use fewer roles with more pods each"
         )
         return
-    parts = {name: word for (word, part), name in job.names_of_parts().items() if part != "container"}
+    named = {name: word for (word, part), name in job.names_of_parts().items() if part != "container"}
     variables = {one.of_roles: one.title for one in OPERATORS if one.of_roles}
-    template = cluster.spec.defaults.pod_template.get("spec", {})
+    template = parts.cluster.spec.defaults.pod_template.get("spec", {})
     sidecars = {one.get("name") for key in ("containers", "initContainers") for one in template.get(key, ())}
     for name in job.roles:
         path: Path = ("spec", "roles", name)
         if name in _TAKEN:
             yield _bad(path, f"a role that trains has the name {name!r}", f"{_TAKEN[name]}, or choose another name")
-        elif name in parts:
+        elif name in named:
             yield _bad(
                 path,
-                f"spec.{parts[name]} names pods that train {name!r}",
+                f"spec.{named[name]} names pods that train {name!r}",
                 "choose another name",
             )
         elif reason := names.why_not_dns_1035_label(name):

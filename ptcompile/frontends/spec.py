@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.frontends.amounts import Part, nodes_of, parts_of
+from ptcompile.frontends.amounts import Parts, parts_of
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
 from ptcompile.typed import cast
@@ -105,13 +105,13 @@ def _validated(model: type[_Model], data: Any, document: Block) -> tuple[_Model 
         return None, errors.problems(error.errors(include_url=False), data, document)
 
 
-def lower(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part] | None = None) -> ir.Job:
+def lower(spec: Spec, cluster: ClusterProfile, parts: Parts | None = None) -> ir.Job:
     """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet.
 
-    `parts` are those of its job, where they are known.
+    `parts` are those of the spec, where they are known.
     """
     job = spec.spec
-    parts = parts_of(job, cluster) if parts is None else parts
+    parts = parts_of(spec, cluster) if parts is None else parts
     least, most = job.node_range()
     policy = job.run_policy
     reference = job.runtime_ref
@@ -122,8 +122,8 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part] | None = No
         annotations=spec.metadata.annotations,
         roles=roles_of(job),
         min_nodes=least,
-        resources=parts[0].own,
-        launch=_launch(spec, cluster, parts),
+        resources=parts.every[0].own,
+        launch=_launch(parts),
         run_policy=ir.RunPolicy(
             clean_pod_policy=policy.clean_pod_policy,
             ttl_seconds_after_finished=policy.ttl_seconds_after_finished,
@@ -168,9 +168,9 @@ def _nearness(job: JobSpec) -> ir.Nearness | None:
     return ir.Nearness(wish.required or wish.preferred or "", required=wish.required is not None)
 
 
-def _launch(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part]) -> ir.Launch | None:
+def _launch(parts: Parts) -> ir.Launch | None:
     """How torchrun starts the job; None where it does not."""
-    job, elastic = spec.spec, spec.spec.elastic
+    spec, job, elastic = parts.spec, parts.job, parts.job.elastic
     if job.script is not None:
         entry: tuple[str, ...] = (job.script,)
     elif job.module is not None:
@@ -186,7 +186,7 @@ def _launch(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part]) -> ir.La
     common_id = spec.metadata.name if beginning is None or etcd else beginning.rstrip("-")
     return ir.Launch(
         entry=entry,
-        nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster, parts),
+        nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(parts),
         rdzv_backend=(elastic and elastic.rdzv_backend) or None,
         rdzv_id=elastic.rdzv_id if elastic and own_id else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
@@ -205,12 +205,12 @@ def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
     return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
 
 
-def _by_devices(job: JobSpec, cluster: ClusterProfile, parts: Sequence[Part]) -> int:
+def _by_devices(parts: Parts) -> int:
     """Processes on a node of a job that does not say: one for each GPU of a worker, one without GPUs.
 
     A device that takes several, such as a Trainium with its cores, gets them.
     """
-    return hardware.processes_in(cluster, nodes_of(parts)[-1].amounts.limits, job.accelerator) or 1
+    return hardware.processes_in(parts.cluster, parts.nodes[-1].amounts.limits, parts.job.accelerator) or 1
 
 
 READERS: dict[str, Callable[[Any], tuple[Model | None, list[Problem]]]] = {

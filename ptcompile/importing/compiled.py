@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile.compiling.build import build
 from ptcompile.frontends.amounts import parts_of
-from ptcompile.frontends.checks_endings import endings_of
+from ptcompile.frontends.checks_endings import endings
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context
 from ptcompile.operators.targets import default_target, target_named
@@ -23,8 +23,8 @@ def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
     read, _ = read_spec(spec)
     if read is None:
         return None
-    parts = parts_of(read.spec, cluster)
-    if any(one.severity == "error" for one in endings_of(read.spec, parts)):
+    parts = parts_of(read, cluster)
+    if any(one.severity == "error" for one in endings(parts)):
         return None
     job = lower(read, cluster, parts)
     named = read.spec.target

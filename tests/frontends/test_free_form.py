@@ -98,7 +98,7 @@ def test_every_part_in_kubernetes_words_is_checked(body: str, block: str) -> Non
     spec, _ = read_spec(data)
     assert spec is not None
     at = {"": ("spec",), "worker": ("spec", "worker"), "roles": ("spec", "roles", "ps")}[block]
-    assert [p.path[: len(at) + 1] for p in freeform(spec, data)] == [(*at, body.partition(":")[0])]
+    assert [p.path[: len(at) + 1] for p in freeform(spec.spec)] == [(*at, body.partition(":")[0])]
 
 
 def test_no_part_in_kubernetes_words_is_forgotten() -> None:

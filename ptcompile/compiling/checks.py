@@ -1,0 +1,103 @@
+"""Everything that is asked before a spec is built: of the spec itself, then of its job on one target, in this order.
+
+What is asked of what was built stands in `compiling.verification`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ptcompile.compiling import patches
+from ptcompile.compiling.kubernetes_parts import freeform
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.frontends import (
+    checks,
+    checks_amounts,
+    checks_devices,
+    checks_endings,
+    checks_fabric,
+    checks_images,
+    checks_roles,
+)
+from ptcompile.frontends.amounts import Parts
+from ptcompile.job.model import Context, Job
+from ptcompile.operators.common import budget, device_objects, queueing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.spec import Spec
+
+
+def machines(parts: Parts) -> Iterator[Problem]:
+    """Yield what no machine with the spec's accelerator has."""
+    if parts.job.accelerator is not None:
+        from ptcompile.frontends.checks_machines import fit
+
+        yield from fit(parts)
+
+
+def in_kubernetes_words(parts: Parts) -> Iterator[Problem]:
+    """Yield what Kubernetes' decoder has against the parts of a spec that are Kubernetes' own."""
+    return freeform(parts.job)
+
+
+CHECKS: tuple[Callable[[Parts], Iterator[Problem]], ...] = (
+    checks.metadata,
+    checks.start,
+    checks.shape,
+    checks.torchrun,
+    checks.of_profile,
+    checks.queue,
+    checks.part_names,
+    checks_roles.role_names,
+    checks.containers,
+    checks_images.images,
+    checks_amounts.amounts,
+    checks_devices.devices,
+    machines,
+    checks_fabric.fabric,
+    checks_endings.endings,
+    in_kubernetes_words,
+)
+"""What the models cannot say of a spec: fields that contradict each other, the profile, arithmetic or Kubernetes."""
+
+
+def check(parts: Parts) -> list[Problem]:
+    """Ask every question about a spec."""
+    return [problem for ask in CHECKS for problem in ask(parts)]
+
+
+def _of_target(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    yield from context.target.unsupported(job, context.cluster)
+
+
+def _of_queues(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    return queueing.unsupported(job, context.cluster, context.target)
+
+
+def _of_patches(spec: Spec, _: Job, context: Context) -> Iterator[Problem]:
+    return patches.unsupported(spec.spec, context.target)
+
+
+def _of_claims(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    return device_objects.unsupported(job, context.cluster)
+
+
+def _of_names(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    return budget.too_long(job, context.target)
+
+
+TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
+    checks.reserved_env,
+    _of_target,
+    _of_queues,
+    _of_patches,
+    _of_claims,
+    _of_names,
+)
+"""What the target cannot express of a job, and what no target can that the job's names or devices need."""
+
+
+def check_target(spec: Spec, job: Job, context: Context) -> list[Problem]:
+    """Ask every question about a job on its target. A role's field may be one that the role leaves to the job."""
+    return [problem for ask in TARGET_CHECKS for problem in ask(spec, job, context)]

@@ -1,0 +1,52 @@
+"""The checks of a spec: each function that takes a spec's parts is asked, in the one tuple."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from ptcompile import frontends
+from ptcompile.compiling.checks import CHECKS, TARGET_CHECKS, check, check_target
+from ptcompile.frontends.amounts import parts_of
+from ptcompile.frontends.spec import lower, read_spec
+from tests.making import DEFAULT_CLUSTER, context, documents, smallest
+
+
+def _public(module: ModuleType, first: str, returned: str) -> Iterator[object]:
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        signature = inspect.signature(function)
+        given = [f"{one.annotation}" for one in signature.parameters.values()]
+        if function.__module__ == module.__name__ and not name.startswith("_") and given[:1] == [first]:
+            assert signature.return_annotation == returned
+            yield function
+
+
+def test_no_check_is_forgotten() -> None:
+    names = [one.name for one in iter_modules(frontends.__path__, "ptcompile.frontends.") if "checks" in one.name]
+    found = {one for name in names for one in _public(import_module(name), "Parts", "Iterator[Problem]")}
+    asked = {one for one in CHECKS if one.__module__ in names}
+    assert {one for one in found - asked if getattr(one, "__name__", "") != "fit"} == set()
+    assert len(CHECKS) == len(set(CHECKS))
+
+
+def test_each_is_asked_in_its_order() -> None:
+    spec, _ = read_spec(
+        *documents(smallest("resources: {cpu: 2, requests: {cpu: 4}}\nqueue: A_b\ntolerations: [{x: 1}]"))
+    )
+    assert spec is not None
+    names = [problem.path[1] for problem in check(parts_of(spec, DEFAULT_CLUSTER))]
+    assert names == ["queue", "resources", "tolerations"]
+
+
+def test_a_target_is_asked_what_it_cannot_express() -> None:
+    spec, _ = read_spec(*documents(smallest("nodes: 2\nenv: {RANK: '0'}\nmanifest: {pod: {x: 1}, jobb: {}}")))
+    assert spec is not None
+    assert len(TARGET_CHECKS) == len(set(TARGET_CHECKS))
+    found = check_target(spec, lower(spec, DEFAULT_CLUSTER), context(target="pod"))
+    assert {(problem.name, problem.path[1]) for problem in found} == {
+        ("unsupported-by-target", "nodes"),
+        ("unknown-target", "manifest"),
+    }
