@@ -35,6 +35,7 @@ VERBS: dict[str, Callable[[str], object]] = {
     "lint": ptcompile.lint,
     "compile": lambda text: ptcompile.compile(text).yaml(),
     "simulate": lambda text: str(ptcompile.simulate(text).to_dict()),
+    "simulate, all pods": lambda text: str(ptcompile.simulate(text).to_dict(all_pods=True)),
     "explain": lambda text: ptcompile.explain(text).text("env"),
     "page": lambda text: html(gather(text)),
     "diff": lambda text: ptcompile.diff(text, text.replace("x", "y", 1)).text(),

@@ -94,7 +94,10 @@ def _shown(world: World, options: argparse.Namespace) -> str:
     if name:
         return _one(_find(world, name), options)
     if options.format == "json":
-        return json.dumps(world.to_dict(all_pods=options.all), indent=2) + "\n"
+        shown = world.to_dict(all_pods=options.all)
+        for cut in shown["diagnostics"][len(world.diagnostics) :]:
+            files.say(f"ptcompile: {cut['message']}; {cut['help']}\n")
+        return json.dumps(shown, indent=2) + "\n"
     from ptcompile.simulation.overview import overview
 
     return overview(world) or "no object here creates pods\n"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes.untyped import at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.claims import device_claims
@@ -15,28 +16,60 @@ from ptcompile.simulation.pod import Pod, owner_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from ptcompile.kubernetes.untyped import Json
 
 VERSION = 1
+LISTED: Final = 24 << 20
+"""Characters of the pods that are listed. In memory they take seven times as much."""
 
 
 def world_to_dict(
-    jobs: Sequence[Job], pods: Sequence[Pod], total: int, skipped: Sequence[str], diagnostics: Sequence[Diagnostic]
+    jobs: Sequence[Job], pods: Iterator[Pod], total: int, skipped: Sequence[str], diagnostics: Sequence[Diagnostic]
 ) -> dict[str, Any]:
-    """The whole world, of whose pods, `total` in all, these are shown; secrets hidden."""
+    """The whole world, of whose pods, `total` in all, these are shown as far as `LISTED` goes; secrets hidden."""
     shown = shown_jobs(jobs)
-    by_job = {id(job): one for job, one in zip(jobs, shown, strict=True)}
+    listed = _listed(pods, {id(job): one for job, one in zip(jobs, shown, strict=True)})
+    cut = [_cut(len(listed), total)] if next(pods, None) is not None else []
     return {
         "version": VERSION,
         "jobs": [job_to_dict(job) for job in shown],
-        "pods": [pod_to_dict(pod, by_job[id(pod.job)]) for pod in pods],
+        "pods": listed,
         "podsTotal": total,
-        "folded": len(pods) < total,
+        "folded": len(listed) < total,
         "skipped": list(skipped),
-        "diagnostics": [d.to_dict() for d in diagnostics],
+        "diagnostics": [d.to_dict() for d in (*diagnostics, *cut)],
     }
+
+
+def _listed(pods: Iterator[Pod], jobs: Mapping[int, Job]) -> list[dict[str, Any]]:
+    """The first pods in full, at least one. The first of a role is measured: the others are as large."""
+    listed: list[dict[str, Any]] = []
+    sizes: dict[tuple[int, str], int] = {}
+    left = LISTED
+    while left > 0 and (pod := next(pods, None)) is not None:
+        listed.append(pod_to_dict(pod, jobs[id(pod.job)]))
+        role = id(pod.job), pod.role
+        if role not in sizes:
+            sizes[role] = len(json.dumps(listed[-1], indent=2))
+        left -= sizes[role]
+    return listed
+
+
+def _cut(listed: int, total: int) -> Diagnostic:
+    """Say that the other pods are not listed."""
+    return Diagnostic(
+        code=code_of("too-large"),
+        name="too-large",
+        severity="warning",
+        message=f"the list ends after {listed} of {total} pods, at {LISTED >> 20} MiB",
+        help="ask for one with --pod NAME, or leave --all out for the first and last of each role",
+        path=(),
+        span=None,
+        stage="run",
+        authority="ptcompile",
+    )
 
 
 def job_to_dict(job: Job) -> dict[str, Any]:

@@ -125,11 +125,12 @@ class World(NamedTuple):
         """The JSON form (schemas/world.schema.json).
 
         In a world of more than 4096 pods, or of more than 64 MiB of variables, roles with more than 64 are written as
-        their first eight pods and last two, unless `all_pods` asks for all.
+        their first eight pods and last two, unless `all_pods` asks for all. Beyond 24 MiB no pod is listed, and a
+        finding `too-large` says so.
         """
         from ptcompile.simulation.as_json import world_to_dict
 
-        pods = list(self.pods if all_pods else self.pods.folded())
+        pods = iter(self.pods) if all_pods else self.pods.folded()
         return world_to_dict(self.jobs, pods, self.pods.total, self.skipped, self.diagnostics)
 
 
