@@ -16,6 +16,7 @@ from ptcompile.findings.codes import CODES
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.limits import TRUSTED, UNTRUSTED
 from ptcompile.rehearsal.actors import MOST_PODS
+from ptcompile.simulation.as_json import LISTED
 from ptcompile.simulation.budget import EXPANDED
 from tests.conftest import ROOT
 
@@ -160,6 +161,7 @@ def test_security_tells_the_limits_of_the_code() -> None:
         "values in a document, aliases expanded": f"{MAX_VALUES:,}",
         "nesting": f"{MAX_DEPTH} levels",
         "what references put into variables, command line and script": f"{EXPANDED >> 10} KiB each",
+        "pods that `simulate --all` lists": f"{LISTED >> 20} MiB",
         "pods of a rehearsal": str(MOST_PODS),
     }
     assert told == lowered | {what: (most, "the same") for what, most in same.items()}
