@@ -18,6 +18,9 @@ from ptcompile.limits import limits
 
 __all__ = ["Document", "Source", "from_data", "read"]
 
+_SEPARATOR = Pattern(r"(?m)^---[^\n]*\n?")
+"""A line that begins with `---`, its line break included."""
+
 
 def read(source: str | bytes, filename: str | None = None) -> Source:
     """Read a YAML or JSON stream as kubectl does. Never raises on its content: what is wrong becomes a problem."""
@@ -129,7 +132,8 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
     text = source.text
     start, line, most = 0, 1, limits().documents
     if "---" in text:
-        for number, (begin, end) in enumerate(_separators(text)):
+        for number, separator in enumerate(_SEPARATOR.finditer(text)):
+            begin, end = separator.span()
             if number >= most:
                 finding = Finding("too-large", f"the file has more than {most} documents", "split it", 0, 1)
                 problems.append(_problem(source, begin, finding))
@@ -145,15 +149,6 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
             start = end
     if start < len(text):
         yield start + text.startswith("\ufeff", start), len(text), line
-
-
-def _separators(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of every line that begins with `---`, its line break included."""
-    begin = 0 if text.startswith("---") else text.find("\n---") + 1 or -1
-    while begin >= 0:
-        end = text.find("\n", begin) + 1 or len(text)
-        yield begin, end
-        begin = text.find("\n---", end - 1) + 1 or -1
 
 
 def _problem(source: Source, offset: int, finding: Finding) -> Problem:

@@ -23,6 +23,7 @@ _host = Pattern(
     r"|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 ).fullmatch
 _path = Pattern(r"(?a)[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*").fullmatch
+_tag = Pattern(r"(?a)\w[\w.-]{0,127}").fullmatch
 _hexadecimal = Pattern(r"[a-f0-9]{64}").fullmatch
 _DIGESTS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Algorithms and how many hexadecimal digits each has."""
@@ -47,30 +48,17 @@ def why_not_image(image: str) -> str | None:
         return why
     host, rest = _registry(name)
     path, colon, tag = rest.partition(":")
-    if colon and not _is_tag(tag):
+    if colon and not _tag(tag):
         return f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than 128 of them"
     if path != path.lower():
         return f"the repository {path!r} must have only lower case letters"
-    if host is not None and not _is_plain(host, "-.") and not _host(host):
+    if host is not None and not _host(host):
         return f"the registry {host!r} is not a host name"
-    if not _is_plain(path, "-._/") and not _path(path):
+    if not _path(path):
         return (
             f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
         )
     return f"the repository has more than {_LONGEST} characters" if len(path) > _LONGEST else None
-
-
-def _is_tag(text: str) -> bool:
-    """Whether a text is letters, digits and `_`, with `.` and `-` after the first."""
-    letters = text.replace("-", "_").replace(".", "_").replace("_", "a")
-    return len(text) <= 128 and letters.isascii() and letters.isalnum() and text[0] not in "-."
-
-
-def _is_plain(text: str, marks: str) -> bool:
-    """Whether a text is letters and digits with single marks between: most are, and no expression is compiled."""
-    for mark in marks[1:]:
-        text = text.replace(mark, marks[0])
-    return text.isascii() and all(map(str.isalnum, text.split(marks[0])))
 
 
 def _registry(name: str) -> tuple[str | None, str]:

@@ -38,6 +38,7 @@ HUGE_PAGES: Final = "hugepages-"
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _of_label = frozenset(f"{_SMALL}0123456789-").issuperset
 _of_key = frozenset(f"{_SMALL}{_SMALL.upper()}0123456789-_.").issuperset
+_is_classic_env_name = Pattern(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
 _is_http_path = Pattern(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+").fullmatch
 
 _ENDS = "start and end with a letter or a digit"
@@ -177,7 +178,7 @@ def is_classic_env_name(text: str) -> bool:
 
 def why_not_classic_env_name(text: str) -> str | None:
     """Why servers before 1.32 and the Volcano webhook refuse a text as an environment variable's name."""
-    if not text or not _of_key(text) or text[0].isdecimal():
+    if not _is_classic_env_name(text):
         return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
     return _relative_path(text)
 

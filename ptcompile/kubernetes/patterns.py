@@ -1,8 +1,7 @@
 """Regular expressions that are compiled when they are first asked.
 
-Compiling one takes ten times as long as importing the function around it, and one manifest asks few of them. A clean
-one asks none, so that `re` itself, an eighth of a cold lint, is not imported for it. Flags stand in the expression:
-`(?a)`.
+Compiling one takes ten times as long as importing the function around it, and one manifest asks few of them. Flags
+stand in the expression: `(?a)`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the serve
 
 from __future__ import annotations
 
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.memo import kept
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ NANO: Final = 10**9
 MILLI: Final = 10**6
 """One thousandth, in nano units: what the server rounds requests and limits up to."""
 
-_DIGITS: Final = "0123456789"
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
 _BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
@@ -26,6 +26,9 @@ _BINARY_CAP: Final = (2**63 - 1) * NANO
 # Bounds on what is computed with, far beyond any cluster: 1e999999999 is a legal quantity.
 _MAX_POWER: Final = 64
 _MAX_DIGITS: Final = 1000
+
+# Go's scanner lets every part be absent: "Ki" and "+" are zero.
+_quantity = Pattern(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([-+]?[0-9]{1,18}))?").fullmatch
 
 
 class Quantity:
@@ -97,13 +100,6 @@ def valid(value: object) -> bool:
     return parse(value) is not None
 
 
-def is_plain(text: str) -> bool:
-    """Whether a text is digits and a suffix or none, as nearly all quantities are."""
-    number = text.rstrip("KMGTPEinumk")
-    suffix = text[len(number) :]
-    return number.isascii() and number.isdecimal() and (suffix in _DECIMAL or suffix in _BINARY) and valid(text)
-
-
 def parse(value: object) -> Quantity | None:
     """The quantity that a JSON value stands for, or `None` where the server refuses it.
 
@@ -122,18 +118,10 @@ def _parse(text: str) -> Quantity | None:
     plain = text.strip(" ")
     if not plain or len(text) > _MAX_DIGITS:
         return None
-    sign = plain[0] if plain[0] in "+-" else ""
-    number = plain.rstrip("KMGTPEinumk")
-    suffix = plain[len(number) :]
-    exponent = ""
-    if not suffix:
-        number, power, exponent = number.replace("E", "e").partition("e")
-        if power and not _is_exponent(exponent):
-            return None
-    whole, _, fraction = number[len(sign) :].partition(".")
-    # Go's scanner lets every part be absent: "Ki" and "+" are zero.
-    if (whole + fraction).strip(_DIGITS) or (suffix not in _DECIMAL and suffix not in _BINARY):
+    match = _quantity(plain)
+    if match is None:
         return None
+    sign, whole, fraction, suffix, exponent = match.groups(default="")
     digits = int(whole + fraction or "0")
     style: Format = "decimal"
     if suffix in _BINARY[1:]:
@@ -147,11 +135,6 @@ def _parse(text: str) -> Quantity | None:
     else:
         nano = _scaled(digits, _DECIMAL[suffix] + 9 - len(fraction))
     return Quantity(-nano if sign == "-" else nano, style)
-
-
-def _is_exponent(text: str) -> bool:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    return 1 <= len(digits) <= 18 and not digits.strip(_DIGITS)
 
 
 def _scaled(digits: int, power: int) -> int:

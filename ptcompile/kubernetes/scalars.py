@@ -28,8 +28,11 @@ _QUOTED_WORDS: Final = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
 _INT64: Final = 2**63
 _NUMBER_START: Final = "0123456789+-."
 
-_DIGITS: Final = {2: "01", 8: "01234567", 10: "0123456789", 16: "0123456789abcdefABCDEF"}
-_BASES: Final = {"0b": 2, "0B": 2, "0o": 8, "0O": 8, "0x": 16, "0X": 16}
+# Of Go's `ParseInt`, in bases 2, 8, 16 and 10; of more decimal digits Python has a limit of its own.
+_whole_number = Pattern(r"([-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|(0|[1-9][0-9]{0,19}))").fullmatch
+_BASES: Final = {2: 2, 3: 8, 4: 16, 5: 10}
+"""The base that each group of digits is in."""
+_decimal = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
 
 # A number that begins with its point keeps go's own rule: an underscore is between digits or it is not a number.
 _point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
@@ -57,11 +60,8 @@ def _go_value(text: str) -> Scalar:
     plain = text.replace("_", "") if "_" in text else text
     if (whole := _integer(plain)) is not None:
         return whole
-    if not plain.strip("0123456789+-.eE"):
-        try:
-            number = float(plain)
-        except ValueError:
-            return text
+    if _decimal(plain):
+        number = float(plain)
         return text if number - number != 0 else number
     if plain.startswith(("0b-", "0b+")) and (match := _signed_binary(plain)):
         return int(match[1], 2)
@@ -75,16 +75,10 @@ def _is_option(text: str) -> bool:
 
 def _integer(text: str) -> int | None:
     """An integer that Go's `ParseInt` or, without a sign, `ParseUint` takes in 64 bits."""
-    sign = text[0] if text[0] in "+-" else ""
-    digits = text[len(sign) :]
-    base = _BASES.get(digits[:2])
-    if base is not None:
-        digits = digits[2:]
-    else:
-        base = 8 if digits[:1] == "0" else 10
-    if not digits or digits.strip(_DIGITS[base]) or (base == 10 and len(digits) > 20):
-        return None  # of more decimal digits Python has a limit of its own
-    value = int(digits, base)
+    match = _whole_number(text)
+    if match is None or match.lastindex is None:
+        return None
+    sign, value = match[1], int(match[match.lastindex], _BASES[match.lastindex])
     if sign == "-":
         return -value if value <= _INT64 else None
     return value if value < (_INT64 if sign else 2 * _INT64) else None
@@ -146,16 +140,13 @@ _numberish = Pattern(
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
 ).fullmatch
 _dotted = Pattern(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
-_LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-# Characters that may begin a plain scalar, and those that may stand anywhere in one.
-_simple_start: Final = _LETTERS | frozenset("_/$(")
-_is_simple: Final = (_LETTERS | frozenset("0123456789_./$()=+*@%,;~^&|<>!?\\'\"[]{}-")).issuperset
-_INDICATORS: Final = frozenset(",[]{}#&*!|>'\"%@`")
-_NUMBERISH: Final = "0123456789_.:eE+-xXoObBaAcCdDfF"
+# What must not be quoted, unless it is a word such as `yes`: most strings.
+_simple = Pattern(r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
+_indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.").match
 _breaking = Pattern(
     r": |:$| #|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"
     r"|[\ud800-\udfff]"
-)
+).search
 
 
 def needs_quotes(text: str) -> bool:
@@ -163,28 +154,15 @@ def needs_quotes(text: str) -> bool:
 
     True where one of them reads the plain text as anything else, or where it cannot stand plain at all.
     """
-    option = len(text) - len(text.lstrip("-"))
-    begins = text[option : option + 1] in _LETTERS if 1 <= option <= 2 else text[:1] in _simple_start
-    if begins and _is_simple(text):
+    if _simple(text):
         return text.lower() in _QUOTED_WORDS
-    if text.isdecimal() and text.isascii():
+    if not text or text.lower() in _QUOTED_WORDS or _indicator(text) or _breaks(text):
         return True
-    if not text or text.lower() in _QUOTED_WORDS or _is_indicator(text) or _breaks(text):
-        return True
-    if text[0] not in _NUMBER_START or (text.strip(_NUMBERISH) and text[4:5] != "-"):
-        return False
-    return bool(_numberish(text)) and not _dotted(text)
-
-
-def _is_indicator(text: str) -> bool:
-    """Whether a string that is not empty begins with what is a mark in YAML."""
-    if text[0] in _INDICATORS or text[0].isspace() or text.startswith(("---", "...")):
-        return True
-    return text[0] in "-?:" and (len(text) == 1 or text[1].isspace())
+    return text[0] in _NUMBER_START and _numberish(text) is not None and not _dotted(text)
 
 
 def _breaks(text: str) -> bool:
-    """Whether a string that is not empty holds what ends a plain scalar, or what is not to be seen."""
+    """Return whether a string contains what ends a plain scalar, or what is invisible."""
     if text.isascii() and text.isprintable():
         return ": " in text or " #" in text or text[-1] in ": "
-    return _breaking.search(text) is not None
+    return _breaking(text) is not None

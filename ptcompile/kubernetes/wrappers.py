@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
 LAUNCHERS: Final = frozenset({"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune"})
 
+_python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
+
 _VALUED: Final[dict[str, str]] = {
     "exec": "a",
     "env": "u C",
@@ -124,14 +126,10 @@ def _behind(argv: Sequence[str], start: int, name: str, env: dict[str, str]) -> 
     return at
 
 
-def _is_python(name: str) -> bool:
-    return name.rstrip("0123456789.") in ("python", "pypy")
-
-
 def _entrypoint(argv: Sequence[str], start: int) -> bool:
     """Whether an unknown program gets another program as its first argument."""
     name = base(argv[start])
-    if name in SHELLS or name in LAUNCHERS or _is_python(name) or name.endswith(".py"):
+    if name in SHELLS or name in LAUNCHERS or _python(name) or name.endswith(".py"):
         return False
     following = argv[start + 1 : start + 3]
     if following[:1] == ["--"]:
@@ -142,4 +140,4 @@ def _entrypoint(argv: Sequence[str], start: int) -> bool:
 def is_program(word: str) -> bool:
     """Whether a word names a shell, Python or a launcher."""
     name = base(word)
-    return name in SHELLS or name in LAUNCHERS or _is_python(name)
+    return name in SHELLS or name in LAUNCHERS or _python(name) is not None

@@ -56,10 +56,8 @@ _WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
 _SHELLS_OWN: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Where a text may have such signs for a reason of its own."""
 _SCALARS: Final = ("$", "__", "<", "{{")
-_CAPITALS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LETTERS: Final = _CAPITALS | frozenset("abcdefghijklmnopqrstuvwxyz")
-_BEGINS: Final = (("$", _LETTERS | {"{", "_"}), ("__", _CAPITALS), ("<", _LETTERS))
-"""How a placeholder begins in the text of a file, besides `{{`: a sign, and a character behind it."""
+_begins = Pattern(r"\$[{A-Za-z_]|__[A-Z]|<[A-Za-z]").search
+"""How a placeholder begins in the text of a file, besides `{{`."""
 
 
 def placeholder(value: object) -> str | None:
@@ -72,13 +70,9 @@ def placeholder(value: object) -> str | None:
 
 def may_be_template(text: str) -> bool:
     """Whether a file may have a placeholder. `$(X)` of the kubelet is none, and most files have no other sign."""
-    found = [one for one in _BEGINS if one[0] in text]
     # A backslash may stand for any of the signs.
-    return bool(found) and ("{{" in text or "\\" in text or any(_begins(text, *one) for one in found))
-
-
-def _begins(text: str, sign: str, behind: frozenset[str]) -> bool:
-    return any(part.lstrip(sign[0])[:1] in behind for part in text.split(sign)[1:])
+    signed = "$" in text or "__" in text or "<" in text
+    return signed and ("{{" in text or "\\" in text or _begins(text) is not None)
 
 
 def unrendered(data: Mapping[str, Any]) -> Problem | None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from ptcompile.catalogue.rdzv_options import KNOWN, why_not_option
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.torchrun import option_name
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-loc
 """Options without a value. torchrun reads their variables with int()."""
 
 BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
-_HOST: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-"
+_host = Pattern(r"(?a)[\w.:-]+").fullmatch
 """The characters of a host, or of an address."""
 
 
@@ -76,7 +77,7 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     if colon and (not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16):
         return f"{port!r} is not a port"
     inside = host.removeprefix("[").removesuffix("]")
-    if not inside or inside.strip(_HOST):
+    if not _host(inside):
         return f"{host!r} is not a host name or an address"
     return "a static rendezvous needs HOST:PORT" if static and not colon else None
 

@@ -24,9 +24,9 @@ Needs = tuple[frozenset[str], ...]
 _SIGNS: Final = "$&|<>;"
 _APART: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
 """Letters and digits as they are, and a space for each other byte."""
+_JOINING: Final = "$\"'\\"
 _joined = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
 """Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
-_WORD: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
 def needs(text: str) -> Needs:
@@ -43,8 +43,7 @@ def words_of(subject: Subject) -> list[str] | None:
     if subject.base is not None:
         texts |= _texts(subject.base.source)
     text = "\0".join(texts).casefold()
-    quoted = '"' in text or "'" in text or "\\" in text
-    if _joined(text) if quoted else "$" in text and _joined_unquoted(text):
+    if any(sign in text for sign in _JOINING) and _joined(text):
         return None
     words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
     words += [sign for sign in _SIGNS if sign in text]
@@ -52,13 +51,6 @@ def words_of(subject: Subject) -> list[str] | None:
         words.append("@blank")
     words += subject.stream.kinds
     return words
-
-
-def _joined_unquoted(text: str) -> bool:
-    """What `_joined` tells, of a text in lower case without quotes."""
-    if any(part[-1:] in _WORD for part in text.split("$")[:-1]):
-        return True
-    return any(part[:1] in _WORD or part[:1] == "$" for sign in ")}" for part in text.split(sign)[1:])
 
 
 _BOXES: Final = (list, tuple, Mapping)

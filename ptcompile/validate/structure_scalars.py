@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ptcompile.findings.value_fixes import QUOTES, amount
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.kubernetes.quantity import is_plain
 from ptcompile.kubernetes.quantity import valid as valid_quantity
 from ptcompile.validate.structure_fault import Fault, Found, mismatch, shown
 
@@ -103,8 +102,6 @@ def _no_quantity(value: Any) -> Fault:
 def crd_quantity(value: Any) -> Found:
     """A quantity in a CRD: an integer, or text that fits a pattern looser than Go's parser, which reads it later."""
     if isinstance(value, str):
-        if is_plain(value):
-            return None
         if _CRD_QUANTITY(value) is None:
             return [_no_quantity(value)]
         if valid_quantity(value):

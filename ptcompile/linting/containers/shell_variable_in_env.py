@@ -44,7 +44,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         before: set[str] = set()
         for entry in container.env:
             value = entry.value or ""
-            match = _VARIABLE.search(value) if "$" in value.replace("$(", "") and "\n" not in value else None
+            match = _VARIABLE.search(value) if "\n" not in value else None
             if match is not None:
                 name = match[1] or match[2]
                 path = (*entry.path, "value")

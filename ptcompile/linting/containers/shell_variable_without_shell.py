@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if not known(container) or starts_shell(container) or base(container.words[0]) in _OTHERS:
             continue
         for at, text in enumerate(container.words):
-            match = _VARIABLE.search(text) if "$" in text.replace("$(", "") and "\n" not in text else None
+            match = _VARIABLE.search(text) if "\n" not in text else None
             if match is not None:
                 word = container.argv[at]
                 name = match[1] or match[2]

@@ -31,12 +31,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.environment import never_a_number
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, known
 
+_seconds = Pattern(r"(?a)\s*\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*").fullmatch
 _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
@@ -66,20 +68,8 @@ def _values(one: Trainer) -> dict[str, str]:
 
 def _taken(option: str, value: str) -> bool:
     if option == "monitor-interval":
-        return (value.isascii() and value.isdigit()) or _is_fraction(value)
+        return _seconds(value) is not None
     return is_int(value) and 0 <= int(value) <= _MOST.get(option, 2**31 - 1)
-
-
-def _is_fraction(value: str) -> bool:
-    """Whether `float` takes a text as a number that is not negative, without underscores and words."""
-    number = value.strip(" \t\n\r\f\v").removeprefix("+")
-    if number.startswith(("+", "-")) or number.strip("0123456789.eE+-"):
-        return False
-    try:
-        float(number)
-    except ValueError:
-        return False
-    return True
 
 
 def _wanted(option: str) -> str:

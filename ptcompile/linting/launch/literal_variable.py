@@ -64,8 +64,7 @@ if TYPE_CHECKING:
     from ptcompile.findings.terms import Severity
     from ptcompile.kubernetes.untyped import Json
 
-_NAME: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-_LETTERS: Final = frozenset(_NAME[:26])
+_references = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)").findall
 _OPERATORS = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
@@ -131,16 +130,6 @@ def _named(subject: Subject, value: str, known: Collection[str]) -> list[str]:
     """The variables that a text refers to and that are not known there."""
     names = dict.fromkeys(_references(value))
     return [name for name in names if name not in known and not _of_a_service(subject, name)]
-
-
-def _references(value: str) -> Iterator[str]:
-    """The names in `$(NAME)`, where the name is in capitals and no `$` stands before it."""
-    before, *parts = value.split("$(")
-    for part in parts:
-        name, closed, _ = part.partition(")")
-        if closed and name[:1] in _LETTERS and not name.strip(_NAME) and not before.endswith("$"):
-            yield name
-        before = part
 
 
 def _of_a_service(subject: Subject, name: str) -> bool:

@@ -52,6 +52,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.hosts import wrong
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
@@ -59,16 +60,10 @@ from ptcompile.linting.views import views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.simulation import Pod
 
-_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
-_PLAIN: Final = "abcdefghijklmnopqrstuvwxyz0123456789-."
-"""What hosts are made of."""
-
-_JOINED: Final = "_./@$-"
-"""What makes one word of a host and what is beside it: `/data/a-0.b`, `user@a-0.b`."""
+_named = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?![\w/-])").findall
+"""Finds the hosts of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -93,28 +88,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 def _hosts(container: Container) -> list[tuple[Container, int, str]]:
     """The hosts that a container names, each with the index of the text, of its words and then of its variables."""
     texts = [*container.words, *[entry.value or "" for entry in container.env]]
-    named = [(at, text) for at, text in enumerate(texts) if "." in text and "-" in text]
-    return [(container, at, host) for at, text in named for host in _named(text)]
-
-
-def _named(text: str) -> Iterator[str]:
-    """The hosts of pods that a text names, such as `train-0.train.research.svc`."""
-    for part in text.split():
-        if "." in part and "-" in part:
-            for word in "".join([c if c.isalnum() or c in _JOINED else " " for c in part]).split():
-                yield from _host(word)
-
-
-def _host(word: str) -> Iterator[str]:
-    """The host that a word begins with: `NAME-0` and labels, of which the last does not go on as something else."""
-    plain = word[: len(word) - len(word.lstrip(_PLAIN))]
-    first, *labels = plain.split(".")
-    name, _, number = first.rpartition("-")
-    if word[len(plain) : len(plain) + 1] not in ("", "@", "$"):
-        del labels[-1:]
-    wrong = next((i for i, label in enumerate(labels) if label[:1] not in _LETTERS), len(labels))
-    if name[:1] in _LETTERS and number.isdecimal() and wrong:
-        yield ".".join((first, *labels[:wrong]))
+    return [(container, at, host) for at, text in enumerate(texts) for host in _named(text)]
 
 
 def _place(container: Container, at: int) -> Path:
