@@ -162,7 +162,7 @@ def test_a_mistake_in_a_spec_needs_no_pydantic(mistake: str) -> None:
     assert "ptcompile.vocabulary.faults" in loaded
 
 
-NO_USE = {"typing", "json", "contextlib", "importlib.util", "math", "array", "bisect"}
+NO_USE = {"typing", "contextlib", "importlib.util", "math", "array", "bisect"}
 """Modules of Python's own that are 1 to 10 % of a cold start each: a clean run has no use for them."""
 
 
@@ -180,7 +180,7 @@ def test_compiling_a_spec_needs_little_of_python(words: tuple[str, ...], tmp_pat
     path = tmp_path / "spec.yaml"
     path.write_text(SPEC, encoding="utf-8")
     loaded = _commanded(*words, str(path)) - _loaded("pass")
-    assert not loaded & (NO_USE - {"math"} if "--no-lint" in words else {"typing", "json"})
+    assert not loaded & (NO_USE - {"math"} if "--no-lint" in words else {"typing"})
 
 
 def test_options_ask_no_terminal_through_shutil(tmp_path: Path) -> None:

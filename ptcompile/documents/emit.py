@@ -6,16 +6,12 @@ quoted where any reader would take it for something else; text of several lines 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import needs_quotes
 from ptcompile.memo import Answers
-
-try:
-    from _json import encode_basestring as _json_text  # what json.dumps asks, without json and the re that it imports
-except ImportError:
-    from json.encoder import encode_basestring as _json_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +147,7 @@ _keys: Final = Answers(_key, _MOST_KEPT)
 
 def _quoted(value: str) -> str:
     """Double quotes with JSON's escapes, which all readers share; never surrogate pairs, which kubectl refuses."""
-    text = _json_text(value)
+    text = json.dumps(value, ensure_ascii=False)
     return text if text.isascii() and text.isprintable() else _escaped.sub(_escape, text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from functools import cache
 
@@ -29,24 +30,5 @@ def schema_text(name: str) -> str:
 @cache
 def load(name: str) -> Schema:
     """A schema as data. It is shared and must not be changed."""
-    schema: Schema = _read(schema_text(name))
+    schema: Schema = json.loads(schema_text(name))
     return schema
-
-
-class _AsUsual:
-    """What the scanner of json asks of its decoder."""
-
-    strict, object_hook, object_pairs_hook = True, None, None
-    parse_float, parse_int, parse_constant = float, int, float
-
-
-def _read(text: str) -> Any:
-    """`json.loads` by the part of it that is in C: an import of json takes re with it, a seventh of a cold lint."""
-    try:
-        from _json import make_scanner
-    except ImportError:  # not CPython
-        import json
-
-        return json.loads(text)
-    usual: Any = _AsUsual
-    return make_scanner(usual)(text, 0)[0]
