@@ -5,6 +5,7 @@ A process that lints all day keeps no megabyte of any file, whatever stands in i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 __all__ = ["LONGEST", "cached_property", "kept"]
@@ -43,12 +44,12 @@ class Answers(dict[str, "Answer"]):
         return answer
 
 
-if TYPE_CHECKING:
+if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property
 else:
 
     class cached_property:  # noqa: N801 - named like the one in functools
-        """`functools.cached_property` without its lock, which is half of its time before Python 3.12.
+        """`functools.cached_property` without its lock, which is half of its time; Python 3.12 has none.
 
         Two threads that ask at once compute the same value twice.
         """
