@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptcompile.limits import limits
+from ptcompile import disk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def source(given: Any, parameter: str) -> Any:
     if isinstance(given, tuple) and not hasattr(given, "_fields"):
         return list(given)
     if isinstance(given, os.PathLike):
-        with open(given, "rb") as file:
-            return file.read(limits().characters + 1)
+        return disk.read(given)
     raise TypeError(f"{parameter} must be {_SOURCE}, not {_name(given)}")
 
 

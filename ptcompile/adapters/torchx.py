@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from torchx.schedulers.api import (
@@ -22,6 +21,7 @@ from torchx.schedulers.ids import make_unique
 from torchx.specs import AppDef, AppDryRunInfo, AppState, ReplicaStatus, Role, RoleStatus, runopts
 
 import ptcompile
+from ptcompile import disk
 from ptcompile.adapters import cluster
 from ptcompile.adapters.torchx_spec import spec_of
 from ptcompile.operators.targets import TARGETS
@@ -87,7 +87,7 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
             "labels": {**_OURS, "torchx.pytorch.org/app-name": cluster.label(app.name)},
         }
         spec["spec"] |= {"queue": cfg["queue"]} if cfg.get("queue") else {}
-        profile = Path(str(cfg["cluster"])).read_text(encoding="utf-8") if cfg.get("cluster") else None
+        profile = disk.read(str(cfg["cluster"])) if cfg.get("cluster") else None
         result = ptcompile.compile(spec, target=cfg.get("target"), cluster=profile)
         result.unwrap()
         return AppDryRunInfo(Request(result, namespace), lambda request: request.result.yaml())

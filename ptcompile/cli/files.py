@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from ptcompile.cli.trust import leads_out, places, untrusted
+from ptcompile import disk
+from ptcompile.cli.trust import untrusted
+from ptcompile.disk import leads_out, places
 from ptcompile.limits import limits
 from ptcompile.typed import NamedTuple
 
@@ -19,8 +20,6 @@ SUFFIXES = (".yaml", ".yml", ".json")
 BUG = "this is a bug in ptcompile"
 """Part of every message about an internal error; tests and the fuzzer look for it."""
 _STDIN = frozenset({"-", "/dev/stdin"})
-_PIECE = 1 << 20
-"""Bytes that are read at once of a file that is larger than it says."""
 ERASE: list[str] = []
 """What erases a line of progress that is on the terminal, before anything else is written."""
 
@@ -84,17 +83,42 @@ def _expand(paths: Sequence[str], exclude: Callable[[str], bool]) -> Iterator[tu
         if os.path.isdir(path):
             yield from ((one, False) for one in walk(path, exclude))
         elif "*" in path and not os.path.exists(path):
-            from glob import glob
-
-            there = sorted(one for one in glob(path, recursive=True) if os.path.isfile(one))
+            there = sorted(one for one in set(_glob(path)) if os.path.isfile(one))
             yield from ((one, False) for one in there if not exclude(one))
         else:
             yield path, True
 
 
+def _glob(pattern: str) -> Iterator[str]:
+    """Yield the paths of a glob, as glob.glob does, but enter no links below `**`: a few loops would never end."""
+    from fnmatch import filter as matching
+    from glob import has_magic
+
+    above, name = os.path.split(pattern)
+    for folder in _glob(above) if has_magic(above) else (above,):
+        if name == "**":
+            for inside, inner, names in disk.walk(folder or os.curdir):
+                inner[:] = [one for one in inner if not one.startswith(".")]
+                below = inside if folder else inside[2:]  # without `./`
+                yield below
+                yield from (os.path.join(below, one) for one in names if not one.startswith("."))
+        elif has_magic(name):
+            visible = (one for one in _names(folder or os.curdir) if not one.startswith(".") or name.startswith("."))
+            yield from (os.path.join(folder, one) for one in matching(visible, name))
+        elif os.path.lexists(os.path.join(folder, name)):
+            yield os.path.join(folder, name)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 def walk(top: str, exclude: Callable[[str], bool]) -> Iterator[str]:
     """The YAML and JSON files of a folder, in order, without hidden folders and what is excluded."""
-    for folder, inner, names in os.walk(top):
+    for folder, inner, names in disk.walk(top):
         visible = sorted(name for name in inner if not name.startswith("."))
         inner[:] = [name for name in visible if not exclude(os.path.join(folder, name, ""))]
         paths = (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
@@ -102,18 +126,7 @@ def walk(top: str, exclude: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _read(path: str) -> bytes:
-    """At most one byte more than a file may have: the reader says that it is too large, and nothing is exhausted."""
-    if path in _STDIN:
-        return _stdin()
-    most = limits().characters + 1
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("not a regular file")
-        content = file.read(min(status.st_size + 1, most))  # what is asked for is allocated
-        while len(content) < most and (more := file.read(min(most - len(content), _PIECE))):
-            content += more
-        return content
+    return _stdin() if path in _STDIN else disk.read(path)
 
 
 def _stdin() -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
+from ptcompile import disk
 from ptcompile.cli import config as configuration
 from ptcompile.cli import files
 from ptcompile.cli.config import Config
@@ -115,10 +116,10 @@ class Workspace:
             now = os.stat(path)
             stamp = now.st_mtime_ns, now.st_size
             if path not in self._read or self._read[path][0] != stamp:
-                content = files.read(path) if now.st_size <= _LARGEST else b""
-                wanted = any(word in content for word in _WORDS)
+                content = disk.read_found(path, _LARGEST)
+                wanted = len(content) <= _LARGEST and any(word in content for word in _WORDS)
                 self._read[path] = stamp, content if wanted else None
-        except (OSError, UsageError):
+        except OSError:
             return None
         return self._read[path][1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import signal
 import subprocess
@@ -12,6 +13,9 @@ import pytest
 
 from ptcompile.cli import files, temporaries
 from ptcompile.cli.files import UsageError, write_files
+from tests.cli.running import here
+
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -151,3 +155,38 @@ def test_one_file_in_two_spellings_is_read_once(tmp_path: Path, monkeypatch: pyt
     spellings = [["inner"], ["inner/a.yaml", "other/a.yaml"], ["inner", "other"], ["inner/../inner/a.yaml", "./inner/"]]
     for paths in spellings:
         assert len(files.read_all(paths)[0]) == 1, paths
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+@pytest.mark.parametrize(
+    "pattern", ["**/*.yaml", "m/**/*.yaml", "m/**", "**", "*/*.y*", "m/[ab]/?.y*", "*/.h*", "none/*"]
+)
+def test_a_glob_finds_what_the_standard_library_finds(
+    pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("m/a/x.yaml", "m/b/y.yaml", "m/.hidden/z.yaml", "m/.h.yaml", "w.yaml", "m/b/c/v.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    for top in ("", f"{tmp_path}/"):
+        expected = sorted(one for one in glob.glob(top + pattern, recursive=True) if Path(one).is_file())  # noqa: PTH207
+        assert [path for path, _ in files._expand([top + pattern], lambda _: False)] == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_glob_ends_where_links_are_loops(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").touch()
+    for name in ("x", "y", "z"):
+        (tmp_path / name).symlink_to(".")
+    found, unreadable = files.read_all([str(tmp_path / "**" / "*.yaml")])
+    assert ([Path(one.name).name for one in found], unreadable) == (["a.yaml"], [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices")
+@pytest.mark.parametrize("words", [("--schemas",), ("--cluster",), ("--config",), ()])
+def test_a_pipe_or_a_device_that_is_named(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: Pod\n")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        ran = here(capsys, "lint", tmp_path / "a.yaml", *words, path)
+        assert (ran.status, f"{path}: not a regular file" in ran.err) == (2, True), ran.err

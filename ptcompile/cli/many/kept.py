@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 
+from ptcompile import disk
 from ptcompile.cli.files import File
 from ptcompile.cli.many import Judged
 from ptcompile.cli.many.entries import decoded, encoded
@@ -103,12 +104,11 @@ def prepare(folder: str) -> None:
 
 def _read(path: str) -> dict[str, Any]:
     """The entries of a file; none where it is not as it was written."""
-    with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
-        digest, _, body = file.read(_LARGEST + 1).partition(b"\n")
-        status = os.fstat(file.fileno())
+    with suppress(OSError, ValueError, RecursionError):
+        digest, _, body = disk.read(path, _LARGEST).partition(b"\n")
         if digest == sha256(body).hexdigest().encode():
             known = json.loads(body)
-            if time.time() - status.st_mtime > _OLD:
+            if time.time() - os.stat(path).st_mtime > _OLD:
                 os.utime(path)
             return known if isinstance(known, dict) else {}
     return {}

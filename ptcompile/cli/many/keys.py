@@ -14,13 +14,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
+from ptcompile import disk
 from ptcompile.about import __version__
 from ptcompile.documents.schema_files import FOLDERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.cli.beside import Beside
     from ptcompile.cli.config import Config
@@ -50,7 +51,7 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
         "unknown_kinds": options.unknown_kinds,
         "lines": lines,
         "cluster": config.cluster and _content(config.cluster),
-        "schemas": [(path, _content(path)) for one in config.schemas for path in _under(one)],
+        "schemas": [(path, _content(path)) for one in config.schemas for path in _schemas(one)],
         "rule": config.rule,
     }
     return sha256(json.dumps(told, sort_keys=True, default=repr).encode()).hexdigest()
@@ -95,16 +96,11 @@ def _libraries() -> Iterator[str]:
         yield from (name for name in names if name.endswith("-info") and name.lower().startswith(_LIBRARIES))
 
 
-def _under(path: str) -> Iterator[str]:
-    """A file, or the files under a folder."""
-    if not os.path.isdir(path):
-        yield path
-        return
-    for folder, inner, names in os.walk(path):
-        inner.sort()
-        yield from (os.path.join(folder, name) for name in sorted(names))
+def _schemas(path: str) -> Iterator[str]:
+    from ptcompile.validate.definitions.files import files_of
+
+    return files_of(path)
 
 
-def _content(path: str) -> Any:
-    with open(path, "rb") as file:
-        return sha256(file.read()).hexdigest()
+def _content(path: str) -> str:
+    return sha256(disk.read(path)).hexdigest()

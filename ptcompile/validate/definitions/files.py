@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from ptcompile import disk
 from ptcompile.documents import source
+from ptcompile.limits import limits
 from ptcompile.streams import objects
 from ptcompile.validate.definitions import Definition, Definitions, JsonSchema, Kind
 from ptcompile.validate.definitions.crd import is_crd, kinds_of
@@ -29,8 +31,9 @@ def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
     for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         name = os.fspath(path)
         before = len(kinds) + len(schemas)
-        for file in _files(name):
-            found = _read(file, *_stamp(file))
+        reader = disk.read_found if os.path.isdir(name) else disk.read
+        for file in files_of(name):
+            found = _read(file, reader, *_stamp(file))
             kinds.update(found.kinds)
             schemas.update(found.files)
         if len(kinds) + len(schemas) == before:
@@ -48,11 +51,12 @@ def definitions_of(manifests: Iterable[Mapping[str, Any]]) -> dict[Kind, Definit
     }
 
 
-def _files(path: str) -> Iterator[str]:
+def files_of(path: str) -> Iterator[str]:
+    """Yield a file that was named, or the files under a folder that may hold definitions."""
     if not os.path.isdir(path):
         yield path
         return
-    for folder, inner, names in os.walk(path):
+    for folder, inner, names in disk.walk(path):
         inner.sort()
         yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(_ENDINGS))
 
@@ -66,10 +70,14 @@ def _stamp(path: str) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=512)
-def _read(path: str, changed: int, size: int) -> Definitions:
-    """The definitions of a file as it is now: the other arguments tell a changed file from the one that is kept."""
-    with open(path, "rb") as file:
-        content = file.read()
+def _read(path: str, reader: Callable[[str], bytes], changed: int, size: int) -> Definitions:
+    """Return the definitions of a file as it is now: time and size tell a changed file from the one that is kept."""
+    try:
+        content = reader(path)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from None
+    if len(content) > limits().characters:
+        raise ValueError(f"{path}: larger than {limits().characters} bytes")
     if path.endswith(".json"):
         schema = _json(content, path)
         if not is_crd(schema):
@@ -84,6 +92,8 @@ def _read(path: str, changed: int, size: int) -> Definitions:
 def _json(content: bytes, path: str) -> dict[str, Any]:
     try:
         schema = json.loads(content)
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(schema, dict):
