@@ -6,110 +6,149 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from ptcompile import disk
+from ptcompile.cli import files
+from ptcompile.cli.gitignore import Verdict, lines_of, matcher
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
-
-    from pathspec import PathSpec
+    from typing import Final
 
     from ptcompile.cli.config import Config
 
 DEFAULT: Final = frozenset({"node_modules", "venv", "__pycache__"})
 """Folders that are left out where the configuration has no `exclude` of its own."""
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_MOST_PATTERNS: Final = 1 << 17
+"""Bytes of a .gitignore: some six thousand lines, each of which costs time for every file."""
+_MOST_KUSTOMIZATION: Final = 1 << 20
 
 
 def excluding(config: Config) -> Callable[[str], bool]:
-    """Whether a path that was found in a folder is left out; a folder's ends in a slash.
+    """Return whether a path that was found in a folder is left out; a folder's path ends in a slash.
 
-    Patterns are those of .gitignore, from the folder of the configuration, or of the .gitignore file, on. A kustomize
-    patch is a part of an object, and is judged in what `kustomize build` prints.
+    Patterns are those of .gitignore, relative to the folder of the configuration or of the .gitignore file. A
+    kustomize patch is a part of an object, and is judged in what `kustomize build` prints.
     """
-    patterns = (*(config.exclude or ()), *config.extend_exclude)
-    folders: dict[str, _Folder] = {}
+    patterns = tuple(os.fsencode(line) for line in (*(config.exclude or ()), *config.extend_exclude))
+    own = _Patterns(os.path.abspath(config.folder), matcher(patterns)) if patterns else None
+    known: dict[str, _Folder] = {}
+    patches = cache(_patches)
+
+    def folder_of(place: str) -> _Folder:
+        chain = []
+        while place not in known:
+            chain.append(place)
+            above = os.path.dirname(place)
+            if above == place or (_is_root(place) and (own is None or not place.startswith(own.base))):
+                break
+            place = above
+        for place in reversed(chain):
+            known[place] = _folder(place, known.get(os.path.dirname(place)), own)
+        return known[place]
 
     def excluded(path: str) -> bool:
         above, name = os.path.split(path.rstrip(os.sep))
-        end = os.sep if path.endswith(os.sep) else ""
-        if config.exclude is None and end and name in DEFAULT:
+        is_folder = path.endswith(os.sep)
+        if config.exclude is None and is_folder and name in DEFAULT:
             return True
-        folder = folders.get(above)
-        if folder is None:
-            folder = folders[above] = _folder(os.path.abspath(above))
-        full = os.path.join(folder.place, name) + end
-        if patterns and _matches(patterns, os.path.abspath(config.folder), full):
+        folder = folder_of(os.path.abspath(above))
+        if folder.excluded or folder.ignored or _named_by(folder, name, is_folder):
             return True
-        if folder.ignores and any(_matches(*ignore, full) for ignore in folder.ignores):
-            return True
-        return _patch(full) if end else name in folder.patches
+        higher, inner = os.path.split(folder.place)
+        return name in patches(folder.place) or f"{inner}/{name}" in patches(higher)
 
     return excluded
 
 
+class _Patterns(NamedTuple):
+    """Lines of patterns, and the folder that their paths are relative to."""
+
+    base: str
+    verdict: Verdict
+
+
 class _Folder(NamedTuple):
-    """What is the same for all files of a folder."""
+    """What all files of a folder share."""
 
     place: str
-    """Its absolute path."""
-    ignores: tuple[tuple[tuple[str, ...], str], ...]
-    patches: frozenset[str]
-    """Its files that a kustomization names as patches."""
+    """Absolute path."""
+    own: _Patterns | None
+    """Patterns of the configuration, if the folder lies below it."""
+    ignores: tuple[_Patterns, ...]
+    """Patterns of the .gitignore files up to the root of the repository, the nearest first."""
+    excluded: bool
+    """Whether the configuration excludes the folder or one above it."""
+    ignored: bool
+    """Whether git ignores the folder or one above it."""
 
 
-def _folder(place: str) -> _Folder:
-    above, inner = os.path.split(place)
-    named = [one.removeprefix(f"{inner}/") for one in _patches(above) if one.startswith(f"{inner}/")]
-    return _Folder(place, _ignores(place), _patches(place).union(named))
+def _folder(place: str, above: _Folder | None, own: _Patterns | None) -> _Folder:
+    name = os.path.basename(place)
+    inside = own is not None and (place == own.base or (above is not None and above.own is not None))
+    ignores = _patterns(place)
+    excluded = ignored = False
+    if above is not None:
+        if not _is_root(place):
+            ignores = (*ignores, *above.ignores)
+            ignored = above.ignored or _ignored(above.ignores, above.place, name, True)
+        excluded = above.excluded or (above.own is not None and _ignored((above.own,), above.place, name, True))
+    return _Folder(place, own if inside else None, ignores, excluded, ignored)
 
 
-def _matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
-    relative = os.path.relpath(path, folder).replace(os.sep, "/") + ("/" if path.endswith(os.sep) else "")
-    relative = os.fsencode(relative).decode(errors="replace")  # pathspec encodes it again, where RE2 is installed
-    return not relative.startswith("../") and _spec(patterns).match_file(relative)
+def _is_root(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, ".git"))
 
 
-@cache
-def _spec(patterns: tuple[str, ...]) -> PathSpec[Any]:
-    from pathspec import GitIgnoreSpec  # only where a folder is walked
-
-    return GitIgnoreSpec.from_lines(patterns)
-
-
-@cache
-def _ignores(folder: str) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """The .gitignore files that count in a folder, up to the root of its repository: their lines, and their folders."""
-    found = _lines(os.path.join(folder, ".gitignore"))
-    own = ((found, folder),) if found else ()
-    above = os.path.dirname(folder)
-    if above == folder or os.path.exists(os.path.join(folder, ".git")):
-        return own
-    return (*own, *_ignores(above))
+def _named_by(folder: _Folder, name: str, is_folder: bool) -> bool:
+    """Return whether the patterns of the configuration or of git name a file or a folder of a folder."""
+    if folder.own is not None and _ignored((folder.own,), folder.place, name, is_folder):
+        return True
+    return _ignored(folder.ignores, folder.place, name, is_folder)
 
 
-def _lines(path: str) -> tuple[str, ...]:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return tuple(file.read().splitlines())
-    except OSError:
+def _ignored(patterns: tuple[_Patterns, ...], place: str, name: str, is_folder: bool) -> bool:
+    """Return what the first patterns say that have a line for a name in a folder."""
+    for base, verdict in patterns:
+        relative = os.path.join(place, name)[len(os.path.join(base, "")) :].replace(os.sep, "/")
+        found = verdict(os.fsencode(relative), is_folder)
+        if found is not None:
+            return found
+    return False
+
+
+def _patterns(folder: str) -> tuple[_Patterns, ...]:
+    """Return the patterns of a folder's .gitignore, if it has one. git does not follow a link there."""
+    path = os.path.join(folder, ".gitignore")
+    if os.path.islink(path):
+        files.say(f"ptcompile: {path}: a link, which git does not follow; its patterns are not used\n")
         return ()
+    content = _content(path, _MOST_PATTERNS)
+    return (_Patterns(folder, matcher(lines_of(content))),) if content else ()
 
 
-def _patch(path: str) -> bool:
-    """Whether a kustomization in a folder, or in the one above it, names the folder, whose path ends in a slash."""
-    folder, name = os.path.split(path)
-    above, inner = os.path.split(folder)
-    return name in _patches(folder) or f"{inner}/{name}" in _patches(above)
+def _content(path: str, most: int) -> bytes:
+    """Return the bytes of a file that decides what is left out; none, with a sentence, if it cannot be used."""
+    try:
+        content = disk.read_found(path, most)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        files.say(f"ptcompile: {path}: {files.reason(error)}; it is not used\n")
+        return b""
+    if len(content) > most:
+        files.say(f"ptcompile: {path}: larger than {most} bytes; it is not used\n")
+        return b""
+    return content
 
 
-@cache
 def _patches(folder: str) -> frozenset[str]:
-    """The files that the kustomization of a folder patches objects with, as it writes them."""
+    """Return the files that the kustomization of a folder patches objects with, as it writes them."""
     for name in _KUSTOMIZATIONS:
-        text = "\n".join(_lines(os.path.join(folder, name)))
-        if text:
-            return frozenset(_named(text))
+        content = _content(os.path.join(folder, name), _MOST_KUSTOMIZATION)
+        if content:
+            return frozenset(_named(content.decode(errors="replace")))
     return frozenset()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +104,17 @@ def test_the_files_that_define_something(tmp_path: Path) -> None:
     assert len(workspace.files()) == 2, "the folder is not read again for every question"
     workspace.changed()
     assert [Path(one.path).name for one in workspace.files()] == ["new.yaml", "b.yaml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
+def test_files_that_lead_out_and_files_that_are_none_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "outside.yaml").write_text(CONFIG_MAP, encoding="utf-8")
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    workspace = written(folder, {".git/HEAD": "", "a.yaml": CONFIG_MAP})
+    for name, target in {"link": "../outside.yaml", "own": "a.yaml", "zero": "/dev/zero"}.items():
+        (folder / f"{name}.yaml").symlink_to(target)
+    os.mkfifo(folder / "pipe.yaml")
+    (folder / ".gitignore").symlink_to("/dev/zero")
+    (folder / "kustomization.yaml").symlink_to("/dev/zero")
+    assert [Path(one.path).name for one in workspace.files()] == ["a.yaml", "own.yaml"]
