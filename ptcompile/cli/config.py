@@ -7,11 +7,12 @@ the command line. It names no file outside of the repository.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.trust import inside, root_of
+from ptcompile.disk import inside, leads_out, root_of
 from ptcompile.findings.selection import NO_CODES, named
 from ptcompile.kubernetes.names import suggest
 from ptcompile.kubernetes.versions import parse_version
@@ -27,6 +28,10 @@ else:
     Extensions = object  # as text, NamedTuple would compile it
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
+_MOST: Final = 1 << 18
+"""Bytes of a configuration."""
+_MOST_DOTS: Final = 100
+"""More of them in one key, and tomllib takes memory with the square of their number."""
 
 
 class Config(NamedTuple):
@@ -97,7 +102,7 @@ def extensions() -> Extensions | None:
 
 
 def _nearest(start: str | None) -> str | None:
-    """The nearest file up to the root of the repository; outside of one that of the folder alone."""
+    """Return the nearest file up to the root of the repository; outside of one only the folder itself is searched."""
     try:
         folder = os.path.abspath(start or os.getcwd())
     except OSError:  # it was deleted
@@ -106,25 +111,52 @@ def _nearest(start: str | None) -> str | None:
     while True:
         for name in FILES:
             path = os.path.join(folder, name)
-            if os.path.isfile(path) and (name == FILES[0] or b"[tool.ptcompile" in files.read(path)):
+            if os.path.isfile(path) and _configures(path):
                 return path
         if folder == root:
             return None
         folder = os.path.dirname(folder)
 
 
+def _configures(path: str) -> bool:
+    """Return whether a file that was found is a configuration. Raises `UsageError` for one that cannot be read."""
+    if tree := leads_out(path):
+        if os.path.basename(path) != FILES[0]:
+            return False  # most have nothing to do with ptcompile
+        raise UsageError(f"{path}: a link that leads out of {tree}; name it with --config to use it")
+    return os.path.basename(path) == FILES[0] or b"[tool.ptcompile" in files.read(path)
+
+
 def _table(path: str) -> Mapping[str, Any] | None:
     import tomllib  # with datetime and large expressions: for those who have a configuration
 
+    content = files.read(path)
+    if len(content) > _MOST:
+        raise UsageError(f"{path}: larger than {_MOST} bytes, which is the limit for a configuration")
     try:
-        data = tomllib.loads(files.read(path).decode())
+        text = content.decode()
+        if line := _line_of_long_key(text):
+            raise UsageError(f"{path}: line {line} has a key with more than {_MOST_DOTS} dots")
+        data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}") from None
+    except ValueError:  # int() refuses what would take it too long
+        raise UsageError(f"{path}: a number has more than {sys.get_int_max_str_digits()} digits") from None
+    except RecursionError:
+        raise UsageError(f"{path}: arrays or inline tables are nested too deeply") from None
     if os.path.basename(path) != "pyproject.toml":
         return data
     tool = data.get("tool")
     table = tool.get("ptcompile") if isinstance(tool, Mapping) else None
     return table if isinstance(table, Mapping) else None
+
+
+def _line_of_long_key(text: str) -> int | None:
+    import re
+
+    part = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+    key = re.search(rf"(?<![A-Za-z0-9_-]){part}(?:[ \t]*+\.[ \t]*+{part}){{{_MOST_DOTS + 1}}}", text)
+    return text.count("\n", 0, key.start()) + 1 if key else None
 
 
 def _config(table: Mapping[str, Any], path: str) -> Config:

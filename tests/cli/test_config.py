@@ -1,0 +1,68 @@
+"""Configurations that cannot be used: a sentence and exit status 2, without a wait and without much memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptcompile.cli import config
+from ptcompile.cli.files import UsageError
+from tests.cli.running import here
+
+Capture = pytest.CaptureFixture[str]
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: 'b:1'}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a" + ".a" * 30000 + " = 1", "line 1 has a key with more than 100 dots"),
+        ("ignore = []\n[a" + " . 'b'" * 101 + "]", "line 2 has a key with more than 100 dots"),
+        ('x = {a."b"' + ".c" * 100 + " = 1}", "line 1 has a key with more than 100 dots"),
+        ("a = " + "[" * 30000, "arrays or inline tables are nested too deeply"),
+        ("a = " + "{a=" * 30000, "arrays or inline tables are nested too deeply"),
+        ("a = " + "9" * 60000, "a number has more than 4300 digits"),
+        ("#" * (1 << 18) + "\n", "larger than 262144 bytes, which is the limit for a configuration"),
+        ("a = ", "Invalid value (at line 1, column 5)"),
+        ("a = '\udcff'", "can't decode byte 0xff"),
+    ],
+    ids=lambda told: told[:12],
+)
+def test_a_configuration_that_cannot_be_read(text: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "a.yaml").write_text(POD)
+    for name in ("ptcompile.toml", "pyproject.toml"):
+        path = tmp_path / name
+        path.write_bytes((text + "\n[tool.ptcompile]\n").encode(errors="surrogateescape"))
+        ran = here(capsys, "lint", "--untrusted", "--config", path, tmp_path / "a.yaml")
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.err.startswith(f"ptcompile: {path}: ")
+        assert said in ran.err
+        assert len(ran.err) < 500
+        assert "this is a bug" not in ran.err
+
+
+def test_dots_that_are_not_those_of_a_key(tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text(
+        "# " + "a.b c.d, " * 200 + "\nexclude = [" + "'a.b.c.yaml', " * 200 + "]\n" + f"ignore = []\n[{'a.' * 99}a]"
+    )
+    with pytest.raises(UsageError, match="a: unknown key"):
+        config.load(str(path))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_configuration_that_leads_out_is_not_followed(tmp_path: Path, capsys: Capture) -> None:
+    repository = tmp_path / "repo"
+    (repository / ".git").mkdir(parents=True)
+    (repository / "a.yaml").write_text(POD)
+    (tmp_path / "outside.toml").write_text("secret-of-the-machine")
+    (repository / "pyproject.toml").symlink_to("../outside.toml")
+    assert config.load(None, start=str(repository)) == config.Config()
+    (repository / "ptcompile.toml").symlink_to("../outside.toml")
+    with pytest.raises(UsageError, match=r"a link that leads out of .*; name it with --config to use it"):
+        config.load(None, start=str(repository))
+    (repository / "ptcompile.toml").unlink()
+    (repository / "ptcompile.toml").symlink_to("/dev/zero")
+    assert config.load(None, start=str(repository)) == config.Config()
