@@ -45,9 +45,9 @@ def mend(content: bytes, judge: Judge, *, unsafe: bool) -> Mended:
         if not wanted:
             break
         result, found = _round(content, found, wanted, judge)
+        skipped |= {_key(one.diagnostic): one for one in result.skipped}
         if result.applied:  # positions have moved, and what stood in the way may be gone
             skipped = {key: one for key, one in skipped.items() if one.diagnostic.path}
-        skipped |= {_key(one.diagnostic): one for one in result.skipped}
         applied += result.applied
         content = result.content
     left = set(map(_key, found))
