@@ -8,14 +8,20 @@ import importlib.util
 import os
 import pkgutil
 import platform
+import resource
 import sys
 import time
+import traceback
 from contextlib import suppress
 from mmap import mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-NAMES = ("reader", "lint", "compile", "server", "verbs", "secrets", "files")
+NAMES = ("reader", "lint", "compile", "server", "verbs", "secrets", "files", "definitions", "tree")
+MOST_DEATHS = 50
+"""Inputs of one harness that may end its process."""
+_BROKEN = 100
+"""Status of a process whose fuzzer failed; less are the crashes it found."""
 
 
 def main() -> int:
@@ -29,9 +35,9 @@ def main() -> int:
             print("fuzz: atheris ends the process: one harness at a time", file=sys.stderr)
             return 2
         _instrument()
-    crashed = 0
-    for name in options.harness or NAMES:
-        crashed += _run(name, options)
+    crashed = sum(_run(name, options) for name in options.harness or NAMES)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"fuzz: {crashed} crashes, {spent.ru_utime + spent.ru_stime:.0f} s of processor time in all", flush=True)
     return int(crashed > 0)
 
 
@@ -61,30 +67,43 @@ def _options() -> argparse.Namespace:
 def _run(name: str, options: argparse.Namespace) -> int:
     """One harness in a process of its own, under a memory limit; an input that ends the process is a crash too."""
     from fuzz import engine
-    from fuzz.guard import last_of, shared
+    from fuzz.guard import MAX_WALL, count_of, last_of, shared, watch
 
     if options.engine == "atheris":
         return _share(name, options)
     current = shared()
+    for deaths in range(MOST_DEATHS):
+        began = count_of(current)
+        status = watch(_child(name, options, current), current)
+        if status is not None and 0 <= status < _BROKEN:
+            return deaths + status
+        how = f"more than {MAX_WALL:.0f} s, killed" if status is None else f"the process ended with {status}"
+        if count_of(current) == began:
+            _tell(name, f"{how} before the first input")
+            return deaths + 1
+        _tell(name, f"{how}\n  {engine.save(last_of(current), options.crashes)}")
+    return MOST_DEATHS
+
+
+def _child(name: str, options: argparse.Namespace, current: mmap) -> int:
+    """Start a process for the executions of a harness that are left."""
     child = os.fork()
     if child == 0:
-        status = 3
+        status = _BROKEN
         try:
-            status = min(2, _share(name, options, current))
+            status = min(_BROKEN - 1, _share(name, options, current))
+        except Exception:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             os._exit(status)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status in (0, 1, 2):
-        return status
-    _tell(name, f"the process ended with {status}\n  {engine.save(last_of(current), options.crashes)}")
-    return 1
+    return child
 
 
 def _share(name: str, options: argparse.Namespace, current: mmap | None = None) -> int:
     from fuzz import engine
-    from fuzz.guard import Guard, limit_memory
-    from fuzz.harnesses import HARNESSES, SHARES
+    from fuzz.guard import Guard, count_of, limit_memory
+    from fuzz.harnesses import GRAMMARS, HARNESSES, SHARES
     from fuzz.seeds import seeds
 
     runs = round(options.runs * SHARES[name] / sum(SHARES[one] for one in options.harness or NAMES))
@@ -93,14 +112,20 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
         with suppress(Exception):
             HARNESSES[name](data)
     limit_memory()
-    guard = Guard(HARNESSES[name], current)
+    guard = Guard(HARNESSES[name], current, 0 if current is None else count_of(current))
     began = time.process_time()
     if options.engine == "atheris":
         with TemporaryDirectory() as folder:
             corpus = options.corpus or Path(folder)
             engine.guided(guard, start, runs=runs, seed=options.seed, crashes=options.crashes, corpus=corpus)
     crashed = engine.blind(
-        guard, start, runs=runs, seed=options.seed, crashes=options.crashes, tell=lambda line: _tell(name, line)
+        guard,
+        start,
+        runs=runs,
+        seed=options.seed,
+        crashes=options.crashes,
+        tell=lambda line: _tell(name, line),
+        make=GRAMMARS.get(name),
     )
     spent = time.process_time() - began
     _tell(

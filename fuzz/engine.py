@@ -14,14 +14,20 @@ from fuzz.guard import Guard, HangError
 from fuzz.mutate import MAX_SIZE, mutate
 
 Tell = Callable[[str], None]
+Make = Callable[[random.Random], bytes]
 
 
-def blind(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, tell: Tell) -> int:
-    """Run the seeds, then `runs` mutations of them; the number of different crashes, each saved as a file."""
-    dice = random.Random(seed)
+def blind(
+    guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, tell: Tell, make: Make | None = None
+) -> int:
+    """Run the seeds, then `runs` inputs made of them or by `make`; the number of different crashes, each saved.
+
+    Each input depends on its number alone, so that a run whose process ended goes on behind the input that ended it:
+    as many as `guard.executions` says are left out.
+    """
     found: dict[str, Path] = {}
-    for number in range(-len(seeds), runs):
-        data = seeds[number] if number < 0 else mutate(dice.choice(seeds), dice, seeds)
+    for number in range(guard.executions - len(seeds), runs):
+        data = seeds[number] if number < 0 else _made(random.Random(f"{seed}/{number}"), seeds, make)
         try:
             guard(data)
         except (Exception, HangError) as error:
@@ -32,6 +38,13 @@ def blind(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes
         if number > 0 and number % 5_000 == 0:
             tell(f"{number} of {runs}, slowest {guard.slowest:.2f} s, {guard.grown() >> 20} MiB above the start")
     return len(found)
+
+
+def _made(dice: random.Random, seeds: Sequence[bytes], make: Make | None) -> bytes:
+    """A changed seed; where there is a grammar, mostly what that makes."""
+    if make is not None and dice.random() < 0.8:
+        return make(dice)
+    return mutate(dice.choice(seeds), dice, seeds)
 
 
 def guided(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, corpus: Path) -> None:
@@ -67,6 +80,10 @@ def save(data: bytes, folder: Path) -> Path:
 
 
 def _place(error: BaseException) -> str:
-    """What went wrong and where; a crash is told once for each place."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+    """What went wrong, and where in ptcompile unless it is an assertion; a crash is told once for each place."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    if not isinstance(error, AssertionError):
+        last = next((one for one in reversed(frames) if "/ptcompile/" in one.filename), last)
+    where = last.name if isinstance(error, HangError) else last.lineno  # a hang is seen at any line
+    return f"{type(error).__name__} at {Path(last.filename).name}:{where}"

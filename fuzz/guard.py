@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import sys
@@ -18,6 +19,11 @@ MAX_SECONDS: Final = 1.0
 """Processor time of one execution: a machine that others use too makes nothing of it slower."""
 MAX_SPACE: Final = 1 << 30
 """Bytes of address space above the start: what would take more raises MemoryError, and is a crash that is kept."""
+MAX_WALL: Final = 30.0
+"""Seconds of one execution, after which its process is killed from outside: native code sees no signal, and a read that
+waits takes no processor time."""
+MAX_START: Final = 300.0
+"""Seconds until the first execution."""
 MAX_MEMORY: Final = 200 * 1024 * 1024
 """Bytes: the peak of the process, above what it was when all was loaded."""
 
@@ -36,11 +42,11 @@ class Guard:
     `current` is memory that another process sees too: the input that this one died of.
     """
 
-    def __init__(self, harness: Harness, current: mmap | None = None) -> None:
+    def __init__(self, harness: Harness, current: mmap | None = None, executions: int = 0) -> None:
         self._harness = harness
         self._current = current
         self._base = peak()
-        self.executions = 0
+        self.executions = executions
         self.slowest = 0.0
         signal.signal(signal.SIGVTALRM, _too_long)
 
@@ -48,8 +54,9 @@ class Guard:
         """Run one input. Raises what the harness raises, `HangError`, `MemoryHogError`."""
         self.executions += 1
         if self._current is not None:
-            self._current[:8] = len(data).to_bytes(8, "big")
-            self._current[8 : 8 + len(data)] = data
+            self._current[8:16] = len(data).to_bytes(8, "big")
+            self._current[16 : 16 + len(data)] = data
+            self._current[:8] = self.executions.to_bytes(8, "big")
         started = time.process_time()
         signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
         try:
@@ -68,12 +75,35 @@ class Guard:
 
 def shared() -> mmap:
     """Memory for `current`."""
-    return mmap(-1, 8 + 16 * MAX_SIZE)
+    return mmap(-1, 16 + 16 * MAX_SIZE)
 
 
 def last_of(current: mmap) -> bytes:
     """The input that was run last."""
-    return current[8 : 8 + int.from_bytes(current[:8], "big")]
+    return current[16 : 16 + int.from_bytes(current[8:16], "big")]
+
+
+def count_of(current: mmap) -> int:
+    """How many inputs were run, with the one that is run now."""
+    return int.from_bytes(current[:8], "big")
+
+
+def watch(child: int, current: mmap) -> int | None:
+    """Wait for a process to end; its status, None where it was killed because one input took too long."""
+    count, since = count_of(current), time.monotonic()
+    most = MAX_START
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        now = count_of(current)
+        if now != count:
+            count, since, most = now, time.monotonic(), MAX_WALL
+        elif time.monotonic() - since > most:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return None
+        time.sleep(0.05)
 
 
 def limit_memory(more: int = MAX_SPACE) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import harness, verbs
+from fuzz import definitions, engine, harness, schemas, tree, verbs
 
 HARNESSES: dict[str, harness.Harness] = {
     "reader": harness.reader,
@@ -12,7 +12,15 @@ HARNESSES: dict[str, harness.Harness] = {
     "verbs": verbs.verbs,
     "secrets": verbs.secrets,
     "files": verbs.files,
+    "definitions": definitions.definitions,
+    "tree": tree.tree,
 }
 
-SHARES: dict[str, float] = {"reader": 2, "lint": 2, "compile": 1.5, "server": 1, "verbs": 1.5, "secrets": 1, "files": 1}
+GRAMMARS: dict[str, engine.Make] = {"definitions": schemas.stream, "tree": tree.make}
+"""Of harnesses whose inputs are mostly made from nothing; the others' are all changed seeds."""
+
+SHARES: dict[str, float] = {
+    "reader": 1.5, "lint": 1.5, "compile": 1, "server": 1, "verbs": 1.5, "secrets": 0.5, "files": 0.5,
+    "definitions": 1.75, "tree": 0.75,
+}  # fmt: skip
 """Of ten."""

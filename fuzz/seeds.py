@@ -10,14 +10,48 @@ from pathlib import Path
 from ptcompile.documents.emit import emit_all
 
 ROOT = Path(__file__).parents[1]
+_CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.x.io}
+spec:
+  group: x.io
+  names: {kind: Foo, plural: foos}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties: {a: {type: string, pattern: '^[a-z]*$'}, l: {type: array, items: {type: integer}}}
+        x-kubernetes-validations: [{rule: 'self.spec.a == oldSelf.spec.a'}, {rule: 'self.spec.l.all(x, x > 0)'}]
+"""
+_FOO = "---\napiVersion: x.io/v1\nkind: Foo\nmetadata: {name: a}\nspec: {a: x, l: [1, 2, 0]}\n"
+_SCHEMA = (
+    """{"$schema": "http://json-schema.org/schema#", "type": "object", "properties": {"spec": {"type": "object"}}}\n"""
+)
+_TREE = (
+    "-- .gitignore --\n*.log\n-- ptcompile.toml --\nschemas = ['crds']\n[[rule]]\ncode = 'ACME101'\nname = 'a-name'\n"
+    "path = 'metadata'\nexpression = 'has(self.labels)'\nmessage = 'no labels'\n-- a.yaml --\n"
+    f"{_FOO}-- crds/a.yaml --\n{_CRD}-- m/a.yaml --\n{_FOO}-- m/kustomization.yaml --\npatches: [{{path: b.yaml}}]\n"
+)
+_OWN = {
+    "definitions": ((_CRD + _FOO + _FOO.replace("a: x", "a: xy")).encode(), f"{_SCHEMA}{_FOO}".encode()),
+    "tree": (_TREE.encode(),),
+}
+"""Sound inputs of the harnesses that have a grammar."""
 REAL = ROOT / "tests" / "recorded" / "apiserver" / "real.jsonl.gz"
 
 
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:
     """The seeds of a harness, each once, and every file of the folders that were named."""
-    found = {data: None for folder in folders for data in _files(folder)}
-    found.update(dict.fromkeys(_specs() if harness == "compile" else (*_specs(), *_manifests())))
-    return list(found)
+    own = _specs() if harness == "compile" else _OWN[harness] if harness in _OWN else (*_specs(), *_manifests())
+    return list(dict.fromkeys([*own, *(data for folder in folders for data in _files(folder))]))
 
 
 def _files(folder: Path) -> Iterator[bytes]:

@@ -112,12 +112,12 @@ _COMMANDS = (
 def files(data: bytes) -> None:
     """The command line: a file and a configuration, exit status 0, 1 or 2, no traceback; at times a full disk."""
     dice = random.Random(crc32(data))
-    with TemporaryDirectory() as folder, contextlib.chdir(folder), _trusted():
+    with TemporaryDirectory() as folder, contextlib.chdir(folder), trusted():
         Path("f.yaml").write_bytes(data)
         if dice.random() < 0.5:
             Path("ptcompile.toml").write_bytes(_settings(data, dice))
         words = [*dice.choice(_COMMANDS), "f.yaml"]
-        status, err = _ran(words, _full_disk(dice) if dice.random() < 0.3 else contextlib.nullcontext())
+        status, _, err = ran(words, _full_disk(dice) if dice.random() < 0.3 else contextlib.nullcontext())
         assert status in (0, 1, 2), status
         assert "Traceback" not in err
         assert cli.files.BUG not in err, err
@@ -127,7 +127,7 @@ def files(data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _trusted() -> Iterator[None]:
+def trusted() -> Iterator[None]:
     """`--untrusted` holds for a process; here for one command."""
     with (
         mock.patch.object(trust, "_untrusted", [False]),
@@ -157,12 +157,13 @@ class _Captured(io.TextIOWrapper):
         super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
 
 
-def _ran(words: list[str], around: Any) -> tuple[int, str]:
+def ran(words: list[str], around: Any = None) -> tuple[int, str, str]:
+    """The status of a command, its output and what it says to people."""
     out, err = _Captured(), _Captured()
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = out, err
     try:
-        with around:
+        with around or contextlib.nullcontext():
             status = cli.main(words)
     except SystemExit as stop:
         status = stop.code if isinstance(stop.code, int) else 2
@@ -173,7 +174,8 @@ def _ran(words: list[str], around: Any) -> tuple[int, str]:
         from ptcompile import limits
 
         limits._in_force[0] = limits.TRUSTED
-    return status, err.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    said = (one.buffer.getvalue().decode() for one in (out, err))  # type: ignore[attr-defined]
+    return (status, *said)
 
 
 def secrets(data: bytes) -> None:

@@ -111,7 +111,10 @@ def test_hundreds_of_findings_in_a_file_are_fixed_in_a_few_rounds() -> None:
 
 def test_what_could_not_be_fixed_is_tried_again_where_it_has_moved() -> None:
     """The first x0 is shared until the first x1 has gone, and so on."""
-    head, pair = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", b"x0: &x0 [a]\nx1: &x1 [*x0]\nx2: &x2 [*x1]\n"
+    head, pair = (
+        b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
+        b"x0: &x0 [a]\nx1: &x1 [*x0]\nx2: &x2 [*x1]\n",
+    )
     mended = mend(head + pair * 5, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     assert mended.content == head + pair
     assert mended.skipped == ()

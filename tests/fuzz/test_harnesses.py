@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 import ptcompile
-from fuzz import engine, guard, harness, verbs
+from fuzz import engine, guard, harness, schemas, verbs
 from fuzz.harnesses import HARNESSES, SHARES
 from fuzz.mutate import MAX_SIZE, _anchors, _chain, _stream, mutate
 from fuzz.seeds import seeds
@@ -113,13 +116,14 @@ def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
     assert [one.name for one in result.diagnostics] == ["unsupported-yaml"]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of jsonschema: a $schema that it does not know
 @pytest.mark.parametrize("name", HARNESSES)
 def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MAX_SECONDS", 5.0)  # collections take long beside the objects of a whole test run
     start = seeds(name, [])[::40]
     told: list[str] = []
     run = guard.Guard(HARNESSES[name])
-    crashes = engine.blind(run, start, runs=30, seed=2, crashes=tmp_path, tell=told.append)
+    crashes = engine.blind(run, start, runs=30, seed=4, crashes=tmp_path, tell=told.append)
     assert (crashes, told) == (0, [])
     assert run.executions == 30 + len(start)
 
@@ -214,6 +218,28 @@ def test_a_hang_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     told: list[str] = []
     assert engine.blind(guard.Guard(slow), [b"x"], runs=0, seed=1, crashes=tmp_path, tell=told.append) == 1
     assert told[0].startswith("HangError")
+
+
+def test_a_hang_in_native_code_is_ended_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "MAX_WALL", 0.5)
+    current = guard.shared()
+    child = os.fork()
+    if child == 0:
+        guard.Guard(lambda _: deque(repeat(None), 0).clear(), current)(b"hangs")  # sees no signal
+        os._exit(0)
+    assert guard.watch(child, current) is None
+    assert (guard.last_of(current), guard.count_of(current)) == (b"hangs", 1)
+
+
+def test_a_run_goes_on_behind_the_input_that_ended_its_process(tmp_path: Path) -> None:
+    def inputs(begin: int) -> list[bytes]:
+        out: list[bytes] = []
+        run = guard.Guard(out.append, None, begin)
+        engine.blind(run, [b"a: 1", b"b: 2"], runs=10, seed=3, crashes=tmp_path, tell=print, make=schemas.stream)
+        return out
+
+    assert len(inputs(0)) == 12
+    assert inputs(0)[5:] == inputs(5)
 
 
 def test_a_memory_hog_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
