@@ -307,3 +307,19 @@ def unknown_options(n: int) -> str:
 
 def repeated_options(n: int) -> str:
     return POD % 0 + "    command: [torchrun]\n    args:\n" + "".join(f"    - --z{i}=1\n" * 2 for i in range(n))
+
+
+def _pods_beside(n: int, one: str) -> str:
+    asking = POD + "    resources: {limits: {cpu: 8}}\n"
+    return "---\n".join([*[asking % i for i in range(n)], *[one % i for i in range(n)]])
+
+
+def pods_and_limit_ranges(n: int) -> str:
+    """Pods beside as many limit ranges, which they keep to."""
+    limit = "spec: {limits: [{type: Container, max: {cpu: 32}}]}\n"
+    return _pods_beside(n, "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l%d}\n" + limit)
+
+
+def pods_and_quotas(n: int) -> str:
+    quota = "spec: {hard: {cpu: 32, limits.cpu: 32}}\n"
+    return _pods_beside(n, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q%d}\n" + quota)

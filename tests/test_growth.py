@@ -85,6 +85,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (lint, many.jobs_with_services, 12), (lint, many.jobs_without_subdomain, 12), (lint, many.pods_with_files, 20),
     (lint, many.trainjobs, 12), (lint, many.sweep, 20), (lint, many.shared_jobsets, 40),
     (lint, many.unknown_options, 40), (lint, many.repeated_options, 40),
+    (lint, many.pods_and_limit_ranges, 20), (lint, many.pods_and_quotas, 20), (fix, many.pods_and_limit_ranges, 20),
     (full, many.same_token, 100), (full, many.tokens, 100), (full, many.secrets_beside, 60),
     (compile, many.spec_env, 60), (compile, many.spec_volumes, 40), (compile, many.spec_args, 60),
     (compile, many.spec_containers, 60), (compile, many.spec_bad_volumes, 40), (compile, many.specs, 6),

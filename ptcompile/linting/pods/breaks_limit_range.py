@@ -35,58 +35,70 @@ Source: Kubernetes 1.36 plugin/pkg/admission/limitranger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import at, items, mapping, namespace
+from ptcompile.linting.pods.allowances import Allowances, Bound, amount
 from ptcompile.linting.rule import Found, Rule, found_at
+from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Container, Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
     from ptcompile.kubernetes.untyped import Json
+    from ptcompile.linting.pods.allowances import Side
 
 _LIMIT_RANGE: Final = ("v1", "LimitRange")
+_SIDES: Final[tuple[Side, ...]] = ("max", "min")
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     space = namespace(subject.manifest)
-    limits = [
-        mapping(one)
-        for found in subject.stream.objects.within(space).of(_LIMIT_RANGE)
-        for one in items(at(found, "spec").get("limits"))
-        if mapping(one).get("type") == "Container"
-    ]
+    known = subject.stream.once(_by_space)
+    if space not in known:
+        known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_LIMIT_RANGE)))
     for template in subject.templates:
         for container in template.containers:
-            for limit in limits:
-                yield from _of(container, limit)
+            yield from _of(container, known[space])
 
 
-def _of(container: Container, limit: Json) -> Iterator[Found]:
-    defaults = {**mapping(limit.get("max")), **mapping(limit.get("default"))}
-    limits = {**defaults, **container.limits}
-    requests = {**defaults, **mapping(limit.get("defaultRequest")), **limits, **container.requests}
-    for field, side, amounts in (("max", "limits", limits), ("min", "requests", requests)):
-        for resource, bound in mapping(limit.get(field)).items():
-            allowed, asked = quantity.parse(bound), quantity.parse(_text(amounts.get(resource)))
-            if allowed is not None and asked is not None and _breaks(field, asked, allowed):
-                path = (*container.path, "resources", side, resource)
-                word = "maximum" if field == "max" else "minimum"
-                said = f"{word} {resource} usage per Container is {allowed}, but {side.rstrip('s')} is {asked}"
-                help = f"ask for {allowed} at {'most' if field == 'max' else 'least'}, or use another namespace"
-                yield found_at(path, f"{said}", help)
+def _by_space(_: Stream) -> dict[str, Allowances]:
+    return {}
 
 
-def _breaks(field: str, asked: Quantity, allowed: Quantity) -> bool:
-    return asked > allowed if field == "max" else asked < allowed
+def _bounds(ranges: Iterable[Json]) -> Iterator[Bound]:
+    """The bounds of containers, each with what it gives a container that does not say an amount."""
+    limits = [mapping(one) for found in ranges for one in items(at(found, "spec").get("limits"))]
+    for number, limit in enumerate(limits):
+        if limit.get("type") != "Container":
+            continue
+        defaults = {**mapping(limit.get("max")), **mapping(limit.get("default"))}
+        unsaid = {"max": defaults, "min": {**mapping(limit.get("defaultRequest")), **defaults}}
+        for side in _SIDES:
+            for place, (resource, bound) in enumerate(mapping(limit.get(side)).items()):
+                allowed = quantity.parse(bound)
+                if allowed is not None:
+                    order = (number, _SIDES.index(side), place)
+                    yield Bound(order, side, resource, allowed, amount(unsaid[side].get(resource)))
 
 
-def _text(value: Any) -> Any:
-    return None if isinstance(value, bool) else value
+def _of(container: Container, allowances: Allowances) -> Iterator[Found]:
+    said: dict[Side, Json] = {"max": container.limits, "min": {**container.limits, **container.requests}}
+    broken = [(one, one.otherwise) for one in allowances.unsaid((side, name) for side in _SIDES for name in said[side])]
+    for side in _SIDES:
+        for resource, value in said[side].items():
+            asked = amount(value)
+            if asked is not None:
+                broken += [(one, asked) for one in allowances.broken(side, resource, asked)]
+    for one, asked in sorted(broken, key=lambda pair: pair[0].order):
+        half = "limits" if one.side == "max" else "requests"
+        word = "maximum" if one.side == "max" else "minimum"
+        text = f"{word} {one.resource} usage per Container is {one.allowed}, but {half.rstrip('s')} is {asked}"
+        help = f"ask for {one.allowed} at {'most' if one.side == 'max' else 'least'}, or use another namespace"
+        yield found_at((*container.path, "resources", half, one.resource), text, help)
 
 
 RULE = Rule("breaks-limit-range", _check, severity="error", stage="pod", authority="kube-apiserver")

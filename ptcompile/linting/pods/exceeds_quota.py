@@ -38,38 +38,65 @@ Source: Kubernetes 1.36 pkg/quota/v1/evaluator/core/pods.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import at, mapping, namespace
+from ptcompile.linting.pods.allowances import Allowances, Bound
 from ptcompile.linting.rule import Found, Rule, found_at
+from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.kubernetes.untyped import Json
+
 _QUOTA: Final = ("v1", "ResourceQuota")
 
 
 def _check(subject: Subject) -> Iterator[Found]:
+    if subject.job is None:
+        return
     space = namespace(subject.manifest)
-    quotas = subject.stream.objects.within(space).of(_QUOTA)
-    if not quotas or subject.job is None:
+    known = subject.stream.once(_by_space)
+    if space not in known:
+        known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_QUOTA)))
+    if not known[space].resources:
         return
     totals = subject.job.totals()
-    for one in quotas:
+    broken: list[tuple[Bound, Quantity]] = []
+    for name in _names(subject, totals) & known[space].resources:
+        asked = _asked(subject, name, totals)
+        if asked is not None:
+            broken += [(one, asked) for one in known[space].broken("max", name, asked)]
+    for one, asked in sorted(broken, key=lambda pair: pair[0].order):
+        said = f"exceeded quota: requested {one.resource}={asked}, limited: {one.resource}={one.allowed}"
+        yield found_at(_place(subject), said, "request less, use fewer pods, or raise the quota")
+
+
+def _by_space(_: Stream) -> dict[str, Allowances]:
+    return {}
+
+
+def _bounds(quotas: Iterable[Json]) -> Iterator[Bound]:
+    for number, one in enumerate(quotas):
         spec = at(one, "spec")
         if spec.get("scopes") or spec.get("scopeSelector"):
             continue
-        for name, bound in mapping(spec.get("hard")).items():
-            allowed, asked = quantity.parse(bound), _asked(subject, name, totals)
-            if allowed is not None and asked is not None and asked > allowed:
-                path = _place(subject)
-                said = f"exceeded quota: requested {name}={asked}, limited: {name}={allowed}"
-                yield found_at(path, f"{said}", "request less, use fewer pods, or raise the quota")
+        for place, (name, bound) in enumerate(mapping(spec.get("hard")).items()):
+            allowed = quantity.parse(bound)
+            if allowed is not None:
+                yield Bound((number, 0, place), "max", name, allowed)
+
+
+def _names(subject: Subject, totals: Mapping[str, Quantity]) -> set[str]:
+    """What a quota may call the amounts that these pods ask for."""
+    limits = {f"limits.{name}" for template in subject.templates for one in template.containers for name in one.limits}
+    return {"pods", *totals, *(f"requests.{name}" for name in totals), *limits}
 
 
 def _asked(subject: Subject, name: str, totals: dict[str, Quantity]) -> Quantity | None:
