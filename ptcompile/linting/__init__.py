@@ -28,6 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ptcompile.findings.diagnostics import Path
+
 __all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
 
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
@@ -125,7 +127,11 @@ def _found(subject: Subject, only: Collection[str] | None, every: bool) -> Itera
     words = None if every else words_of(subject)
     wanted = frozenset(only) if only is not None else None
     for rule in _promising(subject.kind, known if words is None else known.intersection(words), wanted):
+        reported: set[tuple[Path, str]] = set()  # two roles may have one template, and so the same findings
         for found in rule.check(subject):
+            if (found.path, found.message) in reported:
+                continue
+            reported.add((found.path, found.message))
             yield Problem(
                 name=rule.name,
                 path=found.path,
