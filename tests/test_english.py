@@ -7,6 +7,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import ptcompile
 
 PACKAGE = Path(ptcompile.__file__).parent
@@ -17,6 +19,12 @@ NOT_OURS = re.compile(
 FINE = {"fails fails", "redis redis"}
 """What fails fails the job; names of images."""
 TWICE = re.compile(r"\b([a-z]{4,}) \1\b")
+VOWEL = r"(?!(?:one|once|and|or|in|is|of|as|are|if|on|at|it|again)\b)(?:[aeio][a-z]+|u(?!ni|s[aeu]|til|biq)[a-z]+)"
+CONSONANT = (
+    r"(?!hour|heir|honest|honor|http\b|mpirun\b|mlPolicy\b)(?:[b-df-hj-np-tv-z][a-z]+|uni[a-z]+|use[a-z]*|one\b)"
+)
+ARTICLE = re.compile(rf"(?<![\w'\"`./$-])(?:[Aa] {VOWEL}|[Aa]n {CONSONANT})")
+"""An article that does not fit the sound of the next word; words of small letters alone."""
 NAMES = {"affinity-to-nobody", "mend", "Mended"}
 """Of a rule, and of functions."""
 
@@ -48,6 +56,23 @@ def test_no_word_stands_twice() -> None:
         if match[0] not in FINE
     ]
     assert found == []
+
+
+def test_articles_fit_the_next_word() -> None:
+    found = [f"{path}:{line}: {match[0]}" for path, line, text in _texts() for match in ARTICLE.finditer(text)]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "text", ["in a auxiliary role", "A operator", "a unknown field", "an role", "an unique name", "an one"]
+)
+def test_an_article_that_does_not_fit_is_found(text: str) -> None:
+    assert ARTICLE.search(text)
+
+
+def test_articles_by_sound() -> None:
+    fine = "a user, a unit, a one-node job, an hour, a URL, an http URL, a use of an unknown word, side A is old"
+    assert not ARTICLE.search(fine)
 
 
 def test_a_word_is_found() -> None:

@@ -167,8 +167,8 @@ def _replica(role: RolePods, index: int, pod: Json) -> Replica:
 
 
 def _index(pod: Json, role: RolePods) -> int:
-    label = text(at(pod, "metadata", "labels").get(role.index_label or ""))
-    return int(label) if label.isdecimal() else 0
+    pod_label = text(at(pod, "metadata", "labels").get(role.index_label or ""))
+    return int(pod_label) if pod_label.isdecimal() else 0
 
 
 def _created(pod: Json) -> str:

@@ -29,7 +29,7 @@ def alone(job: Job, manifests: Sequence[Json], cluster: ClusterProfile) -> Itera
     """What the rules find against a launcher of the spec's own, each with the index of its manifest.
 
     Nothing for other commands.
-    ."""
+    """
     if not any(_speaks(word) for word in _words(job)):
         return
     from ptcompile import linting

@@ -39,12 +39,12 @@ def traced(
             near = cause(problem, trace(), index, data)
             path = path if exact and near == ("spec",) else near
         named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-        there = problem._replace(on_key=problem.on_key or named, fix=None)
-        there = there._replace(path=path) if path == ("spec",) else moved(there, path)
-        known = (problem.name, path, "" if exact else there.message)
+        moved_problem = problem._replace(on_key=problem.on_key or named, fix=None)
+        moved_problem = moved_problem._replace(path=path) if path == ("spec",) else moved(moved_problem, path)
+        known = (problem.name, path, "" if exact else moved_problem.message)
         if known not in seen:
             seen.add(known)
-            yield there
+            yield moved_problem
 
 
 def located(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any]) -> Path:

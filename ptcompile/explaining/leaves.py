@@ -121,12 +121,12 @@ def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[A
 
 def _by_identity(ours: Sequence[object], theirs: Sequence[object]) -> list[int | None]:
     """For each of ours the place of its counterpart among theirs, the first one of a name with the first one."""
-    places = {one: at for at, one in enumerate(_numbered(theirs))}
+    places = {one: index for index, one in enumerate(_numbered(theirs))}
     found = [places.pop(one, None) for one in _numbered(ours)]
     left = sorted(places.values())
     if found.count(None) == len(left):
         rest = iter(left)
-        return [next(rest) if at is None else at for at in found]
+        return [next(rest) if index is None else index for index in found]
     return found
 
 

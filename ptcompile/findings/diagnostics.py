@@ -1,7 +1,7 @@
 """What is wrong with a file, as values: `Problem` from those who find it, `Diagnostic` for those who read it.
 
 A user's mistake is never an exception here. Producers (frontends, validators, rules) yield a `Problem`: a path into
-the document and a sentence. The runner in `api.py` turns it into a `Diagnostic` with its code and its position.
+the document and a sentence. `ptcompile.streams` turns it into a `Diagnostic` with its code and its position.
 """
 
 from __future__ import annotations

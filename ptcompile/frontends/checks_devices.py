@@ -147,9 +147,9 @@ def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> It
     labels = entry.node_labels if entry is not None else {}
     resource = hardware.gpu_resource(cluster, job.accelerator)
     for node in nodes:
-        names = {resource if name == "gpu" else name for name in node.limits}
-        mig = any(name.startswith("nvidia.com/mig-") for name in names)
-        cut = any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in names
+        resource_names = {resource if name == "gpu" else name for name in node.limits}
+        mig = any(name.startswith("nvidia.com/mig-") for name in resource_names)
+        cut = any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in resource_names
         wanted = job.elastic.nproc_per_node if job.elastic is not None else node.processes
         if (mig or cut) and node.devices > 1 and wanted != 1:
             message = f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only the first"

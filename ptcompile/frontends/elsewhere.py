@@ -42,7 +42,7 @@ WORDS: Final = {
 
 
 _LAUNCH: Final = ("script", "module", "elastic")
-"""What a auxiliary role has no counterpart of."""
+"""What an auxiliary role has no counterpart of."""
 
 
 class Place(NamedTuple):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""What a auxiliary role does not have from the job."""
+"""What an auxiliary role does not have from the job."""
 
 
 def moved(problem: Problem, path: Path) -> Problem:

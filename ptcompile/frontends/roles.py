@@ -86,7 +86,7 @@ def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
 
 
 def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
-    """A auxiliary role: the job's words but for what starts, the role's own over them, then its patch.
+    """An auxiliary role: the job's words but for what starts, the role's own over them, then its patch.
 
     A container that fails is restarted in its pod (OnFailure) unless the user says otherwise: it keeps its name and
     the trainers can come back to it, where a failed pod would end the job.

@@ -88,14 +88,14 @@ def _put(data: Any, path: Sequence[str | int], value: Any) -> Any:
 
 def _pods(read: Read, gpu: str) -> Spec:
     trainers = [pods for pods in read.pods if pods.trains]
-    blocks = [pod_words(pods, gpu) for pods in trainers]
-    said = [block[_SHM] for block in blocks if _SHM in block]
+    pod_blocks = [pod_words(pods, gpu) for pods in trainers]
+    said = [block[_SHM] for block in pod_blocks if _SHM in block]
     if any(one != said[0] for one in said):  # then no word of the job's says it for all
-        blocks, said = [pod_words(pods, gpu, shm=False) for pods in trainers], [False]
-    blocks = [{word: value for word, value in block.items() if word != _SHM} for block in blocks]
-    job = _common(blocks)
+        pod_blocks, said = [pod_words(pods, gpu, shm=False) for pods in trainers], [False]
+    pod_blocks = [{word: value for word, value in block.items() if word != _SHM} for block in pod_blocks]
+    job = _common(pod_blocks)
     out = job | ({_SHM: said[0]} if said else {})
-    for pods, block in zip(trainers, blocks, strict=True) if len(trainers) > 1 else ():
+    for pods, block in zip(trainers, pod_blocks, strict=True) if len(trainers) > 1 else ():
         own = {word: value for word, value in block.items() if job.get(word) != value}
         out[pods.role] = {**_replicas(pods), **own}
     beside = {pods.role: (pods, _of_role(pods, gpu, said)) for pods in read.pods if not pods.trains}
@@ -122,7 +122,7 @@ def _as_patch(words: Spec) -> Spec:
 
 
 def _of_role(pods: Pods, gpu: str, said: list[Any]) -> Spec:
-    """The words of a auxiliary role, which gets shared memory without a size where the nodes have any."""
+    """The words of an auxiliary role, which gets shared memory without a size where the nodes have any."""
     words = pod_words(pods, gpu)
     own = words.pop(_SHM, None)
     if own is None or own is False or (own is True and said != [False]):
@@ -136,9 +136,9 @@ def _replicas(pods: Pods) -> Spec:
     return {} if pods.role == "master" else {"replicas": pods.replicas}
 
 
-def _common(blocks: list[Spec]) -> Spec:
+def _common(pod_blocks: list[Spec]) -> Spec:
     """The words that all roles say alike."""
-    first, *others = blocks
+    first, *others = pod_blocks
     return {word: value for word, value in first.items() if all(one.get(word) == value for one in others)}
 
 

@@ -41,7 +41,7 @@ def with_endings(spec: Spec, manifest: Json, read: Read, cluster: ClusterProfile
     if "runtimeRef" in spec["spec"]:
         return spec  # the runtime decides it
     fewest: tuple[int, Spec] | None = None
-    theirs, bare = _bare(manifest, read, 0), tuple(_bare(one, read, at) for at, one in enumerate(read.objects, 1))
+    theirs, bare = _bare(manifest, read, 0), tuple(_bare(one, read, index) for index, one in enumerate(read.objects, 1))
     others = read._replace(objects=bare)
     for words in _tried(manifest, read):
         said = {word: value for word, value in words.items() if value is not None}
@@ -101,5 +101,5 @@ def _without(value: Any, holders: set[tuple[str | int, ...]], path: tuple[str | 
         dropped = {"template", "restartPolicy"} if path in holders else set()
         return {k: _without(inner, holders, (*path, k)) for k, inner in value.items() if k not in dropped}
     if isinstance(value, list):
-        return [_without(inner, holders, (*path, at)) for at, inner in enumerate(value)]
+        return [_without(inner, holders, (*path, index)) for index, inner in enumerate(value)]
     return value

@@ -178,7 +178,7 @@ ANSWERS: Final[dict[str, Answer]] = {
     "same-image-beside": Answer(
         "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
         "meant, which a patch finds by its name.",
-        "call it pytorch, or in a auxiliary role like the role",
+        "name the container pytorch; in an auxiliary role, give it the name of the role",
     ),
     "several-mig-slices": Answer(
         "A pod requests several MIG slices, but CUDA shows a process only the first.",

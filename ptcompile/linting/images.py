@@ -14,11 +14,11 @@ from ptcompile.linting.subject import Container, Subject
 
 def split(image: str) -> tuple[str, str]:
     """Repository and version: the digest, else the tag, else an empty string."""
-    name, at, digest = image.partition("@")
+    name, separator, digest = image.partition("@")
     slash = name.rfind("/")
     colon = name.find(":", slash + 1)
     repository = name[:colon] if colon >= 0 else name
-    return repository, digest if at else name[colon + 1 :] if colon >= 0 else ""
+    return repository, digest if separator else name[colon + 1 :] if colon >= 0 else ""
 
 
 def moves(image: str) -> bool:

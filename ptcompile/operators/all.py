@@ -1,6 +1,6 @@
 """The operators, those of the targets first: the one table that is keyed by kind. All others are views of it.
 
-A new operator is a folder, a record in `written` or `beside`, and an authority in `findings.diagnostics`.
+A new operator is a folder, a record in `written` or `beside`, and an authority in `findings.terms`.
 """
 
 from __future__ import annotations

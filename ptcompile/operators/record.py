@@ -131,7 +131,7 @@ class Operator(_Record):
 
     folder: str
     authority: str
-    """Who rejects what it rejects: one of `findings.diagnostics.Authority`."""
+    """Who rejects what it rejects: one of `findings.terms.Authority`."""
     version: str
     """The field of `kubernetes.versions.Versions` that says which release a cluster runs."""
     kinds: tuple[Kind, ...] = ()
@@ -185,7 +185,6 @@ class Operator(_Record):
     """The folder of another operator that this one cannot work without."""
 
 
-@cache
 @cache
 def resolve(folder: str, reference: str) -> Any:
     """What `module:name` stands for in an operator's folder."""

@@ -38,25 +38,23 @@ def resources(job: Job, context: Context) -> Job:
     )
 
 
-def _without_none(resources: Resources) -> Resources:
+def _without_none(written: Resources) -> Resources:
     """Without the devices of which there are none, nor from a level below."""
-    none = {name for name, amount in resources.limits.items() if "/" in name and not quantity.parse(amount)}
+    none = {name for name, amount in written.limits.items() if "/" in name and not quantity.parse(amount)}
     if not none:
-        return resources
-    requests, limits = (
-        {k: v for k, v in half.items() if k not in none} for half in (resources.requests, resources.limits)
-    )
-    nulls = resources.nulls | {(half, name) for half in ("requests", "limits") for name in none}
+        return written
+    requests, limits = ({k: v for k, v in half.items() if k not in none} for half in (written.requests, written.limits))
+    nulls = written.nulls | {(half, name) for half in ("requests", "limits") for name in none}
     return Resources(requests, limits, nulls)
 
 
-def _named(resources: Resources, gpu: str) -> Resources:
+def _named(written: Resources, gpu: str) -> Resources:
     """The same amounts, with `gpu` under the resource's real name."""
-    nulls = resources.nulls and frozenset((half, gpu if name == "gpu" else name) for half, name in resources.nulls)
-    if "gpu" not in resources.requests and "gpu" not in resources.limits:
-        return resources if nulls == resources.nulls else resources._replace(nulls=nulls)
+    nulls = written.nulls and frozenset((half, gpu if name == "gpu" else name) for half, name in written.nulls)
+    if "gpu" not in written.requests and "gpu" not in written.limits:
+        return written if nulls == written.nulls else written._replace(nulls=nulls)
 
     def rename(half: Mapping[str, str]) -> dict[str, str]:
         return {gpu if name == "gpu" else name: amount for name, amount in half.items()}
 
-    return Resources(rename(resources.requests), rename(resources.limits), nulls)
+    return Resources(rename(written.requests), rename(written.limits), nulls)

@@ -84,10 +84,10 @@ def leaves(node: Node, depth: int = 8) -> Iterator[Node]:
         if target is not None:
             yield from leaves(Node(target, file), depth - 1)
         return
-    choices = [one for word in ("anyOf", "oneOf") for one in schema.get(word, ()) if isinstance(one, Mapping)]
-    if "properties" in schema or "enum" in schema or not choices or not depth:
+    alternatives = [one for word in ("anyOf", "oneOf") for one in schema.get(word, ()) if isinstance(one, Mapping)]
+    if "properties" in schema or "enum" in schema or not alternatives or not depth:
         yield node
-    for one in choices if depth else ():
+    for one in alternatives if depth else ():
         yield from leaves(Node(one, node.file), depth - 1)
 
 

@@ -55,9 +55,9 @@ def of_pod(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
     those before it, whichever is more; the pod's own resources replace cpu, memory and huge pages where written;
     overhead comes on top.
     """
-    total: dict[str, Quantity] = {}
+    needed: dict[str, Quantity] = {}
     for container in items(spec.get("containers")):
-        total = added(total, requests(at(container, "resources"), defaulted=defaulted))
+        needed = added(needed, requests(at(container, "resources"), defaulted=defaulted))
     running: dict[str, Quantity] = {}
     peak: dict[str, Quantity] = {}
     for container in items(spec.get("initContainers")):
@@ -67,10 +67,10 @@ def of_pod(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
             peak = _most(peak, running)
         else:
             peak = _most(peak, added(running, one))
-    total = _most(added(total, running), peak)
-    total.update(requests(at(spec, "resources"), defaulted=defaulted))
+    needed = _most(added(needed, running), peak)
+    needed.update(requests(at(spec, "resources"), defaulted=defaulted))
     parsed = {str(name): quantity.parse(amount) for name, amount in mapping(spec.get("overhead")).items()}
-    return added(total, {name: amount for name, amount in parsed.items() if amount is not None})
+    return added(needed, {name: amount for name, amount in parsed.items() if amount is not None})
 
 
 def accelerators(one: Amounts) -> dict[str, int]:

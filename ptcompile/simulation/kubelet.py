@@ -30,10 +30,10 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
         end = text.find(")", dollar + 2) if following == "(" else -1
         if end >= 0:
             name = text[dollar + 2 : end]
-            value = env.get(name)
-            if value is not None and not budget.allows(len(value), text):
+            replacement = env.get(name)
+            if replacement is not None and not budget.allows(len(replacement), text):
                 return text
-            out.append(f"$({name})" if value is None else value)
+            out.append(f"$({name})" if replacement is None else replacement)
             start = end + 1
         else:
             out.append("$" if following == "$" else "$" + following)
@@ -51,11 +51,11 @@ def environment(container: ContainerView, pod: PodView, budget: Budget | None = 
     budget = budget or Budget()
     out: dict[str, str] = {}
     for entry in container.env:
-        name, value = text(entry.get("name")), entry.get("value")
-        if type(value) is not str or not value or "$" in value:  # most are plain texts
-            value = _value(entry, pod, out, budget)
+        name, env_value = text(entry.get("name")), entry.get("value")
+        if type(env_value) is not str or not env_value or "$" in env_value:  # most are plain texts
+            env_value = _value(entry, pod, out, budget)
         out.pop(name, None)
-        out[name] = value
+        out[name] = env_value
     return out
 
 
@@ -74,8 +74,8 @@ def _value(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) ->
             return f"<{known}>"
     elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
         path = text(field.get("fieldPath"))
-        value = _field(path, pod)
-        return value if budget.allows(len(value), path) else f"<{path}>"
+        field_value = _field(path, pod)
+        return field_value if budget.allows(len(field_value), path) else f"<{path}>"
     return f"<{next(iter(source))}>" if any(isinstance(one, Mapping) for one in source.values()) else ""
 
 

@@ -155,8 +155,12 @@ def _runs(pod: Pod, hosts: Hosts) -> list[str]:
 
 def _marks(pod: Pod) -> list[tuple[str, str]]:
     """The names that each operator gives in its own way: the endpoint's host, the pod's own."""
-    names = [(pod.rendezvous.host, "<endpoint>"), (pod.env.get("MASTER_ADDR", ""), "<endpoint>"), (pod.name, "<pod>")]
-    return [(name, mark) for name, mark in names if name]
+    hidden = [
+        (pod.rendezvous.host, "<endpoint>"),
+        (pod.env.get("MASTER_ADDR", ""), "<endpoint>"),
+        (pod.name, "<pod>"),
+    ]
+    return [(name, mark) for name, mark in hidden if name]
 
 
 def _neutral(text: str, marks: list[tuple[str, str]], hosts: Hosts) -> str:

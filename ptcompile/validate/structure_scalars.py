@@ -62,17 +62,17 @@ def integer(kind: str, minimum: int | None = None, maximum: int | None = None) -
     def check(value: Any) -> Found:
         if type(value) is int and floor <= value <= ceiling:
             return None
-        number = whole(value)
-        if number is None:
+        int_value = whole(value)
+        if int_value is None:
             return [mismatch(expected, value)]
-        if not low <= number <= high:
-            text = f"must be of type {expected}: {number} is out of range"
+        if not low <= int_value <= high:
+            text = f"must be of type {expected}: {int_value} is out of range"
             return [Fault("wrong-type", text, f"use a number from {floor} to {ceiling}")]
-        if number < floor:
-            text = f"Invalid value: {number}: must be greater than or equal to {floor}"
+        if int_value < floor:
+            text = f"Invalid value: {int_value}: must be greater than or equal to {floor}"
             return [Fault("invalid-value", text, f"use {floor} or more")]
-        if number > ceiling:
-            text = f"Invalid value: {number}: must be less than or equal to {ceiling}"
+        if int_value > ceiling:
+            text = f"Invalid value: {int_value}: must be less than or equal to {ceiling}"
             return [Fault("invalid-value", text, f"use {ceiling} or less")]
         return None
 
@@ -121,13 +121,13 @@ def decoded_int_or_string(value: Any) -> Found:
     """`intstr.IntOrString`: text, or a number of 32 bits."""
     if isinstance(value, str):
         return None
-    amount = whole(value)
-    if amount is None:
+    int_value = whole(value)
+    if int_value is None:
         return [mismatch("int32 or string", value)]
     low, high = INT_RANGES["int32"]
-    if low <= amount <= high:
+    if low <= int_value <= high:
         return None
-    text = f"must be of type int32: {amount} is out of range"
+    text = f"must be of type int32: {int_value} is out of range"
     return [Fault("wrong-type", text, f"use a number from {low} to {high}")]
 
 

@@ -82,7 +82,7 @@ def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], 
     """What an apply of the second side over the first does, and would be refused for, at the lines of the second."""
     from ptcompile.diffing.applying import applied
 
-    places = {id(one): (d, at) for d in read.documents for at, one in streams.objects(d.data)}
+    places = {id(one): (d, path) for d in read.documents for path, one in streams.objects(d.data)}
     verdicts: dict[int, Apply] = {}
     found: list[Diagnostic] = []
     for old, new in same_objects(before.manifests, after.manifests):

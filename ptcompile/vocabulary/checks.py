@@ -1,6 +1,6 @@
 """What our two vocabularies accept beyond what a JSON Schema can say.
 
-The models run these functions as validators, and name them in the schema as `x-check`: there `reading.py` finds them.
+The models run these functions as validators, and name them in the schema as `x-check`: there `from_schema` finds them.
 Each gives the value that is kept, and raises ValueError with the reason in plain words.
 """
 

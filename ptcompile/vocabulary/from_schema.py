@@ -1,10 +1,10 @@
 """Documents of our own kinds as plain objects, by their committed JSON Schemas: what the models read, without pydantic.
 
 Importing pydantic is two thirds of a cold compile, so that is left to those who need it: Python callers, and those who
-has to say what is wrong. The models stay the one truth. The schemas in `schemas/` are made of them, defaults included;
-what a schema cannot say is the models' own function, which it names as `x-check` (`accepts.py`). A document that is
+have to say what is wrong. The models stay the one truth. The schemas in `schemas/` are made of them, defaults included;
+what a schema cannot say is the models' own function, which it names as `x-check` (`checks`). A document that is
 not taken here goes to the models: they take a little more, such as snake_case keys, and find the words for the rest.
-What is taken here they take too, as an object that is equal field by field: tests/test_reading.py.
+What is taken here they take too, as an object that is equal field by field: tests/vocabulary/test_from_schema.py.
 """
 
 from __future__ import annotations

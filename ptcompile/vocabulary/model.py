@@ -1,4 +1,4 @@
-"""What the two vocabularies, `spec.py` and `cluster.py`, share: the strict model base and the scalar types."""
+"""What the two vocabularies, `spec` and `cluster`, share: the strict model base and the scalar types."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class RoleSpec(PodFields):
 
 
 MOST_BESIDE = 1024
-"""Pods of a auxiliary role. Their names stand in one variable, and Linux ends a variable at 128 KiB: two DNS
+"""Pods of an auxiliary role. Their names stand in one variable, and Linux ends a variable at 128 KiB: two DNS
 labels for each."""
 
 

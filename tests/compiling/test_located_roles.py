@@ -1,4 +1,4 @@
-"""A refusal of the pods of a auxiliary role is reported at the role's own lines, or the job's that it has."""
+"""A refusal of the pods of an auxiliary role is reported at the role's own lines, or the job's that it has."""
 
 from __future__ import annotations
 

@@ -51,9 +51,9 @@ def applied(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Probl
     update = Update(old, merged, versions, (*told, *pointer_changes(old, new)))
     found += [*_valid(update, webhooks=False), *metadata_update(old, new), *_changed(update)]
     said = {problem.path for problem in found}
-    operators = [one for one in _valid(update, webhooks=True) if one.authority != "kube-apiserver"]
-    operators += _operators(update)
-    problems = [*once(found), *(problem for problem in operators if problem.path not in said)]
+    refusals = [one for one in _valid(update, webhooks=True) if one.authority != "kube-apiserver"]
+    refusals += _operators(update)
+    problems = [*once(found), *(problem for problem in refusals if problem.path not in said)]
     return verdict(old, new, update.touched, problems), problems
 
 

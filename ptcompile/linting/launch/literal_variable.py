@@ -82,11 +82,13 @@ def _check(subject: Subject) -> Iterator[Found]:
         if more is None:
             continue  # no reference, or names from an object of another file that are unknown
         env = view.env
-        held = {text(entry.get("name")): at for at, entry in reversed([*enumerate(env)])}  # of each name the first
+        held = {
+            text(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
+        }  # of each name the first
         known = held.keys() | more
         entries = items(written.get("env"))
         values = _referring([entry.get("value") for entry in entries])
-        places = {id(entry): at for at, entry in enumerate(env)} if values else {}
+        places = {id(entry): index for index, entry in enumerate(env)} if values else {}
         for i, value in values:
             names, entry = _named(subject, value, more), entries[i]
             if not names:

@@ -61,7 +61,7 @@ def meets_by_c10d(job: Job) -> bool:
 def restarts(job: Job, role: Role) -> int:
     """How many failures of a role's containers the kubelet restarts in place, where its restartPolicy is OnFailure.
 
-    A auxiliary role restarts so by itself, and asks for no retries of theirs.
+    An auxiliary role restarts so by itself, and asks for no retries of theirs.
     """
     limit = job.run_policy.backoff_limit
     if limit is not None:

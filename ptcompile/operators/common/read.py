@@ -26,7 +26,7 @@ class Pods(NamedTuple):
     """The pods of one role."""
 
     role: str
-    """`node`, `master` or `worker`; else the name of a auxiliary role."""
+    """`node`, `master` or `worker`; else the name of an auxiliary role."""
     replicas: int
     template: Json
     path: Path | None

@@ -8,7 +8,7 @@ Why each field (JobSet 0.12):
   Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
 - enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
   is left to its default, the JobSet's name, which is the name of the Service.
-- A auxiliary role is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
+- An auxiliary role is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
   `<name>-<role>-0-<i>.<name>`.
 - How it ends and what is tried again: `jobset_endings`.
 """

@@ -134,11 +134,11 @@ class _World:
         }
 
 
-def _digest(text: str) -> str:
+def _digest(job_key: str) -> str:
     """The job-key label: a digest by JobSet's own rule; nothing is kept secret with it."""
     from hashlib import sha1  # loaded only for JobSets: it costs a millisecond
 
-    return sha1(text.encode(), usedforsecurity=False).hexdigest()
+    return sha1(job_key.encode(), usedforsecurity=False).hexdigest()
 
 
 def _coordinator(name: str, subdomain: str, spec: Json) -> str | None:

@@ -59,7 +59,7 @@ def _pods(role: str, index: int, replicated: Json, *, trains: bool = True) -> Po
 
 
 def _beside(jobs: Sequence[Json], first: int) -> list[Pods]:
-    return [_pods(text(one.get("name")), at, one, trains=False) for at, one in enumerate(jobs) if at >= first]
+    return [_pods(text(one.get("name")), index, one, trains=False) for index, one in enumerate(jobs) if index >= first]
 
 
 def _nodes(spec: Json, jobs: Sequence[Json]) -> Read:

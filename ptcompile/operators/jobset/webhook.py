@@ -82,16 +82,16 @@ def _rule(rule: Any, index: int) -> Any:
 
 def _replicated(job: Any) -> Any:
     template = job.get("template") if isinstance(job, Mapping) else None
-    child = template.get("spec") if isinstance(template, Mapping) else None
-    pod_template = child.get("template") if isinstance(child, Mapping) else None
+    job_spec = template.get("spec") if isinstance(template, Mapping) else None
+    pod_template = job_spec.get("template") if isinstance(job_spec, Mapping) else None
     pod = pod_template.get("spec") if isinstance(pod_template, Mapping) else None
-    if template is None or child is None or pod_template is None or not isinstance(pod, Mapping):
+    if template is None or job_spec is None or pod_template is None or not isinstance(pod, Mapping):
         return job
     pod = pod if pod.get("restartPolicy") else {**pod, "restartPolicy": "OnFailure"}
-    mode = "Indexed" if child.get("completionMode") is None else child["completionMode"]
-    child = {**child, "completionMode": mode, "template": {**pod_template, "spec": pod}}
+    mode = "Indexed" if job_spec.get("completionMode") is None else job_spec["completionMode"]
+    job_spec = {**job_spec, "completionMode": mode, "template": {**pod_template, "spec": pod}}
     filled = {"groupName": "default", "replicas": 1, **{k: v for k, v in job.items() if v is not None}}
-    return {**filled, "template": {**template, "spec": child}}
+    return {**filled, "template": {**template, "spec": job_spec}}
 
 
 def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
@@ -161,15 +161,15 @@ def _group(group: str, path: Path, say: Say) -> Iterator[Problem]:
 
 def job_names(job: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
     """The names of the last Job and of its last pod."""
-    own, child = text(job.get("name")), at(job, "template", "spec")
+    own, job_spec = text(job.get("name")), at(job, "template", "spec")
     last = f"{name}-{own}-{integer(job.get('replicas'), 1) - 1}"
     where = (*path, "name")
     if why := names.why_not_dns_1035_label(last):
         help = "shorten the JobSet's name or this one" if len(last) > 63 else _spelling(own)
         yield say(where, f'Invalid value: "{last}": the name of the Job {why}', help)
         return
-    completions = child.get("completions")
-    if (text(child.get("completionMode")) or "Indexed") != "Indexed" or completions is None:
+    completions = job_spec.get("completions")
+    if (text(job_spec.get("completionMode")) or "Indexed") != "Indexed" or completions is None:
         return
     pod = f"{last}-{integer(completions) - 1}-xxxxx"
     if len(pod) > names.DNS_LABEL_MAX:
@@ -221,17 +221,17 @@ def _coordinator(spec: Json, name: str, jobs: Sequence[Json], path: Path, say: S
         yield say((*path, "replicatedJob"), f"Invalid value: coordinator replicatedJob {wanted} does not exist",
                   "name a replicatedJob of this JobSet")  # fmt: skip
         return
-    child = at(job, "template", "spec")
+    job_spec = at(job, "template", "spec")
     if not 0 <= number < integer(job.get("replicas"), 1):
         yield say(
             (*path, "jobIndex"), f"Invalid value: {number}: {wanted} has no such Job", "use an index below replicas"
         )
         return
-    if (text(child.get("completionMode")) or "Indexed") != "Indexed" or child.get("completions") is None:
+    if (text(job_spec.get("completionMode")) or "Indexed") != "Indexed" or job_spec.get("completions") is None:
         text_ = "job for coordinator pod must be indexed completion mode, and completions number must be set"
         yield say((*path, "replicatedJob"), f"Invalid value: {text_}", "set completions on its Job")
         return
-    if not 0 <= index < integer(child.get("completions")):
+    if not 0 <= index < integer(job_spec.get("completions")):
         yield say((*path, "podIndex"), f"Invalid value: {index}: its Job has no such pod", "use one below completions")
         return
     address = f"{name}-{wanted}-{number}-{index}.{text(at(spec, 'network').get('subdomain')) or name}"

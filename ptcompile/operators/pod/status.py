@@ -27,9 +27,9 @@ def status(live: Json) -> Status:
 
 
 def _failed(live: Json) -> Status:
-    status = at(live, "status")
-    if reason := text(status.get("reason")):
-        return Status("failed", reason, text(status.get("message")) or None)
+    pod_status = at(live, "status")
+    if reason := text(pod_status.get("reason")):
+        return Status("failed", reason, text(pod_status.get("message")) or None)
     if disrupted := true_conditions(live).get("DisruptionTarget"):
         return Status("failed", text(disrupted.get("reason")) or None, text(disrupted.get("message")) or None)
     for name, ended in _containers(live, "terminated"):
@@ -58,8 +58,8 @@ def _waiting(live: Json) -> Status:
 
 def _containers(live: Json, state: str) -> Iterator[tuple[str, Json]]:
     """The containers that are in a state, init containers first, each with what it says of that."""
-    status = at(live, "status")
+    pod_status = at(live, "status")
     for word in ("initContainerStatuses", "containerStatuses"):
-        for one in items(status.get(word)):
+        for one in items(pod_status.get(word)):
             if found := at(one, "state", state):
                 yield text(one.get("name")), found

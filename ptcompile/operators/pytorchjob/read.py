@@ -49,10 +49,10 @@ def _job(spec: Json, policy: Json, pods: list[Pods]) -> Read:
     if policy:
         most = count(policy.get("maxReplicas"), pods[0].replicas)
         least = count(policy.get("minReplicas"), pods[0].replicas)
-        read: tuple[Pods, ...] = (pods[0]._replace(role="node"),)
+        roles: tuple[Pods, ...] = (pods[0]._replace(role="node"),)
         words = {"nodes": pods[0].replicas, "elastic": {"nnodes": f"{least}:{most}", **_elastic(spec, policy)}}
     else:
-        read, words = as_nodes(pods)
+        roles, words = as_nodes(pods)
         if "nprocPerNode" in spec:
             words["elastic"] = {**_UNTOLD, "rdzvBackend": "static", "nprocPerNode": _processes(spec)}
     run = at(spec, "runPolicy")
@@ -62,7 +62,7 @@ def _job(spec: Json, policy: Json, pods: list[Pods]) -> Read:
     }
     if (port := _port(pods[0])) is not None:
         words["masterPort"] = port
-    return Read("pytorchjob", read, words)
+    return Read("pytorchjob", roles, words)
 
 
 def _elastic(spec: Json, policy: Json) -> dict[str, Any]:

@@ -21,7 +21,7 @@ Why each field (Trainer 2.3):
   is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
   (issue 3779), so it is refused.
 - A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
-- A auxiliary role is a replicatedJob of the runtime without the ancestor label, which Trainer leaves as it
+- An auxiliary role is a replicatedJob of the runtime without the ancestor label, which Trainer leaves as it
   is: pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets `node` alone, so the TrainJob
   ends with the trainers. A PodGroup counts all of them.
 - A gang scheduler is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does. Trainer takes

@@ -11,7 +11,7 @@
   is the largest there is.
 - TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running. Where all
   nodes must succeed, minSuccess says so.
-- A auxiliary role is a task that restarts in place and ends the job by TaskFailed, when its restarts are used
+- An auxiliary role is a task that restarts in place and ends the job by TaskFailed, when its restarts are used
   up. The policies for PodEvicted then stand at the other tasks: a loader whose node goes is made again alone. A role
   that says Never is under the same policies as the trainers.
 - A pod that the kubelet evicts for lack of memory or disk, or as the node shuts down, is a failed one: PodFailed.

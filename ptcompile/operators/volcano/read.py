@@ -69,14 +69,14 @@ def _job(spec: Json, tasks: Sequence[Json], called: Sequence[str], flags: dict[s
         for index, name in enumerate(called)
         if name not in (flags["master"], flags["worker"])
     ]
-    read, words = as_nodes(trainers)
+    roles, words = as_nodes(trainers)
     words["runPolicy"] = given({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")})
     words |= given({"queue": spec.get("queue"), "priority": spec.get("priorityClassName")})
     if flags["port"] != _FLAGS["port"] and flags["port"].isdigit():
         words["masterPort"] = int(flags["port"])
     worker = flags["worker"] if flags["worker"] != flags["master"] else "worker"
     words |= names(container=trainers[0].main, master=flags["master"], worker=worker)
-    return Read("volcano", (*read, *beside), words)
+    return Read("volcano", (*roles, *beside), words)
 
 
 def _pods(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> Pods:

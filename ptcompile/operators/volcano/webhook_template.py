@@ -33,14 +33,14 @@ def template(task: Json, path: Path, versions: Versions, known: Known = NOTHING)
         yield from _stricter(mapping(spec), here)
 
 
-def _is_pod_too(template: Json) -> bool:
+def _is_pod_too(pod_template: Json) -> bool:
     """Whether nothing is wrong with a template if nothing is with the Pod made of it.
 
     Of a Pod more is filled in and more is asked. Resources of the pod as a whole are the one exception: there, what is
     filled in later is not asked for.
     """
-    spec = template["spec"]
-    return type(template) is dict and type(spec) is dict and spec.get("resources") is None
+    spec = pod_template["spec"]
+    return type(pod_template) is dict and type(spec) is dict and spec.get("resources") is None
 
 
 def _looser(problem: Problem) -> bool:

@@ -168,12 +168,12 @@ def check_pod_resources(value: Any, path: Path, scope: Scope) -> None:
                 here = (*path, side, name)
                 help = "ask for it in a container"
                 f.unsupported(found, here, name, ("cpu", "hugepages-", "memory"), help, f.key_path(here))
-    kept = {
+    core = {
         side: {n: v for n, v in f.mapping(value.get(side)).items() if n in allowed or n.startswith(_HUGE)}
         for side in ("limits", "requests")
     }
-    check_amounts(kept, path, found, partial=not scope.template)
-    _check_sums(kept, path, scope)
+    check_amounts(core, path, found, partial=not scope.template)
+    _check_sums(core, path, scope)
 
 
 def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:

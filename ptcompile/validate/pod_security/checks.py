@@ -36,8 +36,8 @@ class Pod(NamedTuple):
     def containers(self) -> Iterator[tuple[Path, str, Json]]:
         """Path, name and container of each kind."""
         for key in CONTAINERS:
-            items = self.spec.get(key)
-            for index, one in enumerate(items if isinstance(items, list) else ()):
+            listed = self.spec.get(key)
+            for index, one in enumerate(listed if isinstance(listed, list) else ()):
                 if isinstance(one, Mapping):
                     yield ("spec", key, index), str(one.get("name")), one
 

@@ -67,9 +67,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _counts_pods(queue: Json) -> bool:
+def _counts_pods(cluster_queue: Json) -> bool:
     """Whether a ClusterQueue of the stream has a quota for pods, which needs no request."""
-    groups = items(at(queue, "spec").get("resourceGroups"))
+    groups = items(at(cluster_queue, "spec").get("resourceGroups"))
     return any("pods" in texts(group.get("coveredResources")) for group in groups)
 
 
