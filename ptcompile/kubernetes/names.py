@@ -221,6 +221,10 @@ def why_not_port_name(text: str) -> str | None:
     return "must not start or end with '-'" if text[0] == "-" or text[-1] == "-" else None
 
 
+_MOST_CANDIDATES: Final = 500
+"""Names that a word is compared with: a container with thousands of mounts may have as many volumes."""
+
+
 def suggest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that was most likely meant, or `None` where none is near; letter case counts little."""
     names = list(candidates)
@@ -228,8 +232,8 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
     for name in names:
         if name.casefold() == folded:
             return name
-    if len(word) > DNS_SUBDOMAIN_MAX:
-        return None  # a text this long is not a typo, and the comparison is quadratic
+    if len(word) > DNS_SUBDOMAIN_MAX or len(names) > _MOST_CANDIDATES:
+        return None  # a text this long is not a typo; both comparisons are quadratic
     import difflib
 
     found = difflib.get_close_matches(word, names, n=1, cutoff=0.7)
