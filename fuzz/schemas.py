@@ -7,6 +7,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import jsonschema  # noqa: F401 - takes a second to load, which is no input's
+
 from fuzz.mutate import MAX_SIZE, mutate
 from ptcompile.documents.emit import emit_all
 

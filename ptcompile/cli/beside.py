@@ -49,5 +49,6 @@ def _deciding(file: File) -> Iterator[Mapping[str, Any]]:
 
     for document in source.read(file.content, file.name).documents:
         for _, one in objects(document.data):
-            if one.get("kind") in _KINDS:
+            kind = one.get("kind")
+            if isinstance(kind, str) and kind in _KINDS:
                 yield one

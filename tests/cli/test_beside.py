@@ -53,6 +53,12 @@ def test_queues_of_another_file_count(tmp_path: Path, capsys: Capture) -> None:
     assert both.out.count("PTC") == 1
 
 
+def test_a_kind_that_is_no_text_is_no_queue(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "a.yaml").write_text("kind: [LocalQueue]\n", encoding="utf-8")
+    (tmp_path / "b.yaml").write_text(QUEUES, encoding="utf-8")
+    assert here(capsys, "lint", tmp_path).status == 0
+
+
 def test_schemas_of_a_configuration_stand_beside_it(tmp_path: Path, capsys: Capture) -> None:
     config = tmp_path / "ptcompile.toml"
     config.write_text('schemas = ["none"]\n', encoding="utf-8")
