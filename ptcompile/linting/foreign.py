@@ -55,6 +55,8 @@ _PLACEHOLDER = Pattern(
 _WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
 _SHELLS_OWN: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Where a text may have such signs for a reason of its own."""
+_SCHEMA_KEYS: Final = frozenset({"$ref", "$schema"})
+"""Keys of JSON Schema, which a CustomResourceDefinition may have by mistake."""
 _SCALARS: Final = ("$", "__", "<", "{{")
 _begins = Pattern(r"\$[{A-Za-z_]|__[A-Z]|<[A-Za-z]").search
 """How a placeholder begins in the text of a file, besides `{{`."""
@@ -103,7 +105,7 @@ def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]
             if key in _SHELLS_OWN or key == "image":  # of an image a rule speaks
                 continue
             name = placeholder(key)
-            if name is not None:
+            if name is not None and key not in _SCHEMA_KEYS:
                 yield (*path, key), name, True
             yield from _placeholders(one, (*path, key))
     elif isinstance(value, list):
@@ -119,7 +121,7 @@ def judgeable(problem: Problem, data: object) -> bool:
     if problem.name in _ABOUT_SHELLS:
         return False
     for key in problem.path:
-        if placeholder(key) is not None:
+        if placeholder(key) is not None and key not in _SCHEMA_KEYS:
             return False
         if isinstance(data, Mapping):
             data = data.get(key)

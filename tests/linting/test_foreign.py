@@ -120,3 +120,10 @@ def test_no_rule_judges_what_was_refused() -> None:
 )
 def test_most_files_need_no_walk_to_see_that_they_are_no_templates(text: str, told: bool) -> None:
     assert may_be_template(text) is told
+
+
+def test_a_reference_in_a_schema_is_no_placeholder() -> None:
+    crd = (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {$ref: x}\n"
+    )
+    assert "unrendered-template" not in {d.name for d in ptcompile.lint(crd).diagnostics}
