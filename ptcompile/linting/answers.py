@@ -118,8 +118,9 @@ ANSWERS: Final[dict[str, Answer]] = {
         "write the apiVersion that the help names",
     ),
     "unread-rule": Answer(
-        "A CEL rule of a CRD uses a feature that the evaluator does not support, so it was not checked.",
-        "check with the API server: kubectl apply --dry-run=server",
+        "A CRD or a JSON Schema, or a CEL rule of it, was not checked against the object: the API server rejects the "
+        "CRD, the schema is not valid or takes too long, or the evaluator does not support the rule.",
+        "fix the CRD or the schema, or check with the API server: kubectl apply --dry-run=server",
     ),
     "pod-security": Answer(
         "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path
 from ptcompile.operators.all import OPERATORS
-from ptcompile.validate.definitions import Definition, Definitions, JsonSchema
+from ptcompile.validate.definitions import Definition, Definitions
+from ptcompile.validate.definitions.json_schema import JsonSchema
 from ptcompile.validate.kinds import other_kind
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, resolve
 from ptcompile.validate.structure_scope import in_version

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from ptcompile.operators.common.verdict import Webhook
     from ptcompile.validate.core import Context
-    from ptcompile.validate.definitions import Definition, Definitions, JsonSchema
+    from ptcompile.validate.definitions import Definition, Definitions
+    from ptcompile.validate.definitions.json_schema import JsonSchema
 
     Others = Sequence[Mapping[str, Any]]
 
@@ -135,7 +136,8 @@ def _other(manifest: Mapping[str, Any], kind: Kind, context: Context, definition
     from ptcompile.validate.core.other_templates import other_template_problems
     from ptcompile.validate.definitions import defined_problems
 
-    found = defined_problems(manifest, definition, context.kubernetes)
+    budget = definitions.evaluations if definitions is not None else None
+    found = defined_problems(manifest, definition, context.kubernetes, budget)
     paths = {problem.path for problem in found}
     later = [
         *metadata_problems(manifest.get("metadata"), ("metadata",), context, built_in=False),

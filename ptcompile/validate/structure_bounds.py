@@ -25,6 +25,31 @@ _FORM = {
 """The commonest patterns of the CRDs, in words."""
 
 
+_LISTED = 20
+"""Choices in a message."""
+_COMPARED = 200
+"""Choices among which one that was probably meant is looked for."""
+
+
+def only_texts(enum: Sequence[Any]) -> bool:
+    """Return whether all choices are texts; the API server takes others beside `type: string`, and ignores them."""
+    return all(isinstance(choice, str) for choice in enum)
+
+
+def listed(choices: Sequence[Any]) -> str:
+    """Return the choices as a message names them: the first of them, where they are many."""
+    if only_texts(choices):
+        names = [f'"{choice}"' if len(choice) <= _LONG else shown(choice) for choice in choices[:_LISTED]]
+    else:
+        names = [shown(choice) for choice in choices[:_LISTED]]
+    more = len(choices) - _LISTED
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+_LONG = 200
+"""Characters of a choice that is named as it is written."""
+
+
 def _search(pattern: str) -> Callable[[str], object] | None:
     """What looks for a pattern of Go's syntax; None where it cannot be read."""
     from ptcompile.kubernetes.goregex import Theirs, fits, in_python
@@ -42,20 +67,21 @@ def _search(pattern: str) -> Callable[[str], object] | None:
 def bounded_string(schema: Schema) -> Check | None:
     """A check of a string's enum, lengths and pattern, or None where the schema has none of them."""
     pattern = schema.get("pattern")
-    enum: tuple[str, ...] = tuple(schema.get("enum", ()))
+    enum: tuple[str, ...] = tuple(schema["enum"]) if "enum" in schema and only_texts(schema["enum"]) else ()
     low, high = schema.get("minLength", 0), schema.get("maxLength")
     if not (enum or pattern or low or high is not None):
         return None
     # Go's `$` is the end of the text; Python's also stands before a last line break.
     search = _search(pattern) if pattern else None
+    allowed = frozenset(enum)
+    choices = listed(enum)
 
     def check(value: Any) -> Found:
         if not isinstance(value, str):
             return [mismatch("string", value)]
-        if enum and value not in enum:
-            choices = ", ".join(f'"{choice}"' for choice in enum)
+        if enum and value not in allowed:
             text = f"Unsupported value: {shown(value)}: supported values: {choices}"
-            near = suggest(value, enum)
+            near = suggest(value, enum) if len(enum) <= _COMPARED else None
             fault = Fault("unsupported-value", text, f'did you mean "{near}"?' if near else "write one of them")
             fault.cure = spelt(value, near)
             return [fault]

@@ -5,9 +5,11 @@ The operators' CRDs have next to none of it; users' have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 from ptcompile.kubernetes.versions import Version
+from ptcompile.validate.evaluations import OutOfEvaluationsError, current
+from ptcompile.validate.structure_bounds import listed, only_texts
 from ptcompile.validate.structure_fault import Fault, Found, shown
 
 TYPE_CHECKING = False
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.validate.structure_fault import Check
+    from ptcompile.validate.structure_logic import Holds
 
     Schema = Mapping[str, Any]
 
@@ -25,7 +28,7 @@ _NUMBERS: Final = ("minimum", "maximum", "multipleOf")
 def further(check: Check, schema: Schema, server: Version) -> Check:
     """The check with what else the schema says; the same check where it says nothing more."""
     checks: list[Check] = []
-    if "enum" in schema and schema.get("type") != "string":
+    if "enum" in schema and not (schema.get("type") == "string" and only_texts(schema["enum"])):
         checks.append(_enum(schema["enum"]))
     if (
         (schema.get("type") == "number" and any(key in schema for key in _NUMBERS))
@@ -59,13 +62,15 @@ def _both(first: Check, rest: list[Check]) -> Check:
     return check
 
 
-def _enum(values: list[Any]) -> Check:
-    def check(value: Any) -> Found:
-        if any(value == one and type(value) is type(one) for one in values):
-            return None
-        import json
+def _enum(values: Sequence[Any]) -> Check:
+    from ptcompile.validate.structure_logic import comparable
 
-        choices = ", ".join(json.dumps(one) for one in values)
+    allowed = frozenset(map(comparable, values))
+    choices = listed(values)
+
+    def check(value: Any) -> Found:
+        if comparable(value) in allowed:
+            return None
         text = f"Unsupported value: {shown(value)}: supported values: {choices}"
         return [Fault("unsupported-value", text, "write one of them")]
 
@@ -73,15 +78,19 @@ def _enum(values: list[Any]) -> Check:
 
 
 def _number(schema: Schema) -> Check:
+    from ptcompile.validate.structure_logic import is_multiple, is_number
+
     low, high, step = (schema.get(key) for key in _NUMBERS)
     above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
 
     def check(value: Any) -> Found:
+        if not is_number(value):
+            return None
         if low is not None and (value < low or (above and value == low)):
             return [_invalid(value, f"must be greater than {'' if above else 'or equal to '}{low}")]
         if high is not None and (value > high or (below and value == high)):
             return [_invalid(value, f"must be less than {'' if below else 'or equal to '}{high}")]
-        if step and value % step:
+        if step and not is_multiple(value, step):
             return [_invalid(value, f"must be a multiple of {step}")]
         return None
 
@@ -90,7 +99,7 @@ def _number(schema: Schema) -> Check:
 
 def _few(most: int) -> Check:
     def check(value: Any) -> Found:
-        if len(value) <= most:
+        if not isinstance(value, dict) or len(value) <= most:
             return None
         return [
             Fault("too-many-items", f"Too many: {len(value)}: must have at most {most} items", f"keep {most} at most")
@@ -101,43 +110,34 @@ def _few(most: int) -> Check:
 
 def _many(least: int) -> Check:
     def check(value: Any) -> Found:
-        return None if len(value) >= least else [_invalid(len(value), f"must have at least {least} properties")]
+        if not isinstance(value, dict) or len(value) >= least:
+            return None
+        return [_invalid(len(value), f"must have at least {least} properties")]
 
     return check
 
 
 def _logic(schema: Schema) -> Check:
-    """`allOf`, `anyOf`, `oneOf`, `not`, by jsonschema: they speak of values alone, the structure is known by now."""
-    valid: Callable[[Any], bool] | None = None
+    """Check `allOf`, `anyOf`, `oneOf` and `not`. Without evaluations left, it accepts, and the caller reports that."""
+    holds: Holds | None = None
 
     def check(value: Any) -> Found:
-        nonlocal valid
-        if valid is None:
-            valid = _validity(schema)
-        if valid(value):
+        nonlocal holds
+        if holds is None:
+            from ptcompile.validate.structure_logic import logic
+
+            holds = logic(schema)
+        evaluations = current()
+        evaluations.grant(1)
+        try:
+            if holds(value, evaluations):
+                return None
+        except OutOfEvaluationsError:
             return None
         words = " and ".join(key for key in LOGIC if key in schema)
         return [_invalid(value, f"must validate {words} of the CRD's schema")]
 
     return check
-
-
-def _validity(schema: Schema) -> Callable[[Any], bool]:
-    from jsonschema import Draft4Validator
-    from referencing.exceptions import Unresolvable
-    from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
-
-    from ptcompile.validate.definitions.patterns import linear
-
-    validator = linear(Draft4Validator)(schema, registry=EMPTY_REGISTRY)
-
-    def valid(value: Any) -> bool:
-        try:
-            return bool(validator.is_valid(value))
-        except Unresolvable:
-            return False  # the API server rejects a CRD with a $ref, so no object of it exists
-
-    return valid
 
 
 def _invalid(value: Any, why: str) -> Fault:

@@ -127,13 +127,21 @@ def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> Def
     for one in paths:
         if not isinstance(one, str | os.PathLike):
             raise TypeError(f"schemas must be a list of paths, and has {type(one).__name__}")
-    if not paths and "CustomResourceDefinition" not in read.text:
+    if not paths and not _may_define(read):
         return None
     from ptcompile.validate.definitions.files import definitions_of, read_definitions
 
     brought = read_definitions(paths)
     manifests = (one for document in read.documents for _, one in streams.objects(document.data))
     return brought._replace(kinds={**brought.kinds, **definitions_of(manifests)})
+
+
+def _may_define(read: Source) -> bool:
+    """Return whether a CRD may be in the stream: a text is searched for the word, mappings have none."""
+    if read.text:
+        return "CustomResourceDefinition" in read.text
+    manifests = (one for document in read.documents for _, one in streams.objects(document.data))
+    return any(manifest.get("kind") == "CustomResourceDefinition" for manifest in manifests)
 
 
 def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:

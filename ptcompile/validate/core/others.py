@@ -27,6 +27,7 @@ _RULES: Final[dict[tuple[str, str], str]] = {
     ("", "LimitRange"): "limit_range.check_limit_range",
     ("", "ReplicationController"): "replicas.check_replication_controller",
     ("", "PodTemplate"): "replicas.check_pod_template",
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): "custom_definition.check_custom_definition",
     ("apps", "Deployment"): "replicas.check_deployment",
     ("apps", "ReplicaSet"): "replicas.check_replica_set",
     ("apps", "DaemonSet"): "daemon_set.check_daemon_set",

@@ -12,6 +12,9 @@ from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
 from ptcompile.typed import NamedTuple
+from ptcompile.validate import evaluations
+from ptcompile.validate.definitions.json_schema import JsonSchema, json_schema_problems
+from ptcompile.validate.evaluations import Evaluations
 from ptcompile.validate.schemas import SHIPPED, known_version
 from ptcompile.validate.structure import covered, outside, without_status
 from ptcompile.validate.structure_compile import compile_node
@@ -30,22 +33,19 @@ Kind = tuple[str, str]
 
 
 class Definition:
-    """One kind in one version, as a CRD has it. Compared by identity, so that its compiled check can be kept."""
+    """One kind in one version, as a CRD has it; its compiled checks are kept with it."""
 
-    def __init__(self, schema: Schema, document: str, status: bool) -> None:
+    def __init__(self, schema: Schema, document: str, status: bool, refusal: str = "") -> None:
         self.schema = schema
         """In our dialect: see `crd.dialect`."""
         self.document = document
         """The file of ours that `$ref`s of the schema speak of; "" for a user's."""
         self.status = status
         """Whether `status` is dropped on creation: it is a subresource."""
-
-
-class JsonSchema(NamedTuple):
-    """A plain JSON Schema that a user brought, and the file that it came from."""
-
-    schema: Schema
-    filename: str
+        self.refusal = refusal
+        """Why the API server refuses the CRD: then its schema is empty, and no object is held to it."""
+        self.checks: dict[Version, Check] = {}
+        """The compiled check of the structure, by server."""
 
 
 class Definitions(NamedTuple):
@@ -53,6 +53,8 @@ class Definitions(NamedTuple):
 
     kinds: Mapping[Kind, Definition] = {}
     files: Mapping[str, JsonSchema] = {}
+    evaluations: Evaluations | None = None
+    """What they may take together; of each object its own where None."""
 
     def find(self, kind: Kind) -> Definition | JsonSchema | None:
         """The definition of a kind: a user's CRD, a user's JSON Schema, else what ships with us."""
@@ -81,32 +83,63 @@ def shipped(kind: Kind) -> Definition | None:
     return Definition(entry["schema"], document, entry["status"]) if entry else None
 
 
-@cache
 def compiled(definition: Definition, server: Version) -> Check:
     """The check of a definition's structure on a server."""
-    check = compile_node(definition.schema, Scope(definition.document, known_version(server), True, server))
-    return without_status(check) if definition.status else check
+    check = definition.checks.get(server)
+    if check is None:
+        check = compile_node(definition.schema, Scope(definition.document, known_version(server), True, server))
+        check = without_status(check) if definition.status else check
+        definition.checks[server] = check
+    return check
 
 
 def defined_problems(
-    manifest: Mapping[str, Any], definition: Definition | JsonSchema, server: Version
+    manifest: Mapping[str, Any],
+    definition: Definition | JsonSchema,
+    server: Version,
+    budget: Evaluations | None = None,
 ) -> Sequence[Problem]:
-    """What a definition has against a manifest: its structure, and where that is sound, its CEL rules."""
-    if isinstance(definition, JsonSchema):
-        return list(_by_json_schema(manifest, definition))
+    """What a definition has against a manifest: its structure, and where that is sound, its CEL rules.
+
+    Never raises: what a user's definition breaks is one object's finding, and no reason to lose those of others.
+    """
+    budget = budget or Evaluations()
+    token = evaluations.enter(budget)
+    try:
+        if isinstance(definition, JsonSchema):
+            return list(json_schema_problems(manifest, definition))
+        if definition.refusal:
+            why = f"the API server refuses its CustomResourceDefinition: {definition.refusal}"
+            return [_unchecked(manifest, why, "correct the CustomResourceDefinition")]
+        found = list(_by_crd(manifest, definition, server))
+        if budget.ran_out:
+            budget.ran_out = False
+            why = "checking the `allOf`, `anyOf`, `oneOf` and `not` of its CustomResourceDefinition takes too long"
+            found.append(_unchecked(manifest, why, _ASK_SERVER, part="not fully"))
+        return found
+    except Exception as error:  # whatever it is, the definition is a user's
+        why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
+        return [_unchecked(manifest, why, _ASK_SERVER)]
+    finally:
+        evaluations.leave(token)
+
+
+_ASK_SERVER: Final = "check with the API server: kubectl apply --dry-run=server"
+
+
+def _unchecked(manifest: Mapping[str, Any], why: str, help: str, part: str = "not") -> Problem:
+    """Tell that an object was not held to its definition, so that its silence is not taken for approval."""
+    message = f"{manifest.get('kind')} was {part} checked: {why}"
+    return Problem("unread-rule", ("kind",), message, help, severity="warning", stage="style", authority="ptcompile")
+
+
+def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version) -> Iterator[Problem]:
     faults = compiled(definition, server)(manifest) or []
     if faults:
         paths = covered(faults)
         found = [to_problem(fault) for fault in faults]
-        return [problem for problem in found if outside(problem, paths - {problem.path})]
-    if not definition.schema.get("x-ruled"):
-        return []
-    from ptcompile.validate.definitions.rules import rule_problems
+        yield from (problem for problem in found if outside(problem, paths - {problem.path}))
+    elif definition.schema.get("x-ruled"):
+        from ptcompile.validate.definitions.rules import rule_problems
 
-    return list(rule_problems(definition.schema, definition.document, manifest))
-
-
-def _by_json_schema(manifest: Mapping[str, Any], definition: JsonSchema) -> Iterator[Problem]:
-    from ptcompile.validate.definitions.json_schema import json_schema_problems
-
-    return json_schema_problems(manifest, definition.schema, definition.filename)
+        yield from rule_problems(definition.schema, definition.document, manifest)

@@ -44,11 +44,8 @@ def is_crd(manifest: Mapping[str, Any]) -> bool:
     return kind == ("CustomResourceDefinition", "apiextensions.k8s.io/v1")
 
 
-def kinds_of(crd: Mapping[str, Any], metadata: Schema = _METADATA) -> Iterator[tuple[str, str, Schema, bool]]:
-    """Each served version of a CRD: apiVersion, kind, schema in our dialect, and whether status is a subresource.
-
-    `metadata` refers to the schema of an object's metadata. Parts of the CRD that have not their type are left out.
-    """
+def served(crd: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Each served version of a CRD that has a schema: apiVersion, kind and the version as the CRD has it."""
     spec = _object(crd.get("spec"))
     group, kind = spec.get("group"), _object(spec.get("names")).get("kind")
     versions = spec.get("versions")
@@ -56,15 +53,24 @@ def kinds_of(crd: Mapping[str, Any], metadata: Schema = _METADATA) -> Iterator[t
         return
     for version in versions:
         schema = _object(_object(version).get("schema")).get("openAPIV3Schema")
-        if not isinstance(schema, dict) or version.get("served") is False:
-            continue
-        root = dialect(schema)
+        if isinstance(schema, dict) and version.get("served") is not False:
+            yield f"{group}/{version.get('name')}", kind, version
+
+
+def kinds_of(crd: Mapping[str, Any], metadata: Schema = _METADATA) -> Iterator[tuple[str, str, Schema, bool]]:
+    """Each served version of a CRD: apiVersion, kind, schema in our dialect, and whether status is a subresource.
+
+    `metadata` refers to the schema of an object's metadata. The CRD's schemas are ones that the API server takes.
+    """
+    spec = _object(crd.get("spec"))
+    for api_version, kind, version in served(crd):
+        root = dialect(version["schema"]["openAPIV3Schema"])
         if root.get("x-kubernetes-preserve-unknown-fields") or spec.get("preserveUnknownFields"):
             root["x-kubernetes-preserve-unknown-fields"] = True
         own = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": metadata}
         root["properties"] = {**root.get("properties", {}), **own}
         status = "status" in _object(version.get("subresources"))
-        yield f"{group}/{version.get('name')}", kind, root, status
+        yield api_version, kind, root, status
 
 
 def dialect(node: Mapping[str, Any]) -> Schema:
@@ -76,7 +82,7 @@ def dialect(node: Mapping[str, Any]) -> Schema:
         out["required"] = ["apiVersion", "kind"]
     if children:
         out["properties"] = children
-    required = [name for name in node.get("required", ()) if "default" not in children.get(name, {})]
+    required = [name or "" for name in node.get("required") or () if "default" not in children.get(name, {})]
     if required:
         out["required"] = sorted({*required, *out.get("required", ())})
     for key in ("items", "additionalProperties"):
@@ -86,7 +92,7 @@ def dialect(node: Mapping[str, Any]) -> Schema:
         out.setdefault("items", {})
     if node.get("additionalProperties") is True:
         out["x-kubernetes-preserve-unknown-fields"] = True
-    rules = [dict(rule) for rule in node.get("x-kubernetes-validations", ()) if isinstance(rule, dict)]
+    rules = [dict(rule) for rule in node.get("x-kubernetes-validations") or () if isinstance(rule, dict)]
     if rules:
         out["x-rules"] = rules
     below = [*children.values(), *(out[key] for key in ("items", "additionalProperties") if key in out)]
@@ -96,16 +102,18 @@ def dialect(node: Mapping[str, Any]) -> Schema:
 
 
 def _itself(node: Mapping[str, Any]) -> Schema:
-    """What a node says of its own value, without its parts."""
-    out: Schema = {key: node[key] for key in _KEPT if key in node}
+    """What a node says of its own value, without its parts. As in Go, null is an absent field, and so is `enum: []`."""
+    out: Schema = {key: node[key] for key in _KEPT if node.get(key) is not None}
+    if out.get("enum") == []:
+        del out["enum"]
     if isinstance(out.get("pattern"), str):
         out["pattern"] = Theirs(out["pattern"])
     if node.get("x-kubernetes-int-or-string"):
         out["type"] = "int-or-string"
         return out
-    if isinstance(node.get("type"), str):
+    if node.get("type"):
         out["type"] = node["type"]
-    if logic := {key: node[key] for key in LOGIC if key in node}:
+    if logic := {key: node[key] for key in LOGIC if node.get(key) is not None}:
         out["x-logic"] = logic
     return out
 

@@ -11,8 +11,11 @@ from ptcompile import disk
 from ptcompile.documents import source
 from ptcompile.limits import limits
 from ptcompile.streams import objects
-from ptcompile.validate.definitions import Definition, Definitions, JsonSchema, Kind
-from ptcompile.validate.definitions.crd import is_crd, kinds_of
+from ptcompile.validate.definitions import Definition, Definitions, Kind
+from ptcompile.validate.definitions.crd import is_crd, kinds_of, served
+from ptcompile.validate.definitions.crd_schema import refusal
+from ptcompile.validate.definitions.json_schema import JsonSchema
+from ptcompile.validate.evaluations import Evaluations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,17 +41,28 @@ def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
             schemas.update(found.files)
         if len(kinds) + len(schemas) == before:
             raise ValueError(f"{name}: there is no CustomResourceDefinition and no JSON Schema in it")
-    return Definitions(kinds, schemas)
+    return Definitions(kinds, schemas, Evaluations())
 
 
 def definitions_of(manifests: Iterable[Mapping[str, Any]]) -> dict[Kind, Definition]:
     """What the CustomResourceDefinitions among some manifests define."""
-    return {
-        (api_version, kind): Definition(schema, "", status)
-        for manifest in manifests
-        if is_crd(manifest)
-        for api_version, kind, schema, status in kinds_of(manifest)
-    }
+    found: dict[Kind, Definition] = {}
+    for manifest in manifests:
+        if is_crd(manifest):
+            found.update(_defined(manifest))
+    return found
+
+
+def _defined(crd: Mapping[str, Any]) -> dict[Kind, Definition]:
+    """The kinds of one CRD; those of one that the API server refuses are known, and say why they are not checked."""
+    try:
+        why = refusal(crd)
+        if not why:
+            every = kinds_of(crd)
+            return {(version, kind): Definition(schema, "", status) for version, kind, schema, status in every}
+    except Exception as error:  # whatever it is, the CRD is a user's
+        why = f"it cannot be read ({type(error).__name__}: {str(error)[:200]})"
+    return {(version, kind): Definition({}, "", False, why) for version, kind, _ in served(crd)}
 
 
 def files_of(path: str) -> Iterator[str]:
