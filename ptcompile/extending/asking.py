@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 
 from ptcompile.extending import Extensions, Found, Rule
 from ptcompile.findings.diagnostics import Problem
@@ -12,10 +13,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_shared: ContextVar[dict[str, Any]] = ContextVar("shared")
+
+
+def shared() -> dict[str, Any]:
+    """Return what the rules of one object share, such as the budget of declared rules."""
+    return _shared.get({})
+
+
 def problems(
     extensions: Extensions, manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
 ) -> Iterator[Problem]:
     """The findings of every rule in one object; `others` are the objects of its stream. Total."""
+    _shared.set({})
     for rule in extensions.rules:
         if asked_of(rule, manifest):
             try:

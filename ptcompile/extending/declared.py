@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, get_args  # noqa: TID253 - rules of a configuration
 
 from ptcompile.extending import Found, Rule, found_at
+from ptcompile.extending.asking import shared
 from ptcompile.findings.diagnostics import Path
 from ptcompile.findings.places import PlaceError, place
 from ptcompile.findings.terms import Severity, Stage
 from ptcompile.kubernetes.names import suggest
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.typed import NamedTuple
-from ptcompile.validate.definitions.cel import Unreadable, ask, checked
+from ptcompile.validate.definitions.cel import CelError, checked, evaluate, fresh_budget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def rule(table: object) -> Rule:
     check_code(text["code"], text["name"])
     each = _one_of("each", text.get("each", "object"), EACH)
     read = _Declared(_path(text["path"]), text["expression"], text["message"], text.get("help"), each)
-    wrong = checked(read.expression)
+    wrong = checked(read.expression, frozenset(("self", "object")))
     if wrong:
         raise ValueError(f"expression: {wrong}")
     severity: Any = _one_of("severity", text.get("severity", "warning"), get_args(Severity))
@@ -108,10 +109,15 @@ def _path(text: str) -> Path:
 
 def _check(read: _Declared) -> Callable[[Json, Sequence[Json]], Iterator[Found]]:
     def check(manifest: Json, _others: Sequence[Json]) -> Iterator[Found]:
+        of_object = shared()
+        if "budget" not in of_object:
+            of_object["budget"] = fresh_budget(manifest)
+        budget = of_object["budget"]
         for under, data in _each(read.each, manifest):
             for path, value in _values(data, read.path, under):
-                if not _holds(read.expression, value, manifest):
-                    yield found_at(path, read.message, read.help)
+                wrong = _wrong(read.expression, value, manifest, budget)
+                if wrong is not None:
+                    yield found_at(path, read.message + wrong, read.help)
 
     return check
 
@@ -155,13 +161,12 @@ def _child(data: Any, key: str | int) -> Any:
     return data[key] if isinstance(data, list) and isinstance(key, int) and key < len(data) else None
 
 
-def _holds(expression: str, value: Any, manifest: Json) -> bool:
-    """Whether the expression is true. One that reads what is not there does not hold."""
+def _wrong(expression: str, value: Any, manifest: Json, budget: list[int]) -> str | None:
+    """Return None if the expression is true, else why it failed if there is more to say than that it is not.
+
+    One that fails on its values does not hold, as on the API server. Raises UncheckedError and CostError.
+    """
     try:
-        return ask(expression, {"self": value, "object": manifest})
-    except KeyError:
-        return False
-    except Unreadable:
-        if value is None:
-            return False
-        raise
+        return None if evaluate(expression, {"self": value, "object": manifest}, budget) is True else ""
+    except CelError as error:
+        return "" if value is None or str(error).startswith("no such key") else f" ({error})"

@@ -118,8 +118,9 @@ ANSWERS: Final[dict[str, Answer]] = {
         "write the apiVersion that the help names",
     ),
     "unread-rule": Answer(
-        "A CRD or a JSON Schema, or a CEL rule of it, was not checked against the object: the API server rejects the "
-        "CRD, the schema is not valid or takes too long, or the evaluator does not support the rule.",
+        "A CRD or a JSON Schema, or a CEL rule or a pattern of it, was not checked against the object: the API server "
+        "rejects the CRD, the schema is not valid, it takes more time or memory than an object of its size is given, "
+        "or the evaluator does not support it. The API server has limits for costly rules too.",
         "fix the CRD or the schema, or check with the API server: kubectl apply --dry-run=server",
     ),
     "pod-security": Answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -131,12 +132,40 @@ def test_jobs_inside_other_objects_are_asked_at_their_place() -> None:
     assert own == [("spec", "jobTemplate", "metadata", "labels")]
 
 
-def test_an_expression_that_cannot_be_evaluated_is_a_finding() -> None:
-    (one,) = ptcompile.lint(
-        JOB, extensions=ptcompile.extensions(rules=[{**COST, "path": "metadata.name", "expression": "self + 1 == 2"}])
-    ).diagnostics
-    assert (one.code, one.name, one.severity) == ("PTC903", "extension-failed", "error")
-    assert "ACME101 (cost-center)" in one.message
+def test_an_expression_that_fails_on_its_values_does_not_hold() -> None:
+    rule = {**COST, "path": "metadata.name", "expression": "int(self) > 0"}
+    (one,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
+    assert (one.code, one.severity) == ("ACME101", "warning")
+    assert one.message.endswith("has the label cost-center (type conversion error from 'string' to 'int')")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "[0,1,2,3,4,5,6,7,8,9].all(x, " * 10 + "true" + ")" * 10,
+        "[" * 9 + "'a'" + f"].map(x, {'+'.join(['x'] * 16)})[0]" * 9 + ".size() > 0",
+    ],
+)
+def test_an_expression_over_its_budget_is_a_finding(expression: str) -> None:
+    rule = {**COST, "path": "metadata.name", "expression": expression}
+    rules = [rule, {**rule, "code": "ACME102", "name": "no-name", "expression": "self == ''"}]
+    failed, other = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=rules)).diagnostics
+    assert (failed.code, failed.name, failed.severity) == ("PTC903", "extension-failed", "error")
+    assert "ACME101 (cost-center)" in failed.message
+    assert other.code == "ACME102", "the other rules are still checked"
+
+
+def test_many_rules_share_the_budget_of_an_object() -> None:
+    labels = "".join(f"    a{n}: x\n" for n in range(2000))
+    text = JOB.replace("name: train\n", f"name: train\n  labels:\n{labels}", 1)
+    rules = [
+        {**COST, "code": f"ACME{n}", "name": f"rule-n{n}", "expression": "self.all(k, self[k] == 'x')"}
+        for n in range(100, 400)
+    ]
+    started = time.process_time()
+    found = ptcompile.lint(text, extensions=ptcompile.extensions(rules=rules)).diagnostics
+    assert {one.code for one in found} == {"PTC903"}
+    assert time.process_time() - started < 10  # about half a second
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.kubernetes import goregex
-from ptcompile.kubernetes.goregex import fits, search
+from ptcompile.kubernetes.goregex import fits, search, unmatched
 
 HOSTILE = [
     r"^(a+)+$",
@@ -96,8 +96,46 @@ def test_a_crd_s_pattern_is_still_asked(engine: str) -> None:
     assert [one.path for one in found if "must match" in one.message] == [("spec", "a")]
 
 
-def test_a_text_too_long_for_python_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "linear"),
+    [
+        ("^a+$", True),
+        ("^[a-z]{3}[.]$", True),
+        ("^a.*b$", True),
+        ("abc", True),
+        ("a+b", False),  # from every character on: the square of the text
+        ("^[a-z]+-[0-9]+$", False),
+        ("(a|a)*b", False),
+        ("(a|a){30}b", False),
+        ("^(a|aa)+$", False),
+        ("(a?){30}a{30}", False),
+        ("a{999}b{999}", False),
+        ("[[:alpha:]]", False),
+        ("(?=a)b", False),
+    ],
+)
+def test_without_re2_only_linear_patterns_are_matched(
+    pattern: str, linear: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "re2", None)
     goregex.search.cache_clear()
-    assert fits("^a+$", "b" * 3000)
-    assert not fits("^a+$", "b" * 2000)
+    assert (search(pattern) is not None) is linear
+    assert unmatched({"a": [{"pattern": pattern}], "patternProperties": {pattern: {}}}) == ([] if linear else [pattern])
+
+
+def test_a_pattern_that_is_not_matched_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = CRD % ("^(a|b)+$", "^b+$", "z", "x", "a", "a")
+    goregex.search.cache_clear()
+    assert [one.name for one in ptcompile.lint(text).diagnostics] == ["invalid-value"]
+    monkeypatch.setitem(sys.modules, "re2", None)
+    goregex.search.cache_clear()
+    (one,) = ptcompile.lint(text).diagnostics
+    assert (one.name, one.severity) == ("unread-rule", "warning")
+    assert one.message.startswith("pattern not checked: ^(a|b)+$")
+
+
+def test_a_pattern_that_takes_much_memory_is_not_matched() -> None:
+    pytest.importorskip("re2")
+    goregex.search.cache_clear()
+    assert search(r"(\pL{100}){100}") is None
+    assert search("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$") is not None

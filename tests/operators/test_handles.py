@@ -6,7 +6,6 @@ import json
 import re
 from typing import Any
 
-import cel
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -14,6 +13,7 @@ import ptcompile
 from ptcompile.operators.all import KINDS, having
 from ptcompile.operators.handles import Handle, RolePods, handles
 from ptcompile.operators.pods import PodView, expand
+from ptcompile.validate.definitions.cel import evaluate
 from tests.conftest import ABLE, Case, pair_name
 from tests.making import smallest
 from tests.operators.test_status import TABLE, condition, trainjob
@@ -80,13 +80,13 @@ def test_expressions_agree_with_status(name: str) -> None:
     target = next(op.target for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
     found = handle("nodes: 1", target)
     for condition_of, wanted in ((found.succeeded, "succeeded"), (found.failed, "failed")):
-        assert cel.evaluate(condition_of.cel, {"object": live}) is (state == wanted), condition_of.cel
+        assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == wanted), condition_of.cel
         assert (_at_path(condition_of.jsonpath, live) in condition_of.values) is (state == wanted)
         assert len(condition_of.kubectl) == len({*condition_of.kubectl}) >= 1
     if state in ("created", "queued"):
-        assert cel.evaluate(found.running, {"object": live}) is False
+        assert evaluate(found.running, {"object": live}, [100_000]) is False
     if found.suspended is not None and "not yet seen" not in name:
-        assert cel.evaluate(found.suspended, {"object": live}) is (state == "queued")
+        assert evaluate(found.suspended, {"object": live}, [100_000]) is (state == "queued")
 
 
 def _at_path(path: str, live: Json) -> object:

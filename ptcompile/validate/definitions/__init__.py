@@ -107,7 +107,7 @@ def defined_problems(
     token = evaluations.enter(budget)
     try:
         if isinstance(definition, JsonSchema):
-            return list(json_schema_problems(manifest, definition))
+            return [*json_schema_problems(manifest, definition), *_unmatched(definition.schema)]
         if definition.refusal:
             why = f"the API server refuses its CustomResourceDefinition: {definition.refusal}"
             return [_unchecked(manifest, why, "correct the CustomResourceDefinition")]
@@ -135,6 +135,7 @@ def _unchecked(manifest: Mapping[str, Any], why: str, help: str, part: str = "no
 
 def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version) -> Iterator[Problem]:
     faults = compiled(definition, server)(manifest) or []
+    notes = () if definition.document else _unmatched(definition.schema)
     if faults:
         paths = covered(faults)
         found = [to_problem(fault) for fault in faults]
@@ -143,3 +144,36 @@ def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version
         from ptcompile.validate.definitions.rules import rule_problems
 
         yield from rule_problems(definition.schema, definition.document, manifest)
+    yield from notes
+
+
+_notes: dict[int, tuple[Schema, Sequence[Problem]]] = {}
+"""The warnings of schemas by their identity."""
+
+
+def _unmatched(schema: Schema) -> Sequence[Problem]:
+    """Return a warning if patterns of a user's schema cannot be matched here."""
+    known = _notes.get(id(schema))
+    if known is not None and known[0] is schema:
+        return known[1]
+    from ptcompile.kubernetes.goregex import unmatched
+
+    patterns = unmatched(schema)
+    if len(_notes) >= 256:
+        _notes.clear()
+    _notes[id(schema)] = schema, [_unmatched_problem(patterns)] if patterns else ()
+    return _notes[id(schema)][1]
+
+
+def _unmatched_problem(patterns: Sequence[str]) -> Problem:
+    first = patterns[0] if len(patterns[0]) <= 100 else f"{patterns[0][:100]}..."
+    more = f" and {len(patterns) - 1} more" if len(patterns) > 1 else ""
+    return Problem(
+        "unread-rule",
+        (),
+        f"pattern not checked: {first}{more}: google-re2 is not installed, does not read it, or needs too much memory",
+        "check with the API server: kubectl apply --dry-run=server",
+        severity="warning",
+        stage="style",
+        authority="ptcompile",
+    )

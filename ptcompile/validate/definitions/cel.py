@@ -1,99 +1,87 @@
-"""CEL expressions, by the library `common-expression-language`, with Kubernetes' own functions.
+"""CEL expressions within a budget: an interpreter, since no runtime for Python bounds what an expression takes.
 
-The library is loaded when a rule is first asked.
+An expression pays for every step and for every character it makes, as on the API server, which stops an expression at a
+million units. Loaded when a rule is first evaluated.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
+from functools import lru_cache
+
+from ptcompile.validate.definitions.cel_evaluate import UnknownNameError, compiled
+from ptcompile.validate.definitions.cel_library import UncheckedError
+from ptcompile.validate.definitions.cel_syntax import CelSyntaxError, parse
+from ptcompile.validate.definitions.cel_values import CelError, CostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-_RESERVED: Final = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
-_MARKS: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+    from ptcompile.validate.definitions.cel_evaluate import Run
+    from ptcompile.validate.definitions.cel_values import Budget
+
+__all__ = ["CelError", "CostError", "UncheckedError", "checked", "evaluate", "fresh_budget"]
+
+PER_CALL: Final = 1_000_000
+"""Steps of one evaluation: `PerCallLimit` of the API server (apiserver `pkg/apis/cel/config.go`)."""
+_LEAST: Final = 10_000
+_PER_VALUE: Final = 200
+"""Steps for each value of an object, so that the time of a run grows as the size of its input."""
+_OVERHEAD: Final = 5
+"""Steps that an evaluation costs by itself."""
 
 
-class Unreadable(Exception):  # noqa: N818  # a state of affairs, not a fault
-    """An expression that cannot be asked here: a function or a form that the library does not have."""
+def fresh_budget(value: Any) -> Budget:
+    """Return the budget of one object's rules."""
+    return [_LEAST + _PER_VALUE * _count(value)]
 
 
-def escaped(name: str) -> str:
-    """The name of a field in an expression: `a-b` is `a__dash__b`, `if` is `__if__`."""
-    if name in _RESERVED:
-        return f"__{name}__"
-    return re.sub(r"__|[./-]", lambda found: _MARKS[found.group()], name)
+def _count(value: Any) -> int:
+    """Count the values of an object, a long text as several."""
+    total, left = 0, [value]
+    while left:
+        one = left.pop()
+        total += 1
+        if isinstance(one, Mapping):
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+        elif isinstance(one, str):
+            total += len(one) // 50
+    return total
 
 
-def ask(text: str, names: Mapping[str, Any]) -> bool:
-    """Whether an expression is true of these values.
+def evaluate(text: str, names: Mapping[str, Any], budget: Budget) -> Any:
+    """Return the value of an expression. It may take half of the budget, so that one rule does not hide the others.
 
-    Raises KeyError where it reads a key that is not there, and Unreadable where it cannot be asked.
+    Raises CelError if it fails, CostError if it takes too much, and UncheckedError if it cannot be evaluated here.
     """
+    program = _program(text, frozenset(names))
+    given = min(budget[0] // 2, PER_CALL)
+    own = [given - _OVERHEAD]
     try:
-        import cel
-    except ImportError as error:
-        raise Unreadable("common-expression-language is not installed") from error
-    context = cel.Context(variables=dict(names))
-    for name, function in functions().items():
-        if name in text:
-            context.add_function(name, function)
-    try:
-        return _program(text).execute(context) is True
-    except KeyError:
-        raise
-    except Exception as error:  # the library raises what it likes
-        raise Unreadable(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
+        return program({**names, "": own})
+    except RecursionError:
+        raise UncheckedError("the expression is nested too deeply") from None
+    finally:
+        budget[0] -= given - max(own[0], 0)
 
 
-def checked(text: str) -> str | None:
-    """What is wrong with an expression as such; None where it can be asked."""
+def checked(text: str, names: frozenset[str]) -> str | None:
+    """Return what is wrong with an expression as such, or None."""
     try:
-        _program(text)
-    except ImportError:
-        return "common-expression-language is not installed"
-    except Exception as error:  # the library raises what it likes
-        return " ".join(str(error).split())[:300] or type(error).__name__
+        _program(text, names)
+    except UncheckedError as error:
+        return str(error)
     return None
 
 
-@cache
-def _program(text: str) -> Any:
-    import cel
-
-    return cel.compile(text)
-
-
-@cache
-def functions() -> dict[str, Callable[..., Any]]:
-    """Kubernetes' functions by name; a method's first argument is what it is called on."""
-    from ptcompile.validate.definitions.cel_library import FUNCTIONS
-
-    return FUNCTIONS
+@lru_cache(maxsize=1024)
+def _program(text: str, names: frozenset[str]) -> Run:
+    try:
+        return compiled(parse(text), names)
+    except (CelSyntaxError, UnknownNameError) as error:
+        raise UncheckedError(str(error)) from None
+    except RecursionError:
+        raise UncheckedError("the expression is nested too deeply") from None
