@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FORMAT: Final = 1
 """Of the entries: another number, and none of before is read."""
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_LIBRARIES: Final = ("common_expression_language", "google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
+_LIBRARIES: Final = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
 """Those that have a part in findings, as the beginnings of their metadata folders, which end in the version."""
 
 
