@@ -10,11 +10,9 @@ from typing import Literal  # noqa: TID253 - hints of a public type; no cold sta
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.explaining.leaves import MISSING, at, identity, leaves
 from ptcompile.findings.diagnostics import Path
-from ptcompile.frontends import spec as reading
 from ptcompile.typed import NamedTuple
+from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
-from ptcompile.vocabulary.faults import faults
-from ptcompile.vocabulary.from_schema import default_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,19 +69,19 @@ def of_defaults(filled: Mapping[str, Any], lines: Iterable[Change]) -> frozenset
     Leaving them all out changes nothing but whether they were given, which is asked of few: one compilation shows that
     none of them matters.
     """
-    default = default_cluster().document()
+    default = from_schema.default_cluster().document()
     return frozenset(one.path for one in lines if at(default, one.path) == at(filled, one.path))
 
 
 def spec_of(data: Any) -> Spec | None:
     """A changed document as a spec; None where it is none, or does not compile."""
-    spec = reading.spec_taken(data)
+    spec = from_schema.spec(data)
     return spec if spec is not None and not any(freeform(spec.spec)) else None
 
 
 def cluster_of(data: Any) -> ClusterProfile | None:
     """A changed document as a profile; None where it is none."""
-    return reading.cluster_taken(data)
+    return from_schema.cluster(data)
 
 
 def filled(cluster: ClusterProfile) -> dict[str, Any]:
@@ -178,5 +176,5 @@ def _texts(value: str) -> Iterator[str]:
 
 def _allowed(document: Block, data: Any) -> list[str]:
     """The words of which one must stand where the data has none of them."""
-    found = (one["ctx"]["expected"] for one in faults(document, data) or () if one["type"] == "literal_error")
-    return [word for expected in found for word in re.findall(r"'([^']*)'", expected)]
+    _, faults = from_schema.read(document, data)
+    return [word for fault in faults for word in fault.expected]

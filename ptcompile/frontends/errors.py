@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
     from ptcompile.findings.terms import Authority, Severity, Stage
     from ptcompile.vocabulary.blocks import Block
-
-    Detail = Mapping[str, Any]
-    """One fault: `type`, `loc`, `msg`, `input` and for some `ctx`, as pydantic and `vocabulary.faults` have it."""
+    from ptcompile.vocabulary.from_schema import Fault
 
 
 def problem(
@@ -65,68 +63,41 @@ _TYPES = {"a string": "string", "a whole number": "integer", "true or false": "b
 """The API server's words for them."""
 
 
-def problems(details: Iterable[Detail], data: Any, document: Block) -> list[Problem]:
+def problems(faults: Iterable[Fault], data: Any, document: Block) -> list[Problem]:
     """Every mistake that was found in a document, at most one for each value of it."""
-    by_path: dict[Path, list[tuple[int, Detail]]] = {}
-    for detail in details:
-        path, known = _resolve(detail["loc"], data)
-        by_path.setdefault(path, []).append((known, detail))
+    by_path: dict[Path, list[Fault]] = {}
+    for fault in faults:
+        by_path.setdefault(fault.path, []).append(fault)
     # A union's other branch complains of the whole, this one of the part.
     outer = {path[:size] for path in by_path for size in range(len(path))}
-    deepest = [path for path in by_path if path not in outer]
-    return [_problem(path, [detail for _, detail in by_path[path]], data, document) for path in deepest]
+    return [_problem(path, group, data, document) for path, group in by_path.items() if path not in outer]
 
 
-def _resolve(loc: Iterable[str | int], data: Any) -> tuple[Path, int]:
-    """pydantic's location as a path in the data: union tags, which are no keys of the file, are left out.
-
-    The last part of a missing or an unknown key is kept.
-    """
-    parts = list(loc)
-    path: list[str | int] = []
-    for at, part in enumerate(parts):
-        if isinstance(data, Mapping) and (part in data or (at == len(parts) - 1 and _is_key(part))):
-            path.append(part)
-            data = data.get(part)
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            path.append(part)
-            data = data[part]
-    return tuple(path), len(path)
-
-
-def _is_key(part: str | int) -> bool:
-    """Whether a trailing part is a key rather than a union's tag, such as `str`, `bool` or a class name."""
-    tags = {"str", "int", "bool", "float", "dict", "list"}
-    return isinstance(part, str) and part.isidentifier() and part[0].islower() and part not in tags
-
-
-def _problem(path: Path, details: list[Detail], data: Any, document: Block) -> Problem:
-    by_kind = {detail["type"]: detail for detail in reversed(details)}
-    detail = by_kind.get("value_error", details[0])
-    kind = detail["type"]
-    if kind == "extra_forbidden":
+def _problem(path: Path, faults: list[Fault], data: Any, document: Block) -> Problem:
+    by_kind = {fault.kind: fault for fault in reversed(faults)}
+    fault = by_kind.get("value_error", faults[0])
+    value = fault.value
+    if fault.kind == "extra_forbidden":
         return _unknown(path, data, document)
-    if kind == "missing":
+    if fault.kind == "missing":
         return problem("spec-missing-field", path, "is missing", f"add {path[-1]}")
-    if bound := next((d for d in details if d["type"].startswith(("greater_than", "less_than"))), None):
-        return bad(path, f"{_shown(bound['input'])}: {bound['msg'][:1].lower()}{bound['msg'][1:]}", None)
+    if bound := next((one for one in faults if one.kind.startswith(("greater_than", "less_than"))), None):
+        return bad(path, f"{_shown(bound.value)}: {bound.message[:1].lower()}{bound.message[1:]}", None)
     if "literal_error" in by_kind:
-        return _literal(path, by_kind["literal_error"], details)
-    if kind == "value_error":
-        meant = quantity.suggest(detail["input"]) if isinstance(detail["input"], str) else None
-        cure = value_fixes.amount(detail["input"]) if meant else None
+        return _literal(path, by_kind["literal_error"], faults)
+    if fault.kind == "value_error":
+        meant = quantity.suggest(value) if isinstance(value, str) else None
+        cure = value_fixes.amount(value) if meant else None
         help = f"did you mean {meant}?" if meant else None
-        return problem("spec-invalid-value", path, str(detail["ctx"]["error"]), help, fix=cure and cure.at(path))
-    wanted = list(dict.fromkeys(_KINDS[d["type"]] for d in details if d["type"] in _KINDS))
+        return problem("spec-invalid-value", path, str(fault.error), help, fix=cure and cure.at(path))
+    wanted = list(dict.fromkeys(_KINDS[one.kind] for one in faults if one.kind in _KINDS))
     if wanted:
-        given = detail["input"]
-        help = _in_quotes(given) if "a string" in wanted else None
-        cure = value_fixes.typed(_TYPES.get(wanted[0], ""), given) if len(wanted) == 1 else None
-        help, cure = _reshaped(path, given) or (help, cure)
-        said = f"{_shown(given)} is not {' or '.join(wanted)}"
-        return problem("spec-wrong-type", path, said, help, fix=cure and cure.at(path))
-    message = detail["msg"]
-    return bad(path, f"{message[:1].lower()}{message[1:]}", None)
+        help = _in_quotes(value) if "a string" in wanted else None
+        cure = value_fixes.typed(_TYPES.get(wanted[0], ""), value) if len(wanted) == 1 else None
+        help, cure = _reshaped(path, value) or (help, cure)
+        message = f"{_shown(value)} is not {' or '.join(wanted)}"
+        return problem("spec-wrong-type", path, message, help, fix=cure and cure.at(path))
+    return bad(path, f"{fault.message[:1].lower()}{fault.message[1:]}", None)
 
 
 def _reshaped(path: Path, value: Any) -> tuple[str, value_fixes.Cure | None] | None:
@@ -135,10 +106,9 @@ def _reshaped(path: Path, value: Any) -> tuple[str, value_fixes.Cure | None] | N
     return reshaped(path, value)
 
 
-def _literal(path: Path, detail: Detail, details: list[Detail]) -> Problem:
-    given = detail["input"]
-    allowed = [part.strip("' ") for part in detail["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-    others = [_KINDS[d["type"]] for d in details if d["type"] in _KINDS]
+def _literal(path: Path, fault: Fault, faults: list[Fault]) -> Problem:
+    given, allowed = fault.value, fault.expected
+    others = [_KINDS[one.kind] for one in faults if one.kind in _KINDS]
     near = names.suggest(str(given), allowed) if isinstance(given, str) else None
     help = f"did you mean {near}?" if near else None
     cure = value_fixes.spelt(given, near) if isinstance(given, str) else None

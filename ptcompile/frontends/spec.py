@@ -15,25 +15,17 @@ from ptcompile.vocabulary.cluster import hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any
 
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
     from ptcompile.vocabulary.spec import Elastic, JobSpec, RuntimeRef, Spec
 
-    _Model = TypeVar("_Model", bound=Model)
-
 
 def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
-    """A decoded TrainingJob document as a `Spec`, or as its plain equal; or what is wrong with it."""
-    if (spec := from_schema.spec(data)) is not None:
-        return with_stand_in(spec), []
-    if problems := _faults(SPEC, data):
-        return None, problems
-    from ptcompile.vocabulary.spec import Spec
-
-    read, problems = _validated(Spec, data, SPEC)
-    return read and with_stand_in(read), problems
+    """Read a decoded TrainingJob document. Return a `Spec`, or an object that is equal to it, or what is wrong."""
+    spec, problems = _read(SPEC, data)
+    return spec and with_stand_in(spec), problems
 
 
 def with_stand_in(spec: Spec) -> Spec:
@@ -54,55 +46,17 @@ _MOST_OF_A_NAME = 58
 
 
 def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
-    """A decoded ClusterProfile document, or its plain equal; or what is wrong with it."""
-    if (cluster := from_schema.cluster(data)) is not None:
-        return cluster, []
-    if problems := _faults(CLUSTER, data):
-        return None, problems
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-    return _validated(ClusterProfile, data, CLUSTER)
+    """Read a decoded ClusterProfile document, as `read_spec` does."""
+    return _read(CLUSTER, data)
 
 
-def spec_taken(data: Any) -> Spec | None:
-    """A document that a caller changed as a `Spec`, or as its plain equal; None where it is none."""
-    from ptcompile.vocabulary.faults import faults
-
-    if (spec := from_schema.spec(data)) is not None or faults(SPEC, data):
-        return spec
-    from ptcompile.vocabulary.spec import Spec
-
-    return _validated(Spec, data, SPEC)[0]
-
-
-def cluster_taken(data: Any) -> ClusterProfile | None:
-    """The same of a profile."""
-    from ptcompile.vocabulary.faults import faults
-
-    if (cluster := from_schema.cluster(data)) is not None or faults(CLUSTER, data):
-        return cluster
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-    return _validated(ClusterProfile, data, CLUSTER)[0]
-
-
-def _faults(document: Block, data: Any) -> list[Problem]:
-    """What the schema alone says is wrong; nothing where the models have to be asked."""
-    from ptcompile.frontends import errors
-    from ptcompile.vocabulary.faults import faults
-
-    return errors.problems(faults(document, data) or (), data, document)
-
-
-def _validated(model: type[_Model], data: Any, document: Block) -> tuple[_Model | None, list[Problem]]:
-    from pydantic import ValidationError
-
+def _read(document: Block, data: Any) -> tuple[Any, list[Problem]]:
+    value, faults = from_schema.read(document, data)
+    if not faults:
+        return value, []
     from ptcompile.frontends import errors
 
-    try:
-        return model.model_validate(data), []
-    except ValidationError as error:
-        return None, errors.problems(error.errors(include_url=False), data, document)
+    return None, errors.problems(faults, data, document)
 
 
 def lower(spec: Spec, cluster: ClusterProfile, parts: Parts | None = None) -> ir.Job:

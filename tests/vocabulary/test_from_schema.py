@@ -1,8 +1,11 @@
-"""The plain reader and the models: of one mind about what is taken, and about every field of it."""
+"""The reader by JSON Schema and the models: of any document they give equal objects or equal faults."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +15,11 @@ from pydantic import BaseModel, ValidationError
 from ptcompile.catalogue import accelerators
 from ptcompile.catalogue.fabrics import FABRICS
 from ptcompile.catalogue.vendors import ANYWHERE
+from ptcompile.documents import source
 from ptcompile.documents.schema_files import load
+from ptcompile.frontends.errors import problems
 from ptcompile.vocabulary import from_schema
+from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
 from ptcompile.vocabulary.checks import CHECKS, amount, as_text, interval, nnodes
 from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
 from ptcompile.vocabulary.cluster.hardware import built_in_accelerator, built_in_fabric
@@ -21,11 +27,14 @@ from ptcompile.vocabulary.cluster.model import ClusterProfile, ProfileSpec
 from ptcompile.vocabulary.cluster.pod_base import check
 from ptcompile.vocabulary.cluster.queues import TopologyLevel
 from ptcompile.vocabulary.fields import Plain
+from ptcompile.vocabulary.from_schema import Fault
 from ptcompile.vocabulary.spec import Spec, Topology
 from tests import strategies, test_schema_law
+from tests.conftest import thinned
 from tests.making import DEFAULT_CLUSTER
 
-MODELS: dict[str, type[BaseModel]] = {"TrainingJob": Spec, "ClusterProfile": ClusterProfile}
+ROOT = Path(__file__).parents[2]
+MODELS: dict[Block, type[BaseModel]] = {SPEC: Spec, CLUSTER: ClusterProfile}
 FILES = ("spec.schema.json", "cluster.schema.json")
 LAW = {
     **test_schema_law.GOLDENS,
@@ -39,15 +48,76 @@ LAW = {
 }
 
 
-def plain_of(document: Any) -> Any:
-    return (from_schema.cluster if document.get("kind") == "ClusterProfile" else from_schema.spec)(document)
+VALUES: tuple[Any, ...] = (
+    None, True, 0, 5, -1, 70000, 1.5, "", "x", "1 Gi", "2:1", [], ["a"], [5], [None], [{"a": 1}], {}, {"a": 1},
+    {"a": "b"}, {"gpu": True}, {"required": "a", "preferred": "b"}, [{"key": 1, "operator": "In"}],
+    {"spec": {"containers": [{}]}},
+)  # fmt: skip
+"""One after the other stands in every place of a document."""
+
+DOCUMENTS = {
+    path.parent.name: path
+    for name in ("spec.yaml", "cluster.yaml")
+    for folder in ("golden", "examples")
+    for path in sorted((ROOT / folder).glob(f"*/{name}"))
+    if name == "cluster.yaml"
+    or path.parent.name in {"everything-of-a-pod", "roles-differ", "llm", "data-loader", "bad-types", "env-sources"}
+}
+WHOLE: dict[str, Any] = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "a", "namespace": "b", "labels": {"c": "d"}},
+    "spec": {
+        "image": "i:1",
+        "elastic": {"nnodes": "2:4", "nprocPerNode": "auto", "maxRestarts": 3, "rdzvConfigs": {"timeout": 5}},
+        "runPolicy": {"backoffLimit": "Unlimited", "activeDeadlineSeconds": 9, "cleanPodPolicy": "All"},
+        "resources": {"cpu": 1, "requests": {"memory": "1Gi"}, "devices": {"rdma/hca": 1}},
+        "topology": {"required": "rack"},
+        "runtimeRef": {"name": "r"},
+        "names": {"container": "c"},
+        "podSecurity": "restricted",
+        "sharedMemory": "1Gi",
+        "masterPort": 1,
+        "roles": {"loader": {"replicas": 2, "env": {"A": {"secretKeyRef": {"name": "n", "key": "k"}}}}},
+        "manifest": {"job": {"spec": {}}},
+    },
+}
 
 
-def model_of(document: Any) -> BaseModel | None:
-    try:
-        return MODELS[document["kind"]].model_validate(document)
-    except ValidationError:
-        return None
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _places(one, (*path, key))
+
+
+def _changed(data: Any) -> Iterator[Any]:
+    """The document with one mistake each: another value, a key less, a key that is misspelt, and one too many."""
+    for path in _places(data):
+        for value in VALUES if path else ():
+            other = copy.deepcopy(data)
+            holder = _at(other, path[:-1])
+            holder[path[-1]] = value
+            yield other
+        if path and isinstance(path[-1], str):
+            for name in (None, f"{path[-1]}s", path[-1].lower(), path[-1][1:]):
+                other = copy.deepcopy(data)
+                holder = _at(other, path[:-1])
+                old = holder.pop(path[-1])
+                if name is not None:
+                    holder[name] = old
+                yield other
+        if isinstance(_at(data, path), dict):
+            for name in ("initContainers", "nprocPerNode", "nproc_per_node", "gpu", "Name"):
+                other = copy.deepcopy(data)
+                _at(other, path).setdefault(name, {"a": 1})
+                yield other
+
+
+def _at(data: Any, path: tuple[Any, ...]) -> Any:
+    for part in path:
+        data = data[part]
+    return data
 
 
 def same(plain: Any, model: Any) -> bool:
@@ -64,16 +134,56 @@ def same(plain: Any, model: Any) -> bool:
     return type(plain) is type(model) and repr(plain) == repr(model)
 
 
-def agree(document: Any) -> None:
-    """What is read here the models take as the same; what they and the schema take is read here."""
-    plain, model = plain_of(document), model_of(document)
-    if plain is not None:
-        assert model is not None, "the models do not take it"
-        assert same(plain, model)
-        assert plain.document() == model.document()  # type: ignore[attr-defined]  # every model has it
-        assert plain.document(given=True) == model.document(given=True)  # type: ignore[attr-defined]
-    elif model is not None and "\\n" not in repr(document):  # Python's `$`, the validator's, takes a line's end
-        assert not test_schema_law.SCHEMAS[document["kind"]].is_valid(document), "it could have been read"
+def document_of(data: Any) -> Block:
+    return CLUSTER if isinstance(data, dict) and data.get("kind") == "ClusterProfile" else SPEC
+
+
+def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[Fault]]:
+    """What the models make of a document, in the reader's terms."""
+    try:
+        return MODELS[document].model_validate(data), []
+    except ValidationError as error:
+        return None, [_fault(detail, data) for detail in error.errors(include_url=False)]
+
+
+def _fault(detail: Mapping[str, Any], data: Any) -> Fault:
+    words = str(detail.get("ctx", {}).get("expected", "")).replace(" or ", ", ").split(", ")
+    expected = tuple(word.strip("'") for word in words) if detail["type"] == "literal_error" else ()
+    error = detail.get("ctx", {}).get("error")
+    return Fault(detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error)
+
+
+def _path(loc: Iterable[str | int], data: Any) -> tuple[str | int, ...]:
+    """pydantic's location without the tags of unions, such as `str`, `bool` or a class name."""
+    parts = list(loc)
+    path: list[str | int] = []
+    for at, part in enumerate(parts):
+        if isinstance(data, Mapping) and (part in data or (at == len(parts) - 1 and _is_key(part))):
+            path.append(part)
+            data = data.get(part)
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            path.append(part)
+            data = data[part]
+    return tuple(path)
+
+
+def _is_key(part: str | int) -> bool:
+    tags = {"str", "int", "bool", "float", "dict", "list"}
+    return isinstance(part, str) and part.isidentifier() and part[0].islower() and part not in tags
+
+
+def agree(data: Any) -> bool:
+    """Both give equal objects or equal faults. Return whether it is an object."""
+    document = document_of(data)
+    value, faults = from_schema.read(document, data)
+    model, expected = of_models(document, data)
+    assert problems(faults, data, document) == problems(expected, data, document)
+    assert bool(faults) == bool(expected)
+    if model is not None:
+        assert same(value, model)
+        assert value.document() == model.document()  # type: ignore[attr-defined]  # every model has it
+        assert value.document(given=True) == model.document(given=True)  # type: ignore[attr-defined]
+    return model is not None
 
 
 @pytest.mark.parametrize("name", LAW)
@@ -83,8 +193,7 @@ def test_both_agree_on_documents_good_and_bad(name: str) -> None:
 
 @given(strategies.specs(catalogue=True))
 def test_both_agree_on_any_spec(document: Any) -> None:
-    assert plain_of(document) is not None
-    agree(document)
+    assert agree(document)
 
 
 @given(strategies.profiles())
@@ -94,21 +203,41 @@ def test_both_agree_on_any_profile(document: Any) -> None:
 
 @given(strategies.mutated(strategies.specs()))
 def test_both_agree_on_a_spec_with_a_mistake(document: Any) -> None:
-    if isinstance(document, dict) and document.get("kind") in tuple(MODELS):
-        agree(document)
+    agree(document)
 
 
 @given(strategies.mutated(strategies.profiles()))
 def test_both_agree_on_a_profile_with_a_mistake(document: Any) -> None:
-    if isinstance(document, dict) and document.get("kind") in tuple(MODELS):
-        agree(document)
+    agree(document)
 
 
-ODD: list[Any] = [None, [], "text", 7, {1: 2}, {"kind": "TrainingJob"}, {None: None}]
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_both_agree_on_a_file_with_a_mistake_in_any_place(name: str) -> None:
+    for document in source.read(DOCUMENTS[name].read_bytes()).documents:
+        taken = [agree(one) for one in thinned(_changed(document.data), 3, start=len(json.dumps(document.data)))]
+        assert taken.count(False) > 30
+
+
+def test_both_agree_on_a_mistake_in_every_block() -> None:
+    assert agree(WHOLE)
+    taken = [agree(one) for one in thinned(_changed(WHOLE), 3)]
+    assert taken.count(False) > 300
+
+
+ODD: list[Any] = [None, [], "text", 7, {"kind": "TrainingJob"}]
 
 
 @pytest.mark.parametrize("data", ODD, ids=repr)
-def test_what_is_no_document_is_not_read(data: Any) -> None:
+def test_what_is_no_document_has_faults(data: Any) -> None:
+    assert agree(data) is False
+    assert from_schema.spec(data) is None
+
+
+@pytest.mark.parametrize(
+    "data", [{1: 2}, {None: None}, {"spec": {(1, 2): 3}, "metadata": {"labels": {4: "a"}}}], ids=repr
+)
+def test_keys_that_no_file_has_are_faults(data: Any) -> None:
+    """`documents.reader.json_stream.flaw` refuses them before, in other words."""
     assert from_schema.spec(data) is None
     assert from_schema.cluster(data) is None
 
@@ -124,7 +253,9 @@ IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
     ({"nodes": "2"}, False),
     ({"elastic": {"nnodes": "4:2"}}, False),
     ({"elastic": {"nnodes": "2:4"}}, True),
-    ({"elastic": {"nproc_per_node": 2}}, False),
+    ({"elastic": {"nproc_per_node": 2}}, True),
+    ({"elastic": {"nproc_per_node": 2, "nprocPerNode": 2}}, False),
+    ({"elastic": {"nprocPerNode": 2, "nproc_per_node": 2}}, False),
     ({"resources": {"cpu": 0.5}}, True),
     ({"resources": {"cpu": "x"}}, False),
     ({"resources": {"cpu": "-1"}}, False),
@@ -136,16 +267,41 @@ IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
     ({"topology": {}}, False),
     ({"queue": "a\n"}, True),
     ({"podSecurity": "restricted\n"}, False),
+    ({"podSecurity": "limited"}, False),
     ({"master": None}, True),
 ]
 
 
 @pytest.mark.parametrize(("words", "taken"), IN_A_SPEC, ids=str)
 def test_what_is_read(words: dict[str, Any], taken: bool) -> None:
-    """False is no refusal: the models decide, and `nproc_per_node` for one they take."""
-    document = test_schema_law._document("TrainingJob", spec={"script": "t.py", **words})
-    assert (plain_of(document) is not None) == taken
-    agree(document)
+    assert agree(test_schema_law._document("TrainingJob", spec={"script": "t.py", **words})) == taken
+
+
+def test_faults_stand_in_the_order_of_the_model() -> None:
+    data = {**WHOLE, "spec": {"nodess": 2, **WHOLE["spec"], "script": 5, "master": {"replicas": "x"}, "image": 1}}
+    _, faults = from_schema.read(SPEC, data)
+    assert [one.path[1:] for one in faults] == [("image",), ("script",), ("master", "replicas"), ("nodess",)]
+
+
+def test_what_has_no_fault_is_read_beside_what_has_one() -> None:
+    spec = {
+        "image": "i:1", "nodes": "two", "script": "t.py", "env": {"A": 5, "B": "b"},
+        "topology": {}, "resources": {"cpu": 2, "memory": "x"},
+    }  # fmt: skip
+    read, faults = from_schema.read(SPEC, test_schema_law._document("TrainingJob", spec=spec))
+    assert len({one.path for one in faults}) == 4
+    assert (read.spec.image, read.spec.script, read.spec.nodes, read.spec.env) == ("i:1", "t.py", None, {"B": "b"})
+    assert (read.spec.topology, read.spec.resources.memory, read.spec.resources.cpu) == (None, None, "2")
+    assert "nodes" not in read.spec.model_fields_set
+    assert from_schema.read(SPEC, {"spec": spec})[0] is None, "metadata is required"
+
+
+def test_a_list_with_a_fault_is_left_out_as_a_whole() -> None:
+    """Else the items behind the wrong one would have other indexes."""
+    spot = {"nodeLabels": {"a": "b"}, "tolerations": [{"key": 1}, {"key": "b"}]}
+    read, faults = from_schema.read(CLUSTER, {"kind": "ClusterProfile", "spec": {"spot": spot}})
+    assert [one.path for one in faults] == [("spec", "spot", "tolerations", 0, "key")]
+    assert (read.spec.spot.node_labels, read.spec.spot.tolerations) == ({"a": "b"}, [])
 
 
 def test_the_built_in_profile_and_the_built_in_entries_are_the_models() -> None:
