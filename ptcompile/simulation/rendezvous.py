@@ -33,7 +33,7 @@ DEFAULTS: dict[str, str] = {
     "master-port": "29500",
 }
 _VARIABLES = {name: "PET_" + name.upper().replace("-", "_") for name in DEFAULTS}
-_DEVICES = frozenset({"auto", "gpu", "cuda"})
+_DEVICES = frozenset({"auto", "gpu"})
 _DEAF: dict[str, str] = {
     "accelerate": "accelerate launch does not read PET_* variables",
     "deepspeed": "deepspeed does not read PET_* variables",
@@ -198,7 +198,7 @@ def _processes(text: str, devices: int) -> tuple[int | None, str, list[str]]:
     if text == "cpu" or (text == "auto" and not devices):
         shown = f"number of the host's cores ({text})"
         return None, shown, [f"nproc-per-node {text} counts the host's cores, not the container's CPU limit"]
-    if text in ("gpu", "cuda", "xpu"):
+    if text in ("gpu", "xpu"):
         return None, f"number of devices ({text})", ["torchrun does not start without a device to count"]
     return None, text, [f"torchrun does not start: nproc-per-node {text!r} is not known"]
 

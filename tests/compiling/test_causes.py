@@ -88,6 +88,17 @@ def test_the_word_that_is_nearest(
     assert cause(Problem(name, path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", *wanted)
 
 
+@pytest.mark.parametrize("tail", [(), ("value",)])
+def test_the_threads_of_several_processes_come_from_what_starts_them(tail: tuple[str, ...]) -> None:
+    """The pass env sets OMP_NUM_THREADS; its other variables are the profile's."""
+    source = smallest("elastic: {nprocPerNode: 8}\nresources: {gpu: 8}")
+    trace, data, _ = traced(source, "job")
+    variables = trace.manifests[-1]["spec"]["template"]["spec"]["containers"][0]["env"]
+    (index,) = (i for i, variable in enumerate(variables) if variable["name"] == "OMP_NUM_THREADS")
+    path = ("spec", "template", "spec", "containers", 0, "env", index, *tail)
+    assert cause(Problem("x", path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", "script")
+
+
 def test_what_the_profile_gives_is_no_word_of_the_spec_s() -> None:
     cluster = "kind: ClusterProfile\nspec: {defaults: {env: {NCCL_DEBG: INFO}}}\n"
     (found,) = ptcompile.lint(smallest("resources: {cpu: 1, memory: 1Gi}"), cluster=cluster).diagnostics

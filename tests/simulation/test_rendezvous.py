@@ -28,6 +28,8 @@ from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, given_rank, rendezvou
          ("c10d", "localhost:0", (1, 1), AT_RENDEZVOUS, 1, "1")),
         (["torchrun", "--nproc-per-node=auto", "t.py"], {"PET_NNODES": "2"}, 4,
          ("static", "127.0.0.1:29500", (2, 2), "0", 4, "8")),
+        (["torchrun", "--nproc-per-node=gpu", "t.py"], {"PET_NNODES": "2"}, 4,
+         ("static", "127.0.0.1:29500", (2, 2), "0", 4, "8")),
         (["torchrun", "--nproc-per-node=auto", "t.py"], {}, 0,
          ("static", "127.0.0.1:29500", (1, 1), "0", None, "1 x number of the host's cores (auto)")),
         # 0 and MIN over MAX crash torchrun
@@ -74,3 +76,10 @@ def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str
 )
 def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> None:
     assert any(one.startswith(note) for one in rendezvous(read(argv, env), env, 0).notes)
+
+
+def test_cuda_is_no_number_of_processes() -> None:
+    """PyTorch 2.13, torch/distributed/run.py: "Unsupported nproc_per_node value: cuda", whatever the devices."""
+    seen = rendezvous(read(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4)
+    assert seen.processes is None
+    assert [note for note in seen.notes if note.startswith("torchrun does not start: nproc-per-node 'cuda'")]

@@ -59,6 +59,7 @@ def test_names_of_pods_and_what_resolves() -> None:
             ["train-launcher.train.ml.svc slots=8", "train-worker-0.train.ml.svc slots=8"],
         ),
         ({"runLauncherAsWorker": True, "workers": None}, ["train-launcher.train.ml.svc slots=8"]),
+        ({"workers": 12}, [f"train-worker-{i}.train.ml.svc slots=8" for i in range(12)]),
     ],
 )
 def test_the_hostfile(spec: Json, lines: list[str]) -> None:
