@@ -1,4 +1,4 @@
-"""The golden cases, and what every test needs: no network, one profile for hypothesis in CI."""
+"""The golden cases, and what every test needs: no network, profiles for hypothesis."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import functools
 import gc
 import os
+import random
 import socket
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -29,15 +30,32 @@ ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "golden"
 
 settings.register_profile(
-    "ci",
+    "local",
     derandomize=True,
     deadline=None,
     max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("long", parent=settings.get_profile("ci"), derandomize=False, max_examples=300)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=False, database=None, print_blob=True)
+settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=300)
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "local")
+"""The same examples each time on a developer's machine; new ones in CI, from a seed that is printed."""
 settings.load_profile(PROFILE)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose a seed where examples are new, before hypothesis reads its option; workers of xdist get the same."""
+    if not settings.get_profile(PROFILE).derandomize and config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how to draw the same examples again."""
+    if (seed := config.getoption("hypothesis_seed", None)) is not None:
+        terminalreporter.write_line(
+            f"hypothesis: HYPOTHESIS_PROFILE={PROFILE} python -m pytest --hypothesis-seed={seed}"
+        )
 
 
 def thinned(rows: Iterable[T], step: int, start: int = 0) -> list[T]:

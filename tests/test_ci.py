@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
 
 from tests.conftest import ROOT
 
@@ -27,3 +33,42 @@ def test_every_path_of_a_test_is_there() -> None:
     }
     assert "tests/test_golden.py" in named
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_flyte_is_tested_at_every_push_on_each_python_that_flytekit_has() -> None:
+    """A run without flytekit skips tests of ptcompile.flyte, so that its success says little about them."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    job = workflow["jobs"]["flyte"]
+    assert "if" not in job
+    assert job["strategy"]["matrix"]["python"] == ["3.11", "3.12"]
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/flyte"]
+
+
+def test_new_examples_are_drawn_in_ci_from_a_seed_that_is_printed(tmp_path: Path) -> None:
+    """The same seed gives the same examples; without CI they are the same each time."""
+    test = (
+        "from hypothesis import given, strategies as st\n\n@given(st.integers())\ndef test_any(x):\n    print('x', x)\n"
+    )
+    hooks = "from tests.conftest import pytest_configure, pytest_terminal_summary\n"
+    (tmp_path / "conftest.py").write_text(hooks, encoding="utf-8")
+    (tmp_path / "test_any.py").write_text(test, encoding="utf-8")
+
+    def drawn(*words: str, ci: bool) -> tuple[list[str], list[str]]:
+        env = {name: value for name, value in os.environ.items() if name not in ("CI", "HYPOTHESIS_PROFILE")}
+        command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+        done = subprocess.run(
+            [*command, *words, str(tmp_path)],
+            cwd=ROOT,
+            env={**env, "CI": "true"} if ci else env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return re.findall(r"x (-?\d+)", done.stdout), re.findall(r"--hypothesis-seed=(\d+)$", done.stdout, re.MULTILINE)
+
+    first, (seed,) = drawn(ci=True)
+    second, (other,) = drawn(ci=True)
+    assert (first, seed) != (second, other)
+    assert drawn(f"--hypothesis-seed={seed}", ci=True) == (first, [seed])
+    local, none = drawn(ci=False)
+    assert drawn(ci=False) == (local, none) == (local, [])
