@@ -95,7 +95,7 @@ def test_the_threads_of_several_processes_come_from_what_starts_them(tail: tuple
     trace, data, _ = traced(source, "job")
     variables = trace.manifests[-1]["spec"]["template"]["spec"]["containers"][0]["env"]
     (index,) = (i for i, variable in enumerate(variables) if variable["name"] == "OMP_NUM_THREADS")
-    path = ("spec", "template", "spec", "containers", 0, "env", index, *tail)
+    path: tuple[Any, ...] = ("spec", "template", "spec", "containers", 0, "env", index, *tail)
     assert cause(Problem("x", path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", "script")
 
 
