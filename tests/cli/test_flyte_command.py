@@ -164,6 +164,7 @@ def broken():
 def test_a_workflow_of_flytekit(tmp_path: Path) -> None:
     pytest.importorskip("flytekit")
     pytest.importorskip("flytekitplugins.kfpytorch")
+    pytest.importorskip("torch")
     file = tmp_path / "whole_flow.py"
     file.write_text(WORKFLOW, encoding="utf-8")
     words = ("flyte", f"{file}:whole", "--input", "epochs=3", "--output-format", "concise")

@@ -36,6 +36,7 @@ def test_resources_have_their_fields() -> None:
 
 
 def test_what_flytekit_loses() -> None:
+    pytest.importorskip("torch")
     zeros = plugin.RunPolicy(plugin.CleanPodPolicy.ALL, 0, None, 0)
     custom = _custom(plugin.Elastic(nnodes=2, monitor_interval=9, run_policy=zeros))
     assert custom["runPolicy"] == {"cleanPodPolicy": "CLEANPOD_POLICY_ALL"}
@@ -76,6 +77,7 @@ def _nested(value: Any) -> Any:
 
 
 def test_a_task_of_flytekit_as_it_stands() -> None:
+    pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = flytekit.task(

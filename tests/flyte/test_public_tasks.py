@@ -18,6 +18,7 @@ from ptcompile import flyte
 
 flytekit = pytest.importorskip("flytekit")
 plugin = pytest.importorskip("flytekitplugins.kfpytorch")
+pytest.importorskip("torch")  # flytekit asks for it where a task is Elastic
 client = pytest.importorskip("kubernetes.client")
 accelerators = pytest.importorskip("flytekit.extras.accelerators")
 pytestmark = pytest.mark.filterwarnings("ignore")
