@@ -191,10 +191,11 @@ def _extensions(table: Mapping[str, Any], wrong: list[str]) -> Extensions | None
     """What plugins and declared rules add; what is wrong with them is put to the other mistakes."""
     if not table.get("plugins") and not table.get("rule"):
         return None
-    from ptcompile.extending.loading import ExtensionError, load
+    from ptcompile.extending.loading import ExtensionError
+    from ptcompile.verbs.plugins import extensions
 
     try:
-        return load(_names(table.get("plugins", [])), _tables(table.get("rule", [])))
+        return extensions(_names(table.get("plugins", [])), _tables(table.get("rule", [])))
     except ExtensionError as error:
         wrong.append(str(error))
     except ValueError:  # their own keys say so

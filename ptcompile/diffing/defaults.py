@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from ptcompile.diffing.values import Path
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.all import OPERATORS, record
-from ptcompile.operators.common.defaults import NOTHING, Defaults
+from ptcompile.operators.common.defaults import NOTHING, Defaults, Place
 from ptcompile.operators.record import resolve
 
 TYPE_CHECKING = False
@@ -64,7 +63,7 @@ _PROBE: dict[str, Any] = {"timeoutSeconds": 1, "periodSeconds": 10, "successThre
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
-_ROWS: dict[Path, Any] = {
+_ROWS: dict[Place, Any] = {
     ("metadata", "namespace"): "default",
     **{("template", "spec", field): value for field, value in _POD.items()},
     **{("Pod", "spec", field): value for field, value in _POD.items()},
@@ -96,7 +95,7 @@ def _pull(container: Json) -> Any:
     return "Always" if moving else "IfNotPresent"
 
 
-_COMPUTED: dict[Path, Callable[[Json], Any]] = {
+_COMPUTED: dict[Place, Callable[[Json], Any]] = {
     **{(key, "*", "imagePullPolicy"): _pull for key in _CONTAINERS},
     ("Service", "spec", "ports", "*", "targetPort"): lambda port: port.get("port", NOTHING),
 }
@@ -115,7 +114,7 @@ def _known() -> Defaults:
     return Defaults(rows, computed)
 
 
-def is_default(path: Path, value: Any, side: Json) -> bool:
+def is_default(path: Place, value: Any, side: Json) -> bool:
     """Whether a value that the other side has is what an absent field means in this one.
 
     `side` is the object without it, in its normal form; `path` leads there.
@@ -130,7 +129,7 @@ def is_default(path: Path, value: Any, side: Json) -> bool:
     return isinstance(value, Mapping) and bool(value) and all(is_default((*path, k), v, side) for k, v in value.items())
 
 
-def default(path: Path, side: Json) -> Any:
+def default(path: Place, side: Json) -> Any:
     """What an absent field means, or `NOTHING`."""
     place = _place(path, side)
     if place[-2:-1] == ("requests",) and not record(kind_of(side)).as_written:
@@ -145,7 +144,7 @@ def default(path: Path, side: Json) -> Any:
     return False if path[-1] in _FALSE else NOTHING
 
 
-def _place(path: Path, side: Json) -> Path:
+def _place(path: Place, side: Json) -> Place:
     """The kind and the path, with `*` for names: a kind of two groups is told apart."""
     kind, version = str(side.get("kind")), str(side.get("apiVersion"))
     group = version.rpartition("/")[0]
@@ -156,7 +155,7 @@ def _place(path: Path, side: Json) -> Path:
     return tuple(out)
 
 
-def _below(side: Json, path: Path) -> Json:
+def _below(side: Json, path: Place) -> Json:
     value: Any = side
     for part in path:
         key = part[1:-1] if part.startswith("[") else part

@@ -11,7 +11,6 @@ from ptcompile.extending.installed import GROUPS, PASSES, RULES, TARGETS, distri
 from ptcompile.findings.codes import CODES
 from ptcompile.kubernetes.names import suggest
 from ptcompile.operators.targets import TARGETS as OWN_TARGETS
-from ptcompile.passes import PASSES as OWN_PASSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,12 +21,13 @@ class ExtensionError(ValueError):
     """A plugin that cannot be used, or a declared rule that is wrong; the text is a sentence for each."""
 
 
-def load(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] = ()) -> Extensions:
+def load(plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Iterable[str]) -> Extensions:
     """Import the plugins of these names, and read declared rules. Raises `ExtensionError` with all that is wrong.
 
-    Equal codes, names, passes or targets are an error that names both owners: none is replaced in silence.
+    `passes` are the names of the compiler's own. Equal codes, names, passes or targets are an error that names both
+    owners: none is replaced in silence.
     """
-    made = _Made()
+    made = _Made(passes)
     for name in sorted(set(plugins)):
         made.plugin(name)
     for at, table in enumerate(rules):
@@ -44,13 +44,13 @@ def load(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] = ()) -
 class _Made:
     """What was loaded so far, and whose each name is."""
 
-    def __init__(self) -> None:
+    def __init__(self, passes: Iterable[str]) -> None:
         self.wrong: list[str] = []
         self.loaded: list[Loaded] = []
         self.rules: list[Rule] = []
         self.passes: dict[str, Pass] = {}
         self.targets: dict[str, Target] = {}
-        own = [*CODES, *CODES.values(), *(f"pass {one.__name__}" for one in OWN_PASSES)]
+        own = [*CODES, *CODES.values(), *(f"pass {name}" for name in passes)]
         self._owners = dict.fromkeys([*own, *(f"target {one}" for one in OWN_TARGETS)], "ptcompile")
 
     def plugin(self, name: str) -> None:

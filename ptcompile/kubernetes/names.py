@@ -221,7 +221,9 @@ def why_not_port_name(text: str) -> str | None:
     return "must not start or end with '-'" if text[0] == "-" or text[-1] == "-" else None
 
 
-_MOST_CANDIDATES: Final = 500
+_MAX_WORD: Final = 253
+"""Characters of a word that is compared: the longest name of Kubernetes. A longer text is not a typo."""
+_MAX_CANDIDATES: Final = 1000
 """Names that a word is compared with: a container with thousands of mounts may have as many volumes."""
 
 
@@ -232,8 +234,8 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
     for name in names:
         if name.casefold() == folded:
             return name
-    if len(word) > DNS_SUBDOMAIN_MAX or len(names) > _MOST_CANDIDATES:
-        return None  # a text this long is not a typo; both comparisons are quadratic
+    if len(word) > _MAX_WORD or len(names) > _MAX_CANDIDATES:
+        return None  # both comparisons are quadratic
     import difflib
 
     found = difflib.get_close_matches(word, names, n=1, cutoff=0.7)

@@ -28,5 +28,6 @@ def extensions(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] =
     if isinstance(plugins, str):
         raise TypeError("plugins: a list of names, and not one text")
     from ptcompile.extending.loading import load
+    from ptcompile.passes import PASSES
 
-    return load(plugins, rules)
+    return load(plugins, rules, [run.__name__ for run in PASSES])
