@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 
 from benchmarks.cold import PLAIN, PYDANTIC, WRONG, commands
@@ -34,6 +35,12 @@ def run() -> None:
             subprocess.run(words, cwd=ROOT, env=env, capture_output=True, check=False)
             counts[name] = _count([valgrind, *_OPTIONS, *words], env)
             line(name, f"{counts[name] / 1e6:.0f} M, {counts[name] / counts[PLAIN]:.1f}")
+        line(f"compile, against {PYDANTIC}", f"{counts['compile'] / counts[PYDANTIC]:.2f}", "<= 1.1")
+        if find_spec("yamllint") is not None:
+            words = [sys.executable, "-m", "yamllint", told["lint, PyTorchJob"][-1]]
+            subprocess.run(words, env=env, capture_output=True, check=False)
+            theirs = _count([valgrind, *_OPTIONS, *words], env)
+            line("lint, PyTorchJob, against yamllint", f"{counts['lint, PyTorchJob'] / theirs:.2f}", "<= 0.5")
 
 
 _OPTIONS = ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     from ptcompile.cli.workspace import Workspace
     from ptcompile.server.protocol import Server
 
-    gc.enable()  # a short process needs none of it; this one stays
+    gc.enable()
     with tempfile.TemporaryDirectory(prefix="ptcompile-") as folder:
 
         def keep(name: str, text: str) -> str:

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         live = Live(options.port)
     except (OSError, OverflowError) as error:
         raise UsageError(f"port {options.port}: {error}") from None
-    gc.enable()  # a short process needs none of it; this one stays
+    gc.enable()
     with suppress(KeyboardInterrupt), live:
         files.say(f"ptcompile: {live.address} (Ctrl-C ends it)\n")
         _watch(live, options, settings)

@@ -1,6 +1,6 @@
 """The compiler's own vocabulary: a `Job` with its roles, and what a `Pass` and a `Target` are.
 
-Everything is a named tuple: frozen, and a tenth of what a dataclass costs at start-up. A value that a person may leave
+Everything is a named tuple, and so frozen. A value that a person may leave
 out is `None` or empty only until the pass that decides it has run; a target reads decided values. Kubernetes objects
 that the compiler only carries stay plain mappings.
 """

@@ -58,12 +58,11 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _values(one: Trainer) -> dict[str, str]:
     """The options that want a number, with what they are given."""
-    if one.torchrun:
-        return {option: one.options.get(option, "0") for option in (*_MOST, "monitor-interval")}
     if one.plain:
         found = {"node-rank": one.launch.env.get("RANK", "0"), "nnodes": one.launch.env.get("WORLD_SIZE", "1")}
         return {option: value for option, value in found.items() if one.entry(one.variable(option)) is not None}
-    return {option: one.options[option] for option in _MOST if option in one.options} if one.modelled else {}
+    checked = (*_MOST, "monitor-interval") if one.torchrun else tuple(_MOST) if one.modelled else ()
+    return {option: one.options[option] for option in checked if option in one.options}
 
 
 def _taken(option: str, value: str) -> bool:
