@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ptcompile import Result, compile, lint
@@ -41,6 +41,7 @@ def test_law_7_mutated_manifests(data: st.DataObject, target: str) -> None:
         _check_findings(lint(emit_all([changed]), webhooks=False).diagnostics)
 
 
+@example(b"\xff\xfe")  # nothing in UTF-16 is no document either
 @given(st.text(max_size=200) | st.binary(max_size=200) | TEXT)
 def test_law_7_any_text(text: str | bytes) -> None:
     _check_result(compile(text, filename="x"))

@@ -70,6 +70,8 @@ def _expanded(word: str, env: Mapping[str, Any]) -> str | None:
 
 def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
     options, nodes = seen.options, seen.nodes
+    if "nproc-per-node" not in options:
+        return None  # no pod runs it: the launch is in the template alone
     if nodes is None or (nodes[0] == nodes[1] != pods):
         return None  # each pod would be a world of its own
     processes, interval = options["nproc-per-node"], options["monitor-interval"]

@@ -124,7 +124,7 @@ def compile(
     named, others = (every, []) if name is None else (every[:1], every[1:])
     made = [one(laid, found) for laid in named]
     found += [laid.second_of_a_name(name) for laid in others if name is not None]
-    if not read.documents and not read.problems:
+    if not read.documents and not any(problem.severity == "error" for problem in read.problems):
         found.append(streams.stamp(streams.nothing(), None, filename))
     result = _judged(made, found, read, filename, asked)
     return result._replace(diagnostics=(*of_cluster, *result.diagnostics)) if of_cluster else result

@@ -43,6 +43,12 @@ def assert_total(stream: list[Any], *, lossy: bool) -> None:
         assert ptcompile.compile(one.yaml(), cluster=imported.profile, lint=False).ok
 
 
+def test_a_job_without_pods() -> None:
+    """Nobody runs the torchrun of its template, so that no options are known."""
+    path = (0, "spec", "replicatedJobs", 0, "template", "spec", "completions")
+    assert_total(put(manifests("jobset"), path, 0), lossy=False)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @settings(max_examples=40)
 @given(data=st.data(), lossy=st.booleans())
