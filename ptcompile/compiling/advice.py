@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile import streams
-from ptcompile.compiling.compiler import Compiled, advised
+from ptcompile.compiling.compiler import Compiled
+from ptcompile.compiling.location import Finding, locate
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.findings.selection import Selection
@@ -40,9 +41,55 @@ def advice(
     """
     if asked is None:
         return Left(())
-    found = [stamp(problem) for problem in advised(compiled, data, profile, extensions)]
+    found = [stamp(problem) for problem in rule_findings(compiled, data, profile, extensions)]
     told = [one for one in found if asked.tells(one.name, one.stage)]
     return Left(tuple(told), tuple([one for one in found if one.name in asked.ignore]))
+
+
+def rule_findings(
+    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
+) -> Iterator[Problem]:
+    """Yield what the rules find in the manifests of a document, at the line of the spec that caused it."""
+    from ptcompile import linting
+
+    manifests, versions, trace = compiled.manifests, cluster.versions(), compiled.trace
+    if trace is None:
+        return
+    stream = linting.Stream(manifests, versions)
+    found = (
+        Finding(problem, index)
+        for index, manifest in enumerate(manifests)
+        for problem in linting.run(manifest, versions=versions, others=stream)
+    )
+    known = {(problem.name, problem.path) for problem in compiled.problems}
+    for problem in locate(found, data, trace):
+        if (problem.name, problem.path) not in known and not _of_a_pass(problem):
+            yield problem._replace(help=_HELPS.get(problem.name, problem.help))
+    if extensions is not None and extensions.rules:
+        from ptcompile.extending.asking import problems
+
+        own = list(problems(extensions, data, manifests))
+        known = {(problem.name, problem.path) for problem in own}
+        found = (
+            Finding(problem, index)
+            for index, manifest in enumerate(manifests)
+            for problem in problems(extensions, manifest, manifests)
+        )
+        yield from own
+        yield from (one for one in locate(found, data, trace) if (one.name, one.path) not in known)
+
+
+_HELPS = {
+    "unbounded-shm": "set a memory limit, or a size such as sharedMemory: 64Gi",
+    "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
+    "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
+}
+"""What to do in a spec where the rule's own help speaks of the manifest's fields."""
+
+
+def _of_a_pass(problem: Problem) -> bool:
+    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
+    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
 
 
 def left(

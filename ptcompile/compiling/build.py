@@ -8,6 +8,7 @@ from __future__ import annotations
 from ptcompile import passes as passing
 from ptcompile.compiling.generated import with_generate_name
 from ptcompile.compiling.patches import apply_patch
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Context, Job, Pass
 from ptcompile.typed import NamedTuple
 
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.spec import Spec
 
     Json = dict[str, Any]
+
+
+class PluginFailedError(Exception):
+    """Raised when a pass or a target of a plugin raises, or returns something else than it has to."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 class Built(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ptcompile.compiling import patches
 from ptcompile.compiling.kubernetes_parts import freeform
+from ptcompile.compiling.location import TARGET, Finding, in_known_names
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends import (
     checks,
@@ -21,10 +22,13 @@ from ptcompile.frontends import (
 )
 from ptcompile.frontends.amounts import Parts
 from ptcompile.job.model import Context, Job
+from ptcompile.kubernetes import names
 from ptcompile.operators.common import budget, device_objects, queueing
+from ptcompile.operators.targets import TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
     from ptcompile.vocabulary.spec import Spec
 
 
@@ -62,9 +66,28 @@ CHECKS: tuple[Callable[[Parts], Iterator[Problem]], ...] = (
 """What the models cannot say of a spec: fields that contradict each other, the profile, arithmetic or Kubernetes."""
 
 
-def check(parts: Parts) -> list[Problem]:
-    """Ask every question about a spec."""
-    return [problem for ask in CHECKS for problem in ask(parts)]
+def check(parts: Parts, target: str | None = None, extensions: Extensions | None = None) -> list[Finding]:
+    """Ask every question about a spec, and whether the target exists.
+
+    A name that is only too long is left to the target, which says how long it may be.
+    """
+    problems = [problem for ask in CHECKS for problem in ask(parts)]
+    target = target or parts.job.target
+    targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
+    if target is not None and target not in targets:
+        problems.append(_unknown_target(target, targets))
+    if checks.only_too_long(parts.spec.metadata.name):
+        others = [problem for problem in problems if problem.path != ("metadata", "name")]
+        problems = problems if any(problem.severity == "error" for problem in others) else others
+    return list(map(Finding, in_known_names(problems, parts.spec)))
+
+
+def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
+    near = names.suggest(name, targets)
+    help = f"did you mean {near}?" if near else f"the targets are {', '.join(targets)}"
+    return Problem(
+        "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
+    )
 
 
 def _of_target(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
@@ -98,6 +121,6 @@ TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
 """What the target cannot express of a job, and what no target can that the job's names or devices need."""
 
 
-def check_target(spec: Spec, job: Job, context: Context) -> list[Problem]:
-    """Ask every question about a job on its target. A role's field may be one that the role leaves to the job."""
-    return [problem for ask in TARGET_CHECKS for problem in ask(spec, job, context)]
+def check_target(spec: Spec, job: Job, context: Context) -> list[Finding]:
+    """Ask every question about a job on its target."""
+    return [Finding(problem, by=TARGET) for ask in TARGET_CHECKS for problem in ask(spec, job, context)]

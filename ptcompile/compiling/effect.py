@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ptcompile.compiling.build import Built, build
+from ptcompile.compiling.location import Finding
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Target
@@ -37,7 +38,7 @@ _OTHERS: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
 told by their target: tests/test_every_word.py tries all."""
 
 
-def without_effect(built: Built) -> Iterator[Problem]:
+def without_effect(built: Built) -> Iterator[Finding]:
     """Yield a note for each word that might say anything else without a change in what was emitted."""
     spec, context = built.spec, built.context
     for words, others in _OTHERS.items():
@@ -47,7 +48,7 @@ def without_effect(built: Built) -> Iterator[Problem]:
         variants = (spec.but(spec=_with(spec.spec, words, other)) for other in others(value))
         again = (build(one, lower(one, context.cluster), context, built.passes) for one in variants)
         if all(one.emitted == built.emitted for one in again):
-            yield _idle(("spec", *map(yaml_name, words)), context.target)
+            yield Finding(_idle(("spec", *map(yaml_name, words)), context.target))
 
 
 def _idle(path: Path, target: Target) -> Problem:

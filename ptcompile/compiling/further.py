@@ -1,15 +1,13 @@
-"""What else is wrong with a spec that does not compile: every independent mistake is told in the first run.
+"""What is right in a document with mistakes, and which mistakes of a later stage are mistakes all the same.
 
-A compilation stops at the first layer that refuses: the shape, then the contradictions, then the target, then what the
-API server says of the manifests. So what was rejected is fixed or taken out, and the rest is compiled again; of the new
-mistakes those are told that cannot come of what was taken out.
+Each stage goes on behind the errors of an earlier one, so that every independent mistake is told in the first run. What
+was rejected is fixed or taken out before the next stage looks; a finding that may come of that is not told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptcompile.compiling.compiler import Compiled, compile_document
 from ptcompile.findings.diagnostics import Edit, Path, Problem
 from ptcompile.findings.value_fixes import label
 from ptcompile.frontends.lines import value_at
@@ -17,12 +15,6 @@ from ptcompile.frontends.lines import value_at
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
-
-    from ptcompile.extending import Extensions
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-_ROUNDS: Final = 4
-"""One for each layer that may refuse."""
 
 _OF_THEIR_OWN: Final = frozenset(
     {
@@ -57,46 +49,17 @@ _STAND_INS: Final[dict[str | int, str]] = {"script": "train.py", "image": "train
 """What stands for a wrong value, so that it is not missed."""
 
 
-def compile_whole(
-    data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
-) -> Compiled:
-    """`compile_document`, with every mistake of a document that does not compile."""
-    compiled = compile_document(data, cluster, target, extensions)
-    if compiled.manifests or any(one.name in ("unknown-kind", "extension-failed") for one in compiled.problems):
-        return compiled
-    more = tuple(_further(compiled, data, cluster, target, extensions))
-    return compiled._replace(problems=(*compiled.problems, *more)) if more else compiled
+def independent(problems: Iterable[Problem], earlier: Iterable[Problem], data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the errors of a stage that are about another value than all that was found in earlier stages.
 
-
-def _further(
-    compiled: Compiled,
-    data: Mapping[str, Any],
-    cluster: ClusterProfile,
-    target: str | None,
-    extensions: Extensions | None,
-) -> Iterator[Problem]:
-    refused: dict[tuple[str, Path], Problem] = {}
-    told, again = list(compiled.problems), compiled
-    for _ in range(_ROUNDS):
-        before = len(refused)
-        refused.update({(one.name, one.path): one for one in again.problems if one.severity == "error"})
-        rest = _mended(data, refused.values()) if len(refused) > before else None
-        if rest is None:
-            return
-        again = compile_document(rest[0], cluster, target, extensions)
-        more = list(_independent(again.problems, told, data, rest[1]))
-        yield from more
-        told += more
-
-
-def _independent(
-    found: Iterable[Problem], told: Iterable[Problem], data: Mapping[str, Any], gone: set[str]
-) -> Iterator[Problem]:
-    """The new errors that are about another value than all others, and not about something that was taken out."""
-    known = {one.path for one in told}
+    Nothing that may come of what was taken out for them, in `data`.
+    """
+    before = list(earlier)
+    known = {one.path for one in before}
     around = {path[:size] for path in known for size in range(len(path) + 1)}
     beside = {path[:-1] for path in known}
-    for one in found:
+    _, gone = mended(data, [one for one in before if one.severity == "error"])
+    for one in problems:
         inside = any(one.path[:size] in known for size in range(1, len(one.path) + 1))
         if one.severity != "error" or inside or one.path in around or not _stands(data, one):
             continue
@@ -121,15 +84,15 @@ def _stands(data: Mapping[str, Any], problem: Problem) -> bool:
     return key in (range(len(holder)) if isinstance(holder, list) else holder or ())
 
 
-def _mended(data: Mapping[str, Any], refused: Iterable[Problem]) -> tuple[dict[str, Any], set[str]] | None:
-    """A copy without the mistakes, and the keys that were taken out; None where nothing would be left to look at."""
+def mended(data: Mapping[str, Any], refused: Iterable[Problem]) -> tuple[dict[str, Any] | None, set[str]]:
+    """Return a copy without the mistakes, None if nothing would be left of it, and the keys that were taken out."""
     rest, gone = _copy(data), set[str]()
     for one in refused:
         if one.fix is not None and all(_edited(rest, edit) for edit in one.fix.edits):
             continue
         known = not one.on_key  # an unknown field is taken out, whatever it is called
         if not (known and _replaced(rest, one.path)) and not _removed(rest, one.path, gone):
-            return None
+            return None, gone
     return rest, gone
 
 

@@ -7,36 +7,28 @@ in manifests, so both say the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Problem
+from ptcompile.compiling.build import Built
+from ptcompile.compiling.location import Finding
 from ptcompile.job.model import Job
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-    Json = dict[str, Any]
 
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 _RULES = frozenset({"worlds-apart", "standalone-on-many-pods", "launcher-alone"})
 _HELP = "use script or module instead, so that torchrun knows the other pods"
 
 
-def alone(job: Job, manifests: Sequence[Json], cluster: ClusterProfile) -> Iterator[tuple[int, Problem]]:
-    """What the rules find against a launcher of the spec's own, each with the index of its manifest.
-
-    Nothing for other commands.
-    """
-    if not any(_speaks(word) for word in _words(job)):
+def isolated_launchers(built: Built) -> Iterator[Finding]:
+    """Yield what the rules find against a launcher in the spec's own command; nothing for other commands."""
+    job = built.job
+    if job.launch is not None or job.nodes < 2 or not any(_speaks(word) for word in _words(job)):
         return
     from ptcompile import linting
 
-    for index, one in enumerate(manifests):
-        for problem in linting.run(one, versions=cluster.versions(), others=manifests, only=_RULES):
-            yield index, problem._replace(help=_HELP)
+    versions = built.context.cluster.versions()
+    for index, manifest in enumerate(built.named):
+        for problem in linting.run(manifest, versions=versions, others=built.named, only=_RULES):
+            yield Finding(problem._replace(help=_HELP), index, "launcher")
 
 
 def _words(job: Job) -> Iterator[str]:

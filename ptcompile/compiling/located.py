@@ -1,13 +1,12 @@
-"""Findings in manifests at the lines of the spec that caused them, as the trace of the compilation has it."""
+"""The place of a spec that a place of one of its manifests comes from, as the trace has it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.compiling.causes import cause
 from ptcompile.compiling.record import Trace, there
-from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.lines import moved, value_at
+from ptcompile.findings.diagnostics import Path
+from ptcompile.frontends.lines import value_at
 from ptcompile.job.pod_words import in_holder
 
 TYPE_CHECKING = False
@@ -17,34 +16,6 @@ if TYPE_CHECKING:
 _RUN_POLICY = frozenset(
     {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
 )
-
-
-def traced(
-    found: Iterable[tuple[int, Problem]],
-    data: Mapping[str, Any],
-    trace: Callable[[], Trace],
-    *,
-    causes: bool = True,
-) -> Iterator[Problem]:
-    """Problems of manifests, by index, at the lines of the spec that they are about, each once.
-
-    With `causes`, one about a value that no line gives stands at the word that it was written because of. The trace is
-    asked for when there is a problem.
-    """
-    seen: set[tuple[str, Path, str]] = set()
-    for index, problem in found:
-        path = located(trace(), index, problem.path, data)
-        exact = path != ("spec",)
-        if causes and not (exact and value_at(path, data) is not None):
-            near = cause(problem, trace(), index, data)
-            path = path if exact and near == ("spec",) else near
-        named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-        moved_problem = problem._replace(on_key=problem.on_key or named, fix=None)
-        moved_problem = moved_problem._replace(path=path) if path == ("spec",) else moved(moved_problem, path)
-        known = (problem.name, path, "" if exact else moved_problem.message)
-        if known not in seen:
-            seen.add(known)
-            yield moved_problem
 
 
 def located(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any]) -> Path:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.compiling.build import Built
+from ptcompile.compiling.location import Finding
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.job.model import Job, Target, map_templates
+from ptcompile.job.model import map_templates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-
-def needed(
-    job: Job, manifests: Sequence[Mapping[str, Any]], cluster: ClusterProfile, target: Target
-) -> Iterator[Problem]:
-    """A problem for each null of a job, after its passes, that takes away what the target itself writes."""
+def nulls_the_target_needs(built: Built) -> Iterator[Finding]:
+    """Yield an error for each null of a job, after its passes, that takes away what the target itself writes."""
+    job, target = built.job, built.context.target
     if not any(role.template.nulls for role in job.roles):
         return
     free = map_templates(job, lambda template: template._replace(nulls={}))
-    lost = _lost(target.emit(free, cluster), manifests)
+    lost = _lost(target.emit(free, built.context.cluster), built.emitted)
     for path in dict.fromkeys(path for role in job.roles for path in _leaves(role.template.nulls)):
         if path[-1] in lost:
             text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, and null would remove it"
-            yield Problem("unsupported-by-target", path, text, "remove this line", authority="ptcompile", on_key=True)
+            help = "remove this line"
+            yield Finding(Problem("unsupported-by-target", path, text, help, authority="ptcompile", on_key=True))
 
 
 def _leaves(nulls: Mapping[str, Any]) -> Iterator[Path]:

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import Job
-from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.pod_security import pod_security_problems
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-AtLines = Callable[[Iterable[tuple[int, Problem]]], Iterable[Problem]]
+from ptcompile.compiling.build import Built
+from ptcompile.compiling.location import POD_SECURITY, Finding
 
 
-def violations(
-    level: str, job: Job, manifests: Sequence[Mapping[str, Any]], server: Version, at_lines: AtLines
-) -> Iterator[Problem]:
-    """What Pod Security Admission would reject, at the lines of the spec. A fabric that needs more is named."""
-    found = (
-        (index, each) for index, one in enumerate(manifests) for each in pod_security_problems(one, (), level, server)
-    )
-    told = list(at_lines(found))
-    at_a_line = [one for one in told if one.path != ("spec",)]  # the others follow from them
-    for problem in at_a_line or told:
-        if problem.path == ("spec", "fabric"):
-            help = f"the fabric {job.fabric} needs a namespace of the level privileged: set podSecurity: privileged"
-            problem = problem._replace(help=help)
-        yield problem
+def violations(built: Built) -> Iterator[Finding]:
+    """Yield what Pod Security Admission would reject."""
+    cluster = built.context.cluster
+    level = built.job.pod_security or cluster.spec.pod_security
+    if not level:
+        return
+    from ptcompile.validate.pod_security import pod_security_problems
+
+    server = cluster.versions().kubernetes
+    for index, manifest in enumerate(built.named):
+        for problem in pod_security_problems(manifest, (), level, server):
+            yield Finding(problem, index, POD_SECURITY)

@@ -7,7 +7,7 @@ from functools import partial
 
 from ptcompile import passes, streams
 from ptcompile.compiling.advice import advice, left
-from ptcompile.compiling.further import compile_whole
+from ptcompile.compiling.compiler import compile_document
 from ptcompile.documents.source import Document, Source
 from ptcompile.explaining.model import Cause, Explained, Input, Text
 from ptcompile.explaining.provenance import provenance
@@ -105,7 +105,7 @@ def explain(
     manifests: list[Json] = []
     causes: list[Cause] = []
     for document in read.documents:
-        compiled = compile_whole(document.data, cluster, target, extensions)
+        compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(streams.stamp, document=document, filename=filename)
         said = advice(compiled, document.data, cluster, asked, stamp, extensions).told
         diagnostics += [*map(stamp, compiled.problems), *said]

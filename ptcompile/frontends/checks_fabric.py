@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.catalogue.fabric_words import concerns
 from ptcompile.findings.diagnostics import Path, Problem, field_path
@@ -15,8 +15,6 @@ from ptcompile.vocabulary.cluster import hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
@@ -99,12 +97,8 @@ def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile
         yield _run(("spec", "fabric"), message, f"{help}; for the others write {least}")
 
 
-def partial(job: Job, data: Mapping[str, Any], line: Callable[[str, Path], Path | None]) -> Iterator[Problem]:
-    """What a job after the passes has of a fabric without the rest of it, at the line that says so.
-
-    `line` gives the place of the spec that a place in a role's pod template comes from.
-    """
-    seen = set()
+def incomplete(job: Job) -> Iterator[tuple[str, Problem]]:
+    """Yield what a job after its passes has of a fabric without the rest of it: a role, and what its template lacks."""
     for role in job.trainers:
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
@@ -112,11 +106,7 @@ def partial(job: Job, data: Mapping[str, Any], line: Callable[[str, Path], Path 
         from ptcompile.catalogue.fabric_gaps import gaps
 
         for gap in gaps(pod_template.written(role.template)):
-            named = "fabric" in (data.get("spec") or {})
-            path = line(role.name, gap.path) or (("spec", "fabric") if named else ("spec",))
-            if (path, gap.message) not in seen:
-                seen.add((path, gap.message))
-                yield _run(path, gap.message, gap.help)
+            yield role.name, _run(gap.path, gap.message, gap.help)
 
 
 def _run(path: Path, message: str, help: str) -> Problem:

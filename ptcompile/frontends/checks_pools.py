@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.catalogue.fit import by_name, left_of
 from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.frontends.amounts import blocks
 from ptcompile.frontends.errors import problem
-from ptcompile.frontends.lines import settle, value_at
 from ptcompile.job import pod_template
 from ptcompile.job.device_claims import accelerators_in
 from ptcompile.job.model import Job, Role
@@ -26,10 +26,10 @@ from ptcompile.vocabulary.fields import as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.vocabulary.cluster.devices import NodePool
     from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.model import ResourceList
+    from ptcompile.vocabulary.spec import JobSpec
 
 
 class _Pool(NamedTuple):
@@ -47,8 +47,8 @@ class _Pool(NamedTuple):
         return 0 if known is None and self.allocatable and is_accelerator(resource) else known
 
 
-def check(job: Job, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
-    """What no pool of the profile takes, for each role, and a job of more nodes than there is room for."""
+def check(job: Job, spec: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield what no pool of the profile takes, for each role, and a job of more nodes than there is room for."""
     if not cluster.spec.node_pools or job.runtime is not None:
         return
     pools = [_pool(name, pool, cluster) for name, pool in cluster.spec.node_pools.items()]
@@ -57,13 +57,13 @@ def check(job: Job, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterato
     for role in job.roles:
         asks = _asks(role.template, job, cluster)
         open_to = [one for one in pools if _why_not(one, role.template) is None]
-        found = list(_of_role(role, asks, open_to, pools, data, cluster))
+        found = list(_of_role(role, asks, open_to, pools, spec, cluster))
         yield from [one for one in found if one.path not in told]
         told.update(one.path for one in found)
         if role.trains:
             room.append(None if found else _room(asks, open_to))
     if not told and None not in room:
-        yield from _all_nodes(job, min(one for one in room if one is not None), data, cluster)
+        yield from _all_nodes(job, min(one for one in room if one is not None), cluster)
 
 
 def _pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
@@ -115,13 +115,13 @@ def _of_role(
     asks: Mapping[str, Quantity],
     open_to: list[_Pool],
     pools: list[_Pool],
-    data: Mapping[str, Any],
+    spec: JobSpec,
     cluster: ClusterProfile,
 ) -> Iterator[Problem]:
     """The first thing of a role's pods that no pool has, in the order accelerators, then the others."""
     if not open_to:
         reasons = "; ".join(f"{one.name} {_why_not(one, role.template)}" for one in pools)
-        path: Path = ("spec", "accelerator") if "accelerator" in (data.get("spec") or {}) else ("spec",)
+        path: Path = ("spec", "accelerator") if "accelerator" in spec.model_fields_set else ("spec",)
         message = f"no node pool of the profile {cluster.metadata.name!r} takes these pods: {reasons}"
         yield _error("fits-no-machine", path, message, "tolerate the taint, or name another accelerator or pool")
         return
@@ -135,7 +135,7 @@ def _of_role(
             continue
         most = max(rest, key=lambda one: amounts[one.name] or 0)
         has = Quantity(amounts[most.name] or 0, asks[name].format)
-        at = _path(role, name, data)
+        at = _path(role, name, spec)
         message = f"{asks[name]}: no node pool open to these pods has more than {has} allocatable ({most.name})"
         yield _error("fits-no-machine", at, message, f"request at most {has} per node")
         return
@@ -152,7 +152,7 @@ def _room(asks: Mapping[str, Quantity], pools: list[_Pool]) -> int | None:
     return total
 
 
-def _all_nodes(job: Job, room: int, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+def _all_nodes(job: Job, room: int, cluster: ClusterProfile) -> Iterator[Problem]:
     if job.most_nodes <= room:
         return
     least = job.min_nodes > room
@@ -162,24 +162,29 @@ def _all_nodes(job: Job, room: int, data: Mapping[str, Any], cluster: ClusterPro
     text = f"{field_path(path)}: {message}"
     help = f"use at most {room} nodes, or request less per node"
     severity = "error" if least else "warning"
-    found = problem("larger-than-pools", path, text, help, severity=severity, stage="run")  # type: ignore[arg-type]
-    yield settle(found, data)
+    yield problem("larger-than-pools", path, text, help, severity=severity, stage="run")  # type: ignore[arg-type]
 
 
-def _path(role: Role, name: str, data: Mapping[str, Any]) -> Path:
+def _path(role: Role, name: str, spec: JobSpec) -> Path:
     """Where the spec asks for an amount of a role's; the spec itself where a default does."""
     own: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
-    blocks = own if role.trains else [("roles", role.name)]
-    words: list[Path] = [(name,), ("devices", name)]
-    words += [("gpu",)] if is_accelerator(name) else []
-    words += [("ephemeralStorage",)] if name == "ephemeral-storage" else []
-    for block in blocks:
-        for half in (("requests",), ("limits",), ()):
-            for word in words:
-                path: Path = ("spec", *block, "resources", *half, *word)
-                if value_at(path, data) is not None:
-                    return path
+    written = {path[1:]: fields.resources for path, fields in blocks(spec)}
+    for block in own if role.trains else [("roles", role.name)]:
+        resources = written.get(block)
+        for half in ("requests", "limits", "") if resources is not None else ():
+            amounts: ResourceList = getattr(resources, half) if half else resources  # type: ignore[assignment]
+            if word := _word(amounts, name):
+                return ("spec", *block, "resources", *((half,) if half else ()), *word)
     return ("spec",)
+
+
+def _word(amounts: ResourceList, name: str) -> Path:
+    """Return the word under which a list of amounts gives a resource; nothing if it does not."""
+    words: list[tuple[Path, object]] = [((name,), getattr(amounts, name, None) if name in {"cpu", "memory"} else None)]
+    words.append((("devices", name), amounts.devices.get(name)))
+    words += [(("gpu",), amounts.gpu)] if is_accelerator(name) else []
+    words += [(("ephemeralStorage",), amounts.ephemeral_storage)] if name == "ephemeral-storage" else []
+    return next((word for word, amount in words if amount is not None), ())
 
 
 def _error(name: str, path: Path, message: str, help: str) -> Problem:

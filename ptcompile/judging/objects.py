@@ -103,13 +103,13 @@ _COUNTS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minR
 
 def _spec(document: Mapping[str, Any], asked: Asked) -> Iterable[Problem]:
     """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
-    from ptcompile.compiling.compiler import advised
-    from ptcompile.compiling.further import compile_whole
+    from ptcompile.compiling.advice import rule_findings
+    from ptcompile.compiling.compiler import compile_document
     from ptcompile.vocabulary.from_schema import default_cluster
 
     profile = asked.profile or default_cluster()
-    compiled = compile_whole(document, profile, None, asked.extensions)
-    return [*compiled.problems, *advised(compiled, document, profile, asked.extensions)]
+    compiled = compile_document(document, profile, None, asked.extensions)
+    return [*compiled.problems, *rule_findings(compiled, document, profile, asked.extensions)]
 
 
 def extended(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable[Problem]:

@@ -23,12 +23,12 @@ class Shown(NamedTuple):
 
 def manifests(opened: Open, number: int, target: str | None) -> Shown | None:
     """The manifests of one TrainingJob for a target, or why there are none; None where it is not there any more."""
-    from ptcompile.compiling.further import compile_whole
+    from ptcompile.compiling.compiler import compile_document
 
     one = _object(opened, number)
     if one is None or not one.is_spec:
         return None
-    compiled = compile_whole(one.data, opened.profile, target)
+    compiled = compile_document(one.data, opened.profile, target)
     used = compiled.target.name if compiled.target is not None else target or ""
     text = emit.emit_all(compiled.manifests) if compiled.manifests else _refused(used, compiled.problems)
     return Shown(f"{_stem(one)}-{used}.yaml", "yaml", text)

@@ -128,13 +128,13 @@ class Open:
     @cached_property
     def compiled(self) -> dict[tuple[int, Path], Compiled]:
         """What each TrainingJob compiles to, by document and place in it."""
-        from ptcompile.compiling.further import compile_whole
+        from ptcompile.compiling.compiler import compile_document
 
         found: dict[tuple[int, Path], Compiled] = {}
         for one in self.objects:
             if one.is_spec:
                 self.pause()
-                found[one.document.index, one.under] = compile_whole(one.data, self.profile)
+                found[one.document.index, one.under] = compile_document(one.data, self.profile)
         return found
 
     @cached_property

@@ -149,9 +149,9 @@ def _of_document(
     extensions: Extensions | None,
 ) -> _Made:
     """Compile one document, and put what is said of it into `found`."""
-    from ptcompile.compiling.further import compile_whole
+    from ptcompile.compiling.compiler import compile_document
 
-    compiled = compile_whole(laid.data, profile, target, extensions)
+    compiled = compile_document(laid.data, profile, target, extensions)
     found += laid.told(compiled.problems, filename)
     if laid.refused or asked is None:
         return _Made(() if laid.refused else compiled.manifests)

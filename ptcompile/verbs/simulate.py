@@ -107,7 +107,7 @@ def _compiled(
     Where none can, the findings of the target that `compile` would have taken.
     """
     from ptcompile.compiling.compiler import compile_document
-    from ptcompile.compiling.located import traced
+    from ptcompile.compiling.location import Finding, locate
     from ptcompile.linting.oversized import oversized
     from ptcompile.operators.targets import TARGETS
     from ptcompile.simulation import simulate as simulated
@@ -122,8 +122,8 @@ def _compiled(
         manifests = compiled.manifests
         if manifests and compiled.trace is not None:
             worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
-            found = ((index, problem) for index, one in enumerate(manifests) for problem in oversized(one))
-            for problem in traced(found, spec.data, compiled.trace):
+            found = [Finding(problem, index) for index, one in enumerate(manifests) for problem in oversized(one)]
+            for problem in locate(found, spec.data, compiled.trace):
                 large.setdefault((problem.name, problem.path), problem)
     if not worlds:
         problems = compile_document(spec.data, cluster, target, extensions).problems

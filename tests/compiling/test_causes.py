@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.compiling import located
 from ptcompile.compiling.causes import cause
 from ptcompile.compiling.compiler import compile_document
+from ptcompile.compiling.location import Finding, locate
 from ptcompile.findings.diagnostics import Problem
 from tests import making
 from tests.making import compiled, smallest, text, traced
@@ -51,7 +51,7 @@ def test_two_findings_near_one_word_are_two() -> None:
         for i, one in enumerate(variables)
         if one["name"] in {"WORLD_SIZE", "RANK"}
     ]
-    told = list(located.traced(found, data, done.trace))
+    told = locate([Finding(problem, index) for index, problem in found], data, done.trace)
     assert [problem.path for problem in told] == [("spec", "command")] * 2
     assert [problem.message.split()[-1] for problem in told] == [problem.message for _, problem in found]
 

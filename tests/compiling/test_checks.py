@@ -37,7 +37,7 @@ def test_each_is_asked_in_its_order() -> None:
         *documents(smallest("resources: {cpu: 2, requests: {cpu: 4}}\nqueue: A_b\ntolerations: [{x: 1}]"))
     )
     assert spec is not None
-    names = [problem.path[1] for problem in check(parts_of(spec, DEFAULT_CLUSTER))]
+    names = [finding.problem.path[1] for finding in check(parts_of(spec, DEFAULT_CLUSTER))]
     assert names == ["queue", "resources", "tolerations"]
 
 
@@ -46,7 +46,7 @@ def test_a_target_is_asked_what_it_cannot_express() -> None:
     assert spec is not None
     assert len(TARGET_CHECKS) == len(set(TARGET_CHECKS))
     found = check_target(spec, lower(spec, DEFAULT_CLUSTER), context(target="pod"))
-    assert {(problem.name, problem.path[1]) for problem in found} == {
+    assert {(finding.problem.name, finding.problem.path[1]) for finding in found} == {
         ("unsupported-by-target", "nodes"),
         ("unknown-target", "manifest"),
     }

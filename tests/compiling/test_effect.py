@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from ptcompile.compiling import compiler, effect
 from tests.making import smallest
 
 TWO = "nodes: 2"
@@ -36,10 +35,6 @@ def test_what_has_no_effect_is_told(body: str, target: str, told: list[str]) -> 
     assert [one.severity for one in found] == ["note"] * len(found)
     assert [list(one.path) for one in found][:1] == ([["spec", *told]] if told else [])
     assert all(one.span is not None for one in found)
-
-
-def test_what_is_asked_of_a_spec_before_the_module_is_loaded() -> None:
-    assert {words[0] for words in effect._OTHERS} == compiler._MAY_BE_IDLE
 
 
 @pytest.mark.parametrize("target", ["job", "volcano", "trainjob", "jobset"])

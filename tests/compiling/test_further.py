@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import pytest
 
 import ptcompile
-from ptcompile.compiling.further import compile_whole
-from tests.making import DEFAULT_CLUSTER, smallest, text
+from ptcompile.compiling import compiler
+from ptcompile.compiling.build import Built, build
+from ptcompile.compiling.compiler import compile_document
+from tests.making import DEFAULT_CLUSTER, documents, smallest, text
 
 ALONE = {
     "shape: unknown": "workngDir: /app",
@@ -78,11 +81,32 @@ def test_what_starts_is_not_missed_where_it_is_wrong() -> None:
 
 def test_other_kinds_are_left_alone() -> None:
     data = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "A_B"}, "spec": {"nods": 1}}
-    assert [one.name for one in compile_whole(data, DEFAULT_CLUSTER).problems] == ["unknown-kind"]
+    assert [one.name for one in compile_document(data, DEFAULT_CLUSTER).problems] == ["unknown-kind"]
 
 
 def test_the_document_is_not_changed() -> None:
     data = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "A_B"}, "spec": {"nods": [1]}}
     before = repr(data)
-    compile_whole(data, DEFAULT_CLUSTER)
+    compile_document(data, DEFAULT_CLUSTER)
     assert repr(data) == before
+
+
+def test_a_name_that_the_server_completes_is_not_missed_behind_another_mistake() -> None:
+    source = smallest("master: {replicas: 2}").replace("name: train", "generateName: train-")
+    assert [one.path for one in ptcompile.compile(source).diagnostics] == [("spec", "master", "replicas")]
+
+
+@pytest.mark.parametrize("target", [None, "job", "trainjob"])
+def test_mistakes_of_every_stage_cost_one_build(target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[object] = []
+
+    def counted(*given: Any) -> Built:
+        built.append(given)
+        return build(*given)
+
+    monkeypatch.setattr(compiler, "build", counted)
+    bodies = "\n".join(ALONE[name] for name in ("shape: unknown", "contradiction", "the API server, of a label"))
+    data = documents(smallest(bodies))[0]
+    found = compile_document(data, DEFAULT_CLUSTER, target)
+    assert {one.path[1] for one in found.problems} == {"workngDir", "elastic", "nodeSelector"}
+    assert (found.manifests, found.target, found.built, len(built)) == ((), None, None, 1)
