@@ -105,7 +105,7 @@ def _schema(dice: random.Random, depth: int) -> Any:
     if dice.random() < 0.3:
         node["x-kubernetes-validations"] = [_rule(dice) for _ in range(dice.choice((1, 1, 2, 4)))]
     if depth and dice.random() < 0.1:
-        node[dice.choice(("allOf", "anyOf", "oneOf"))] = [_schema(dice, 0), _schema(dice, 1)] * dice.choice((1, 1, 40))
+        node[dice.choice(("allOf", "anyOf", "oneOf"))] = [_schema(dice, 0), _schema(dice, 0)] * dice.choice((1, 1, 40))
     if depth and dice.random() < 0.04:
         node["not"] = _schema(dice, 0)
     if depth and dice.random() < 0.02:
@@ -267,7 +267,7 @@ def value(schema: Any, dice: random.Random, depth: int) -> Any:
     if kind == "object" or "properties" in schema:
         return _mapping(schema, dice, depth)
     if kind == "array":
-        count = dice.choice((0, 1, 2, 3, 3, 40, 400)) if depth else 1
+        count = dice.choice((0, 1, 2, 3, 3, 40, 400) if depth == 1 else (0, 1, 2, 3)) if depth else 1
         some = [value(schema.get("items"), dice, max(0, depth - 1)) for _ in range(min(count, 5))] or [None]
         return [some[i % len(some)] for i in range(count)]
     scalars: dict[str, tuple[Any, ...]] = {

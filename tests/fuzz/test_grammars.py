@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def test_most_streams_define_the_kind_of_their_objects() -> None:
     both = sum(any(one.get("kind") == "Foo" for one in some) and len(some) > 1 for some in read)
     assert crds > 100
     assert both > 150
-    assert any(b".all(x, [0,1,2" in data for data in streams), "nested comprehensions"
+    assert any(re.search(rb"9\]\.\w+\(x, \[0,1,2", data) for data in streams), "nested comprehensions"
     assert any(b'[{"rule": 1}]' in data for data in streams) or any(b"rule: 1" in data for data in streams)
 
 

@@ -82,6 +82,8 @@ def _flaw(schema: Mapping[str, Any]) -> str:
     from jsonschema.validators import validator_for
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
+    if not isinstance(schema.get("$schema", ""), str):
+        return "it is not a JSON Schema: $schema: must be a string"
     token = enter(Evaluations(_SMALL))
     try:
         validator = validator_for(schema)

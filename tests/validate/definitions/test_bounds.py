@@ -43,7 +43,7 @@ SHAPES: dict[str, tuple[Json, Any, str]] = {
     "not unique": ({"properties": {"p": {"uniqueItems": True}}}, [*MANY_LISTS, {}, [5.0]], "non-unique"),
     "number for a type": (items({"type": 5}), [1], "it is not a JSON Schema: properties.p.items.type: 5 is not"),
     "number for a list": ({"required": 5}, 1, "it is not a JSON Schema: required: 5 is not of type 'array'"),
-    "no name of a draft": ({"$schema": []}, 1, "it is not a JSON Schema"),
+    "no name of a draft": ({"$schema": []}, 1, "it is not a JSON Schema: $schema: must be a string"),
     "patterns of unevaluated": (
         {"unevaluatedProperties": False, "patternProperties": {"(a|a)*b": {}}},
         1,
