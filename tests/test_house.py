@@ -110,13 +110,22 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _imports() -> dict[str, set[str]]:
-    """What each module imports: at the top, in functions and for type checkers alone."""
+    """What each module imports when it is imported itself: not in functions, and not for type checkers alone."""
     names = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree for path, tree in _modules()}
     return {name: {one for one in _imported(tree, names) if one != name} for name, tree in names.items()}
 
 
+def _run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run when a module is imported."""
+    for node in ast.iter_child_nodes(tree):
+        for_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        if not for_types and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+            yield from _run_at_once(node)
+
+
 def _imported(tree: ast.Module, names: dict[str, ast.Module]) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in _run_at_once(tree):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names if one.name in names)
         elif isinstance(node, ast.ImportFrom) and node.module:

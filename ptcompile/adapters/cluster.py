@@ -49,12 +49,15 @@ def reference(target: str, namespace: str, name: str) -> Reference:
     if operator is None:
         raise ValueError(f"no target {target!r}")
     kind = operator.kinds[0]
-    return Reference(*kind.key, operators.part(kind.key, "following").plural, True, namespace, name)
+    following = kind.following()
+    if following is None:
+        raise ValueError(f"target {target!r} makes no job that can be followed")
+    return Reference(*kind.key, following.plural, True, namespace, name)
 
 
 def target_of(job: Reference) -> str:
     """The target that writes jobs of this kind."""
-    return operators.KINDS[job.api_version, job.kind][0].target
+    return operators.KINDS[job.api_version, job.kind][0].target_name
 
 
 def handle_of(live: Mapping[str, Any]) -> Handle:

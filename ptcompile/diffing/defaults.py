@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators.all import OPERATORS, record
+from ptcompile.operators.all import OPERATORS, kind_named
 from ptcompile.operators.common.defaults import NOTHING, Defaults, Place
-from ptcompile.operators.record import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,8 +106,7 @@ def _known() -> Defaults:
     """The rows of Kubernetes' own and of every operator."""
     rows, computed = dict(_ROWS), dict(_COMPUTED)
     for one in OPERATORS:
-        if one.defaults:
-            more: Defaults = resolve(one.folder, one.defaults)
+        if (more := one.defaults()) is not None:
             rows |= more.values
             computed |= more.computed
     return Defaults(rows, computed)
@@ -132,7 +130,7 @@ def is_default(path: Place, value: Any, side: Json) -> bool:
 def default(path: Place, side: Json) -> Any:
     """What an absent field means, or `NOTHING`."""
     place = _place(path, side)
-    if place[-2:-1] == ("requests",) and not record(kind_of(side)).as_written:
+    if place[-2:-1] == ("requests",) and kind_named(kind_of(side)).requests_default:
         return _below(side, (*path[:-2], "limits")).get(path[-1], NOTHING)
     known = _known()
     for start in range(len(place)):

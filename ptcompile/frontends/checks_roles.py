@@ -32,7 +32,7 @@ def role_names(parts: Parts) -> Iterator[Problem]:
         )
         return
     named = {name: word for (word, part), name in job.names_of_parts().items() if part != "container"}
-    variables = {one.of_roles: one.title for one in OPERATORS if one.of_roles}
+    variables = {one.role_prefix: one.title for one in OPERATORS if one.role_prefix}
     template = parts.cluster.spec.defaults.pod_template.get("spec", {})
     sidecars = {one.get("name") for key in ("containers", "initContainers") for one in template.get(key, ())}
     for name in job.roles:

@@ -15,7 +15,7 @@ from ptcompile.importing.queued import queued
 from ptcompile.importing.residue import Gap, all_gaps, close
 from ptcompile.importing.shrink import shrink
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators import all as operators
+from ptcompile.operators.all import kind_named
 from ptcompile.operators.common.read import Read
 from ptcompile.operators.trainer.read import folded
 from ptcompile.simulation import simulate
@@ -67,7 +67,7 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
     """
     best: Tried | None = None
     problems: list[Problem] = []
-    for found in operators.part(kind_of(manifest), "read")(manifest, tuple(beside)):
+    for found in kind_named(kind_of(manifest)).read(manifest, tuple(beside)):
         problems += found.problems
         wanted, read = one_name(manifest, found)
         for spec, lifts in () if read.problems else _specs(wanted, read, beside, cluster, exact=exact):

@@ -42,7 +42,8 @@ def _grouped(subject: Workload, found: Trainers, wanted: Callable[[Trainer], boo
 
 
 def _party(one: Trainer, kind: Kind) -> tuple[str, ...]:
-    if kind.together or (kind.ranked_by and one.pod.env.keys() >= set(kind.ranked_by)):
+    meeting = kind.meeting
+    if meeting.all_pods or (meeting.ranked_by and one.pod.env.keys() >= set(meeting.ranked_by)):
         return ()
     alone = one.local or one.standalone
     return (one.role.name,) if alone else (one.seen.backend, one.seen.endpoint, one.options.get("rdzv-id", ""))

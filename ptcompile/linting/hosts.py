@@ -31,7 +31,7 @@ _OF_ONE_JOB: Final = frozenset(
         "batch.kubernetes.io/job-name",
         "controller-uid",
         "batch.kubernetes.io/controller-uid",
-        *(label for _, kind in KINDS.values() for label in kind.labels),
+        *(kind.additions.job_label for _, kind in KINDS.values() if kind.additions.job_label),
     }
 )
 """Labels that the pods of one job alone have."""

@@ -29,7 +29,7 @@ def moves(image: str) -> bool:
 def references(subject: Subject) -> Iterator[tuple[Path, str]]:
     """The images that an object names, each with its path: of its containers, and of a TrainJob's trainer."""
     places = [(one.path, one.spec) for one in subject.containers]
-    if trainer := subject.record.trainer:
+    if trainer := subject.record.launch_fields.container:
         places.append((trainer, at(subject.manifest, *trainer)))
     for path, container in places:
         image = container.get("image")
@@ -43,5 +43,5 @@ def ranks(subject: Subject) -> Iterator[Container]:
         return
     for template in subject.templates:
         for container in template.mains:
-            if subject.record.together or accelerators(container) or trains(container):
+            if subject.record.meeting.all_pods or accelerators(container) or trains(container):
                 yield container

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, text
-from ptcompile.operators import all as operators
+from ptcompile.operators.all import kind_named
 from ptcompile.operators.common.templates import listed, templates_of
 
 TYPE_CHECKING = False
@@ -25,8 +25,7 @@ def oversized(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = No
     `templates` are those of the object with their paths, for a caller that has them already. Containers are read as
     they are written: the few hundred characters that an operator adds decide nothing.
     """
-    check = operators.part(kind_of(manifest), "too_wide")
-    if check is not None and (problem := check(manifest)) is not None:
+    if (problem := kind_named(kind_of(manifest)).too_wide(manifest)) is not None:
         yield problem
     if templates is None:
         templates = [(one.path, mapping(one.template)) for one in templates_of(kind_of(manifest), manifest)]

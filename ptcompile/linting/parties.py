@@ -6,7 +6,7 @@ from ptcompile.kubernetes.untyped import kind_of, namespace
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.linting.trainers import Trainer
-from ptcompile.operators.all import record
+from ptcompile.operators.all import kind_named
 
 
 def allies(subject: Subject, first: Trainer) -> tuple[Trainer, ...]:
@@ -22,7 +22,9 @@ def _by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[Trainer]]:
     """All trainers of a stream that wait for others, by where they meet."""
     found: dict[tuple[str, ...], list[Trainer]] = {}
     for manifest in stream.objects:
-        for one in subject_of(manifest, stream).trainers if record(kind_of(manifest)).shared else ():
+        for one in (
+            subject_of(manifest, stream).trainers if kind_named(kind_of(manifest)).meeting.across_objects else ()
+        ):
             if (one.modelled or one.plain) and not one.local and not one.standalone:
                 found.setdefault(_meeting_point(one), []).append(one)
     return found

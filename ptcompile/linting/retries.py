@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ptcompile.linting.subject import Subject, Template
-from ptcompile.operators import all as operators
+from ptcompile.operators.common.templates import Template as WrittenTemplate
 
 
 def made_again(subject: Subject, template: Template) -> bool | None:
     """Whether a lost pod of a template is recreated; None for kinds where that is unknown."""
-    recreated = operators.part(subject.kind, "recreated")
-    return None if recreated is None else recreated(subject.manifest, template)
+    written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main)
+    return subject.record.recreates(subject.manifest, written)

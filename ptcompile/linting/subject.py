@@ -9,7 +9,7 @@ from ptcompile.linting.stream import Stream
 from ptcompile.linting.templates import Container, Entry, Template, Word
 from ptcompile.linting.workload import Workload
 from ptcompile.memo import cached_property
-from ptcompile.operators import all as operators
+from ptcompile.operators.record import Kind, overrides
 from ptcompile.typed import cast
 
 TYPE_CHECKING = False
@@ -71,8 +71,9 @@ class Subject(Workload):
     @cached_property
     def meets_nowhere(self) -> bool:
         """Whether its operator gives the pods no rendezvous at all: a rule of the operator's says so."""
-        meets_nowhere = operators.part(self.kind, "meets_nowhere")
-        return meets_nowhere is not None and meets_nowhere(self)
+        if not overrides(self.record, Kind.lacks_rendezvous):
+            return False
+        return self.record.lacks_rendezvous(self.manifest, self.trainers[0].launch.options if self.trainers else {})
 
     @cached_property
     def firsts(self) -> tuple[Pod, ...]:

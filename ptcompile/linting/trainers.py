@@ -14,7 +14,7 @@ from ptcompile.linting.torchrun import known, variable
 from ptcompile.linting.views import POD, template_of
 from ptcompile.linting.workload import Workload
 from ptcompile.memo import cached_property
-from ptcompile.operators import all as operators
+from ptcompile.operators.all import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,8 +182,7 @@ class Trainer:
 
     def field(self, option: str) -> Path | None:
         """The operator's field that becomes this option, where the user wrote one."""
-        fields: Mapping[str, tuple[Path, ...]] = operators.part(self.kind, "options") or {}
-        for path in fields.get(option, ()):
+        for path in kind_named(self.kind).launch_fields.options.get(option, ()):
             if at(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
                 return path
         return None
@@ -258,7 +257,8 @@ class Trainer:
 
 def trainers(subject: Workload) -> tuple[Trainer, ...]:
     """The roles that train, each with the place where its container is written."""
-    if not operators.part(subject.kind, "options") and not any(launches(template) for template in subject.templates):
+    options = subject.record.launch_fields.options
+    if not options and not any(launches(template) for template in subject.templates):
         return ()
     if subject.job is None or subject.job.expansion.refused:
         return ()
@@ -292,7 +292,7 @@ def count(found: tuple[Trainer, ...]) -> int:
 
 def _written(subject: Workload, role: str) -> tuple[Path, Json] | None:
     """The path and the content of the container that a role's pods train in."""
-    if trainer := subject.record.trainer:
+    if trainer := subject.record.launch_fields.container:
         return trainer, at(subject.manifest, *trainer)
     template = template_of(subject, role)
     main = next(iter(template.mains), None) if template is not None else None

@@ -10,7 +10,7 @@ from ptcompile.linting.templates import Container, Template
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import templates_of
-from ptcompile.operators.record import Kind
+from ptcompile.operators.record import Kind, overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Workload:
 
     @cached_property
     def record(self) -> Kind:
-        """What its operator's record says of the kind; nothing of a kind that is unknown."""
-        return operators.record(self.kind)
+        """The kind, or one without anything if it is unknown."""
+        return operators.kind_named(self.kind)
 
     @cached_property
     def spec(self) -> Json:
@@ -85,16 +85,13 @@ class Workload:
     def job(self) -> Job | None:
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
-        None too for one whose pods are too many to be looked at (`crowded` of the record). Its pods are built when
+        None too for one whose pods are too many to be looked at (`Kind.crowded`). Its pods are built when
         asked for: look at `folded` ones, not at all.
         """
         from ptcompile.operators.pods import RUNS_PODS
         from ptcompile.simulation.job import job_of
 
-        crowded = operators.part(self.kind, "crowded")
-        if crowded is not None and crowded(self.manifest, self.versions):
-            return None
-        if self.kind not in RUNS_PODS:
+        if self.kind not in RUNS_PODS or self.record.crowded(self.manifest, self.versions):
             return None
         return job_of(self.manifest, self.stream.deciding, self.versions, None)
 
@@ -118,5 +115,6 @@ class Workload:
     @cached_property
     def base(self) -> Base | None:
         """The object that its controller fills it from; None where there is no such thing."""
-        find = operators.part(self.kind, "base")
-        return find(self.manifest, self.stream.deciding, self.versions) if find is not None else None
+        if not overrides(self.record, Kind.runtime):  # which other objects decide is then not worth finding out
+            return None
+        return self.record.runtime(self.manifest, self.stream.deciding, self.versions)

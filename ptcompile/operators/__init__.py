@@ -1,1 +1,38 @@
-"""What runs the jobs: one folder an operator, and the tables over all of them."""
+"""The operators, those of the targets first and in the order of the targets; each in a folder.
+
+A new operator is a folder, its class in `OPERATORS`, and an authority in `findings.terms`.
+"""
+
+from __future__ import annotations
+
+from ptcompile.operators.batch import BatchOperator
+from ptcompile.operators.jobset import JobSetOperator
+from ptcompile.operators.kai import KAI
+from ptcompile.operators.kueue import Kueue
+from ptcompile.operators.mpijob import MPIOperator
+from ptcompile.operators.nvidia_dra import NvidiaDRA
+from ptcompile.operators.pod import PodOperator
+from ptcompile.operators.pytorchjob import TrainingOperator
+from ptcompile.operators.record import Operator
+from ptcompile.operators.scheduler_plugins import SchedulerPlugins
+from ptcompile.operators.trainer import Trainer
+from ptcompile.operators.volcano import Volcano
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+OPERATORS: Final[tuple[Operator, ...]] = (
+    PodOperator(),
+    BatchOperator(),
+    TrainingOperator(),
+    Volcano(),
+    Trainer(),
+    JobSetOperator(),
+    # No target writes for the others: MPIJobs are read, the rest admit, place or serve the jobs of targets.
+    MPIOperator(),
+    Kueue(),
+    SchedulerPlugins(),
+    KAI(),
+    NvidiaDRA(),
+)

@@ -1,51 +1,56 @@
-"""The operators, those of the targets first: the one table that is keyed by kind. All others are views of it.
-
-A new operator is a folder, a record in `written` or `beside`, and an authority in `findings.terms`.
-"""
+"""All operators, and the tables that are views of them: by kind, target, queue system and gang scheduler."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from importlib import import_module
 
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.beside import BESIDE
-from ptcompile.operators.record import Key, Kind, Operator, resolve
-from ptcompile.operators.written import WRITTEN
+from ptcompile.operators.record import Feature, GroupMark, Key, Kind, Operator, overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-OPERATORS: Final = (*WRITTEN, *BESIDE)
-_UNKNOWN: Final = Kind("", "")
+OPERATORS: Final[tuple[Operator, ...]] = import_module("ptcompile.operators").OPERATORS
+"""Imported by name: the operators' folders import what is here."""
 
-BY_FOLDER: Final = {one.folder: one for one in OPERATORS}
-BY_QUEUE_SYSTEM: Final = {one.queue_system: one for one in OPERATORS if one.queue_system}
-BY_GANG_SCHEDULER: Final = {one.gang_scheduler: one for one in OPERATORS if one.gang_scheduler}
-BY_TARGET: Final = {one.target: one for one in OPERATORS if one.target}
-KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one in OPERATORS for kind in one.kinds}
+_UNKNOWN: Final = Kind()
+
+BY_FOLDER: Final = {operator.folder: operator for operator in OPERATORS}
+BY_QUEUE_SYSTEM: Final = {operator.queue_system: operator for operator in OPERATORS if operator.queue_system}
+BY_GANG_SCHEDULER: Final = {operator.gang_scheduler: operator for operator in OPERATORS if operator.gang_scheduler}
+BY_TARGET: Final = {operator.target_name: operator for operator in OPERATORS if operator.target_name}
+KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {
+    kind.key: (operator, kind) for operator in OPERATORS for kind in operator.kinds
+}
+GROUP_MARKS: Final[dict[Key, GroupMark]] = {
+    key: kind.group_mark for key, (_, kind) in KINDS.items() if kind.group_mark is not None
+}
+"""The kinds of PodGroup that are in files, and how pods name one."""
+FEATURES: Final[dict[str, Feature]] = {
+    name: feature for operator in OPERATORS for name, feature in operator.features.items()
+}
+"""What the operators' releases changed. A row that no target asks for is there for people."""
 
 
-def record(key: Key) -> Kind:
-    """The record of a kind; an empty one of a kind that is unknown."""
+def kind_named(key: Key) -> Kind:
+    """Return the kind with this apiVersion and name, or a `Kind` without anything if it is unknown."""
     found = KINDS.get(key)
     return found[1] if found else _UNKNOWN
 
 
-def having(field: str) -> frozenset[Key]:
-    """The kinds whose records say something under a field, such as `pods`."""
-    return frozenset(key for key, (_, kind) in KINDS.items() if getattr(kind, field))
+def kinds_with(method: Callable[..., Any]) -> frozenset[Key]:
+    """Return the kinds whose classes override a method of `Kind`, such as `Kind.pods`."""
+    return frozenset(key for key, (_, kind) in KINDS.items() if overrides(kind, method))
 
 
-def version(key: Key, versions: Versions) -> Version:
-    """The release, among a cluster's, of the operator of a known kind."""
-    found: Version = getattr(versions, KINDS[key][0].version)
-    return found
+def has_feature(name: str, versions: Versions) -> bool:
+    """Return whether the cluster's release has a feature: the one place that compares releases for targets.
 
-
-@lru_cache(maxsize=1024)
-def part(key: Key, field: str) -> Any:
-    """What the record of a kind names under a field, imported; None where the kind is unknown or names nothing."""
-    found = KINDS.get(key)
-    reference = getattr(found[1], field) if found else ""
-    return resolve(found[0].folder, reference) if found and reference else None
+    Raises:
+        KeyError: no such feature, which is a bug.
+    """
+    feature = FEATURES[name]
+    release: Version = getattr(versions, feature.operator)
+    return feature.since <= release and (feature.until is None or release <= feature.until)

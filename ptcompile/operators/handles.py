@@ -95,7 +95,7 @@ def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
     """
     before: list[Json] = []
     for one in manifests:
-        following = operators.part(_key(one), "following")
+        following = operators.kind_named(_key(one)).following()
         if following is None:
             before.append(one)
             continue
@@ -194,7 +194,7 @@ def _begins_suspended(job: Json) -> bool:
 
 def _reference(manifest: Json) -> Reference:
     metadata, key = at(manifest, "metadata"), _key(manifest)
-    following = operators.part(key, "following")
+    following = operators.kind_named(key).following()
     plural = following.plural if following is not None else f"{key[1].lower()}s"  # so are all that stand beside a job
     return Reference(*key, plural, True, text(metadata.get("namespace")) or None, object_name(manifest))
 

@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
-from ptcompile.operators.common.expansion import ContainerView, Context, Expand, Expansion, Pods, PodView, Role
+from ptcompile.operators.common.expansion import ContainerView, Expansion, Pods, PodView, Role
+from ptcompile.operators.record import Kind, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-__all__ = ["RUNS_PODS", "ContainerView", "Context", "Expand", "Expansion", "PodView", "Pods", "Role", "expand"]
+__all__ = ["RUNS_PODS", "ContainerView", "Expansion", "PodView", "Pods", "Role", "expand"]
 
-RUNS_PODS = operators.having("pods")
+RUNS_PODS = operators.kinds_with(Kind.pods)
 """The kinds, by apiVersion and kind, of which pods come to be: jobs, and a Pod itself."""
 
 _KEPT = 4
@@ -27,10 +28,7 @@ def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence
 
     `others` are the other objects of the same stream: runtimes and Services. Never raises, whatever the data.
     """
-    expander: Expand | None = operators.part(kind_of(manifest), "pods")
-    if expander is None:
-        return Expansion()
-    made = expander(manifest, Context(versions or Versions(), others))
+    made = operators.kind_named(kind_of(manifest)).pods(manifest, Request(versions or Versions(), others))
     return Expansion(tuple([Role(name, count, _kept(pod)) for name, count, pod in made.roles]), *made[1:])
 
 

@@ -8,7 +8,6 @@ from functools import cache
 from ptcompile.job.model import Job, Target
 from ptcompile.operators.all import BY_TARGET
 from ptcompile.operators.common.queues import queue_of
-from ptcompile.operators.record import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ TARGETS = tuple(BY_TARGET)
 @cache
 def target_named(name: str) -> Target:
     """The target of this name, one of `TARGETS`. What pods claim devices from stands before the job on each of them."""
-    one = BY_TARGET[name]
-    target: Target = resolve(one.folder, one.emit)
+    target = BY_TARGET[name].target()
 
     def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         if not (job.claims or job.compute_domain):
@@ -38,11 +36,8 @@ def target_named(name: str) -> Target:
 
 def sentences_of(name: str) -> Mapping[str, str]:
     """Why a target writes what it writes on its own account, by the words on the way to a field."""
-    one = BY_TARGET.get(name)
-    if one is None:  # of a plugin
-        return {}
-    sentences: Mapping[str, str] = resolve(one.folder, one.sentences)
-    return sentences
+    operator = BY_TARGET.get(name)
+    return operator.sentences() if operator is not None else {}  # of a plugin
 
 
 def every_target() -> Iterator[Target]:

@@ -6,15 +6,15 @@ kept in `schemas/targets.json`, which `python schemas/targets.py` writes and `pt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ptcompile.about import SITE
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Target
-from ptcompile.operators.all import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM
+from ptcompile.operators.all import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.operators.common.budget import room
-from ptcompile.operators.common.changes import Change, changes
+from ptcompile.operators.record import Feature
 from ptcompile.operators.targets import every_target
 from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -34,8 +34,8 @@ class Probe(NamedTuple):
     """One thing that a job may want: what a spec says for it, and the profile of a cluster that has it."""
 
     name: str
-    spec: Json
-    profile: Json = {}  # noqa: RUF012  # never changed
+    spec: Mapping[str, Any]
+    profile: Mapping[str, Any] = {}  # never changed
 
 
 _LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
@@ -116,12 +116,12 @@ def _ask(probe: Probe, target: Target) -> Answer:
     return "no" if not manifests else "roughly" if warned else "yes"
 
 
-def _compiled(words: Json, profile: Json, target: Target) -> tuple[tuple[Json, ...], bool]:
+def _compiled(words: Mapping[str, Any], profile: Mapping[str, Any], target: Target) -> tuple[tuple[Json, ...], bool]:
     done = compile_document(_document(words), ClusterProfile.model_validate({"spec": profile}), target.name)
     return done.manifests, bool(done.problems)
 
 
-def _document(words: Json) -> Json:
+def _document(words: Mapping[str, Any]) -> Json:
     spec = {"image": "image:1", "script": "train.py", **words}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "job"}, "spec": spec}
 
@@ -135,7 +135,7 @@ def _names(size: int) -> dict[str, str]:
 
 def version_rows() -> list[tuple[str, str, str, str]]:
     """What each release of an operator changed in what is written: operator, releases, what, and the source."""
-    rows_of = sorted(changes().values(), key=lambda change: (change.operator, change.since))
+    rows_of = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
     return [(one.operator.replace("_", "-"), _span(one), one.what, one.source) for one in rows_of]
 
 
@@ -152,7 +152,7 @@ def versions() -> str:
     )
 
 
-def _span(change: Change) -> str:
+def _span(change: Feature) -> str:
     """The releases that have it: `2.2`, `2.0 only`, `2.0 to 2.1`."""
     since = ".".join(map(str, change.since))
     if change.until is None:

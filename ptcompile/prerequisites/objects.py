@@ -12,10 +12,9 @@ from operator import itemgetter
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.operators.all import BY_QUEUE_SYSTEM, BY_TARGET
-from ptcompile.operators.record import resolve
+from ptcompile.operators.record import Operator, overrides
 from ptcompile.prerequisites.requirements import (
     Requirement,
-    built_for,
     kubernetes,
     namespaces,
     operators_of,
@@ -23,15 +22,14 @@ from ptcompile.prerequisites.requirements import (
     priority_classes,
     queue_of,
     queueing,
-    queues_of,
     requires,
     software,
+    target_of,
 )
 from ptcompile.typed import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.compiling.build import Built
     from ptcompile.operators.common.queue_system import QueueSystem
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -69,19 +67,19 @@ def platform(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: It
 
     `targets` are those of the platform, beside those of the specs; without either it is for PyTorchJobs.
     """
-    jobs = [built_for(one, cluster) for one in specs]
-    wanted = list(dict.fromkeys((*targets, *(one.context.target.name for one in jobs)))) or ["pytorchjob"]
+    jobs = [(target_of(one, cluster), one) for one in specs]
+    wanted = list(dict.fromkeys((*targets, *(name for name, _ in jobs)))) or ["pytorchjob"]
     values = operator_values(cluster) if _runs_operator(wanted, cluster) else {}
     queues = _queues(jobs, cluster)
     manifests = (
-        *_namespaces(jobs, cluster, by_chart=bool(values)),
+        *_namespaces(specs, cluster, by_chart=bool(values)),
         *_priorities(jobs, cluster),
         *(queue for queue, _ in queues),
         *_of_targets(jobs, cluster),
     )
     needs = [kubernetes(operators_of(jobs, cluster, wanted), jobs, cluster)]
     needs += [one for name in wanted for one in software(name, cluster)]
-    needs += [one for job in jobs for one in _besides(requires(job), manifests)]
+    needs += [one for name, spec in jobs for one in _besides(requires(spec, cluster, name), manifests)]
     needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
     needs += list(_behind(queues))
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
@@ -106,20 +104,20 @@ def _runs_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
     return "pytorchjob" in targets or "operator" in cluster.spec.model_fields_set
 
 
-def _namespaces(jobs: Sequence[Built], cluster: ClusterProfile, *, by_chart: bool) -> list[Json]:
+def _namespaces(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool) -> list[Json]:
     chart = cluster.spec.operator.namespace
     made = {chart.name} if by_chart and chart.create else set()
-    needed = {*namespaces(jobs), *({chart.name} if by_chart else ())}
+    needed = {*namespaces(specs), *({chart.name} if by_chart else ())}
     return [_object("v1", "Namespace", name) for name in sorted(needed - made)]
 
 
-def _priorities(jobs: Sequence[Built], cluster: ClusterProfile) -> Iterator[Json]:
+def _priorities(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[Json]:
     """Priority classes: the profile's, and those that jobs name, which get 0 and so change no order.
 
     The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
     """
-    of_pods = priority_classes([pod for job in jobs for pod in pods_of(job)])
-    of_jobs = {(queues_of(queueing(job)), priority) for job in jobs if (priority := job.spec.spec.priority)}
+    of_pods = priority_classes([pod for target, spec in jobs for pod in pods_of(spec, target, cluster)])
+    of_jobs = {(queueing(target, cluster).queues(), spec.spec.priority) for target, spec in jobs if spec.spec.priority}
     named = [*of_pods, *(name for system, name in of_jobs if system.priority == "PriorityClass")]
     values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
     for name in sorted(values):
@@ -130,15 +128,15 @@ def _priorities(jobs: Sequence[Built], cluster: ClusterProfile) -> Iterator[Json
         yield {**workload, "value": cluster.spec.priorities.get(name, 0)}
 
 
-def _queues(jobs: Sequence[Built], cluster: ClusterProfile) -> list[tuple[Json, QueueSystem]]:
+def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[tuple[Json, QueueSystem]]:
     """The queues that the jobs name: those of a namespace first, then those of the cluster."""
     found: dict[str, set[tuple[str, str]]] = {}
-    for job in jobs:
-        if queue := queue_of(job):
-            operator = queueing(job)
-            space = (job.spec.metadata.namespace or "default") if queues_of(operator).namespaced else ""
+    for target, one in jobs:
+        if queue := queue_of(one, cluster):
+            operator = queueing(target, cluster)
+            space = (one.metadata.namespace or "default") if operator.queues().namespaced else ""
             found.setdefault(operator.queue_system, set()).add((space, queue))
-    systems = [(name, queues_of(one)) for name, one in BY_QUEUE_SYSTEM.items() if name in found]
+    systems = [(name, one.queues()) for name, one in BY_QUEUE_SYSTEM.items() if name in found]
     return [
         (_queue(system, space, queue, cluster), system)
         for name, system in sorted(systems, key=lambda one: not one[1].namespaced)
@@ -162,13 +160,17 @@ def _behind(queues: Iterable[tuple[Json, QueueSystem]]) -> Iterator[Requirement]
             yield Requirement("object", name, "", why)
 
 
-def _of_targets(jobs: Sequence[Built], cluster: ClusterProfile) -> list[Json]:
+def _of_targets(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
     """The objects that the jobs of a target need beside its operator, such as the runtimes that they name."""
+    from ptcompile.compiling.compiler import compile_document
+
     found: dict[tuple[str, str, str], Json] = {}
-    for job in jobs:
-        operator = BY_TARGET[job.context.target.name]
-        if operator.objects:
-            for one in resolve(operator.folder, operator.objects)(job.manifests, cluster.versions()):
+    for target, spec in jobs:
+        operator = BY_TARGET[target]
+        if overrides(operator, Operator.platform_objects):
+            data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
+            made = compile_document(data, cluster, target).manifests
+            for one in operator.platform_objects(made, cluster.versions()):
                 metadata = one["metadata"]
                 found.setdefault((one["kind"], metadata.get("namespace", ""), metadata["name"]), one)
     return list(found.values())

@@ -9,14 +9,13 @@ from ptcompile.operators.all import BY_FOLDER, BY_QUEUE_SYSTEM, KINDS
 from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.pods import RUNS_PODS
-from ptcompile.operators.record import Operator, resolve
+from ptcompile.operators.record import Operator
 from ptcompile.prerequisites import claims
 from ptcompile.prerequisites.requirements import (
     Requirement,
     devices,
     kubernetes,
     priority_classes,
-    queues_of,
     software_of,
 )
 
@@ -38,7 +37,7 @@ def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requir
     out += [Requirement("namespace", name) for name in sorted(spaces)]
     named = [one for job in jobs for one in _named(job)]
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in brought]
-    admits = next((queues_of(one) for job in jobs for one, _ in _admitting(job)), None)
+    admits = next((one.queues() for job in jobs for one, _ in _admitting(job)), None)
     out += [Requirement(kind, name, "", why) for kind, name, why in claims.class_objects(classes, admits, cluster)]
     pods = [pod for job in jobs for pod in _pods(job)]
     out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
@@ -47,15 +46,16 @@ def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requir
 
 def _operators(job: Json) -> Iterator[Operator]:
     own = KINDS[kind_of(job)][0]
-    for one in (own, BY_FOLDER.get(own.beside), *(one for one, _ in _admitting(job))):
-        if one is not None and one.software:
+    for one in (own, BY_FOLDER.get(own.install.requires), *(one for one, _ in _admitting(job))):
+        if one is not None and one.install.software:
             yield one
 
 
 def _admitting(job: Json) -> Iterator[tuple[Operator, str]]:
     """The queue system of another operator's that has to admit a job, and the queue that the job names."""
     for one in BY_QUEUE_SYSTEM.values():
-        if one.queue_of and (name := resolve(one.folder, one.queue_of)(at(job, "metadata"))):
+        named_by = one.queues().named_by
+        if named_by is not None and (name := named_by(at(job, "metadata"))):
             yield one, name
 
 
@@ -64,7 +64,7 @@ def _named(job: Json) -> Iterator[tuple[str, str]]:
     runtime = at(job, "spec", "runtimeRef")
     if runtime:
         yield text(runtime.get("kind")) or "ClusterTrainingRuntime", text(runtime.get("name"))
-    yield from ((queues_of(one).kind, name) for one, name in _admitting(job))
+    yield from ((one.queues().kind, name) for one, name in _admitting(job))
     pods = list(_pods(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
     for pod in pods:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def asked_for(operator: Operator, cluster: ClusterProfile) -> Version | None:
     """The oldest Kubernetes that an operator's documentation asks for, in the release that the profile names."""
-    release = getattr(cluster.versions(), operator.version)
-    rows = [kubernetes for since, kubernetes in operator.kubernetes if since <= release]
+    release = operator.release_in(cluster.versions())
+    rows = [kubernetes for since, kubernetes in operator.install.kubernetes if since <= release]
     return rows[-1] if rows else None
 
 
@@ -52,13 +52,13 @@ def too_old(operators: Iterable[Operator], cluster: ClusterProfile) -> Iterator[
     for one in dict.fromkeys(operators):
         wanted = asked_for(one, cluster)
         if wanted is not None and have < wanted:
-            release = _text(getattr(cluster.versions(), one.version))
+            release, software = _text(one.release_in(cluster.versions())), one.install.software
             yield Problem(
                 "kubernetes-too-old",
                 ("spec", "versions", "kubernetes"),
-                f"spec.versions.kubernetes: {one.software} {release} requires Kubernetes {_text(wanted)} or newer, "
+                f"spec.versions.kubernetes: {software} {release} requires Kubernetes {_text(wanted)} or newer, "
                 f"and this is {_text(have)}",
-                f"name Kubernetes {_text(wanted)}, or the older {one.software} that the cluster runs",
+                f"name Kubernetes {_text(wanted)}, or the older {software} that the cluster runs",
                 severity="warning",
                 stage="style",
                 authority="ptcompile",

@@ -36,7 +36,7 @@ _AS_IN_A_POD: Final = {
 }
 """Fields of our own kinds that are written in Kubernetes' words: the core definition, and whether it is a list's."""
 
-_TARGETS: Final = {one.target: one.kinds[0].key for one in OPERATORS if one.target}
+_TARGETS: Final = {one.target_name: one.kinds[0].key for one in OPERATORS if one.target_name}
 
 
 class Node(NamedTuple):

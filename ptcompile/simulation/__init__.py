@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import items, kind_of, object_name, text
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators import all as operators
-from ptcompile.operators.common.pod_group import POD_GROUPS
+from ptcompile.operators.all import GROUP_MARKS, kind_named
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.simulation.job import Job, job_of
 from ptcompile.simulation.pod import Pod
@@ -31,7 +30,7 @@ _ASIDE = frozenset(
         ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"),
         ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"),
         ("ptcompile/v1", "ClusterProfile"),
-        *POD_GROUPS,
+        *GROUP_MARKS,
     }
 )
 """Kinds that make no pods of their own, but decide how pods of the same stream live."""
@@ -66,8 +65,7 @@ def simulate(
 
 def _too_wide(manifest: Json) -> bool:
     """Whether its operator would make so many pods of it that they are not looked at."""
-    check = operators.part(kind_of(manifest), "too_wide")
-    return check is not None and check(manifest) is not None
+    return kind_named(kind_of(manifest)).too_wide(manifest) is not None
 
 
 def _flat(documents: Iterable[Json]) -> Iterator[Json]:

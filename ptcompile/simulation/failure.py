@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators import all as operators
-from ptcompile.operators.common.failure import Sentences
+from ptcompile.operators.all import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,5 +14,4 @@ if TYPE_CHECKING:
 
 def on_failure(manifest: Json, others: Sequence[Json]) -> tuple[str, ...]:
     """The sentences for a manifest."""
-    sentences: Sentences | None = operators.part(kind_of(manifest), "failure")
-    return tuple(sentences(manifest, others)) if sentences else ()
+    return tuple(kind_named(kind_of(manifest)).on_failure(manifest, others))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import at, integer, kind_of, mapping
-from ptcompile.operators import all as operators
-from ptcompile.operators.common.pod_group import POD_GROUPS, Shares
-from ptcompile.operators.pods import Expansion, Role
+from ptcompile.operators.all import GROUP_MARKS, kind_named
+from ptcompile.operators.pods import Expansion
 from ptcompile.simulation import amounts
 
 TYPE_CHECKING = False
@@ -28,11 +27,11 @@ def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | N
     given = at(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
     if isinstance(given, dict):
         return {**group, "minResources": given}
-    sized = (operators.part(kind_of(manifest), "gang") or _all)(group, expansion.roles)
+    kind = kind_named(kind_of(manifest))
     total: dict[str, Quantity] = {}
-    for role, count in sized:
+    for role, count in kind.gang(group, expansion.roles):
         if count > 0:
-            one = amounts.of_pod(role.pod(0).spec, defaulted=operators.record(kind_of(manifest)).limits_count)
+            one = amounts.of_pod(role.pod(0).spec, defaulted=kind.gang_counts_limits)
             total = amounts.added(total, amounts.times(one, count))
     out: dict[str, Any] = {**group, "minResources": amounts.as_text(total)}
     return out
@@ -44,7 +43,7 @@ def _named(expansion: Expansion, others: Objects) -> Json | None:
     if first is None:
         return None
     marks = {"annotations": first.annotations, "labels": first.labels}
-    for kind, (scheduler, where, mark) in POD_GROUPS.items():
+    for kind, (scheduler, where, mark) in GROUP_MARKS.items():
         name = marks[where].get(mark)
         if name is None:
             continue
@@ -55,7 +54,3 @@ def _named(expansion: Expansion, others: Objects) -> Json | None:
         out: dict[str, Any] = {"name": name, "scheduler": scheduler, "minMember": size, **more}
         return out | {"minResources": dict(mapping(spec.get("minResources")))} if there else out | {"missing": True}
     return None
-
-
-def _all(_group: Json, roles: tuple[Role, ...]) -> Shares:
-    return [(role, role.count) for role in roles]

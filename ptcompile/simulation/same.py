@@ -182,7 +182,7 @@ def _limits(pod: Pod) -> dict[str, str]:
 
 def _mounts(pod: Pod) -> list[str]:
     """Mount paths of the main container, without those of the operators' own volumes."""
-    own = {path for _, kind in KINDS.values() for path in kind.mounts}
+    own = {path for _, kind in KINDS.values() for path in kind.additions.mounts}
     mounts = pod.main.mounts if pod.main else ()
     return sorted(str(m.get("mountPath")) for m in mounts if m.get("mountPath") not in own)
 

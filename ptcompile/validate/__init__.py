@@ -13,9 +13,10 @@ from ptcompile.findings.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.operators import all as operators
+from ptcompile.operators.all import KINDS as OPERATOR_KINDS
+from ptcompile.operators.all import OPERATORS, kind_named
 from ptcompile.operators.common.templates import templates_of
-from ptcompile.operators.record import resolve
+from ptcompile.operators.record import Known, Request
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import complete, covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
@@ -24,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.operators.common.verdict import Webhook
+    from ptcompile.findings.diagnostics import Path
     from ptcompile.validate.core import Context
     from ptcompile.validate.definitions import Definition, Definitions
     from ptcompile.validate.definitions.json_schema import JsonSchema
@@ -82,26 +83,20 @@ def validate(
     if kind in BUILT_IN:
         found = _merged(structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context))
     else:
-        found = _custom(manifest, kind, context, releases, _webhook(kind) if webhooks else None, others)
+        found = _custom(manifest, kind, context, releases, others, webhooks=webhooks)
     return _first_told([found, _queued(manifest, kind)]) if webhooks else found
-
-
-def _webhook(kind: Kind) -> Webhook | None:
-    from ptcompile.operators.common.verdict import webhook_of
-
-    return webhook_of(kind)
 
 
 def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
     """What the webhooks refuse that look at the kinds of other operators, such as Kueue's."""
     marked = _marks(manifest, kind)
-    for one in _ADMITTING if marked else ():
+    for operator, foreign in _FOREIGN if marked else ():
         # Most objects have no label of the operator's, and its webhook is not imported.
-        if any(one.marks in str(key) for key in marked) and kind in resolve(one.folder, one.admits):
-            yield from resolve(one.folder, one.admission)(manifest, kind)
+        if any(foreign.marks in str(key) for key in marked) and kind in foreign.kinds:
+            yield from operator.validate_foreign(manifest, kind)
 
 
-_ADMITTING: Final = tuple(one for one in operators.OPERATORS if one.admits)
+_FOREIGN: Final = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
 
 
 def _marks(manifest: Mapping[str, Any], kind: Kind) -> list[Any]:
@@ -151,47 +146,41 @@ def _custom(
     kind: Kind,
     context: Context,
     releases: Versions,
-    webhook: Webhook | None,
     others: Others,
+    *,
+    webhooks: bool,
 ) -> list[Problem]:
-    from ptcompile.operators.common.verdict import Known
     from ptcompile.validate.core import metadata_problems
     from ptcompile.validate.core.templates import template_problems
 
-    told, others = _in_newest_words(manifest, kind, releases), objects(others)
+    known, release = kind_named(kind), OPERATOR_KINDS[kind][0].release_in(releases)
+    asked = webhooks and known.rejects
+    told, others = known.in_current_fields(manifest, release), objects(others)
     server = known_version(context.kubernetes)
-    seen = told if webhook is None else webhook.default(told, complete=True)
-    whole = webhook is not None and complete(seen, kind, server)
-    if webhook is not None and not whole:
-        seen = webhook.default(told)
+    seen = known.default(told, complete=True) if asked else told
+    whole = asked and complete(seen, kind, server)
+    if asked and not whole:
+        seen = known.default(told)
     faults = [] if whole else structure(seen, kind, server)
     pods = list(template_problems(seen, context._replace(exact=whole)))
     layers: list[Iterable[Problem]] = [metadata_problems(seen.get("metadata"), ("metadata",), context, built_in=False)]
-    if rules := operators.part(kind, "crd"):
-        layers.append(rules(seen))
-    if webhook is not None:
+    layers.append(known.crd_rules(seen))
+    if asked:
         for fault in faults:
             # The webhook decodes the whole object in Go: what would fail in the pods fails here already.
             fault.stage = "apply"
         # Servers before 1.36 do not hold a CRD's integers to 32 bits, and Go does.
         same_server = context.kubernetes == releases.kubernetes
-        known = Known(exact=whole, decodes=whole and context.at_least(36), pods=not pods and same_server)
-        layers += [webhook.check(seen, releases, others, known), webhook.later(seen, releases, others)]
+        established = Known(exact=whole, decodes=whole and context.at_least(36), pods=not pods and same_server)
+        request = Request(releases, others, established)
+        layers += [known.validate(seen, request), known.controller_errors(seen, request)]
     layers.append(pods)
     found = _merged(faults, _first_told(layers))
-    return found if told is manifest else [_where_written(one, kind, releases) for one in found]
+    return found if told is manifest else [_as_written(one, known.written_path(one.path, release)) for one in found]
 
 
-def _in_newest_words(manifest: Mapping[str, Any], kind: Kind, releases: Versions) -> Mapping[str, Any]:
-    """The same object as the operator's newest release would be told; the manifest itself where that is the same."""
-    reword = operators.part(kind, "in_newest_words")
-    told: Mapping[str, Any] = reword(manifest, operators.version(kind, releases)) if reword else manifest
-    return told
-
-
-def _where_written(problem: Problem, kind: Kind, releases: Versions) -> Problem:
-    """A problem of an object that was reworded, at the place where it is written."""
-    path = operators.part(kind, "in_written_words")(problem.path, operators.version(kind, releases))
+def _as_written(problem: Problem, path: Path) -> Problem:
+    """Return a problem of an object that was reworded, at the path in the file."""
     message = problem.message.replace(field_path(problem.path), field_path(path), 1)
     return problem._replace(path=path, message=message, fix=problem.fix if path == problem.path else None)
 

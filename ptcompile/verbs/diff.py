@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     ClusterProfile = object  # as text, NamedTuple would compile it
 
-_WRITERS = {one.kinds[0].key: one.target for one in OPERATORS if one.target}
+_WRITERS = {one.kinds[0].key: one.target_name for one in OPERATORS if one.target_name}
 """The target that writes each kind."""
 
 

@@ -9,6 +9,7 @@ from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
 from ptcompile.operators import all as operators
+from ptcompile.operators.record import Kind
 from ptcompile.typed import Any, NamedTuple
 from ptcompile.validate import validate
 from ptcompile.verbs import compile
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_READ = operators.having("read")
+_READ = operators.kinds_with(Kind.read)
 """The kinds that are read back, by apiVersion and kind."""
 
 _OTHER_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})

@@ -8,7 +8,7 @@ from ptcompile import arguments, streams
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.pods import RUNS_PODS
-from ptcompile.prerequisites.requirements import Requirement, built_for
+from ptcompile.prerequisites.requirements import Requirement
 from ptcompile.prerequisites.requirements import requires as needs
 from ptcompile.typed import NamedTuple
 from ptcompile.verbs import compile
@@ -61,7 +61,7 @@ def requires(
 
         return Requirements(of_manifests.requires(manifests, profile), tuple(found))
     specs, told = jobs(spec, profile, target, filename)
-    needed = dict.fromkeys(one for each in specs for one in needs(built_for(each, profile, target)))
+    needed = dict.fromkeys(one for each in specs for one in needs(each, profile, target))
     return Requirements(tuple(needed), (*found, *told))
 
 

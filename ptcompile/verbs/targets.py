@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.documents.schema_files import load
-from ptcompile.operators.common.changes import Change, changes
+from ptcompile.operators.all import FEATURES
+from ptcompile.operators.record import Feature
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ class Targets(NamedTuple):
 
     titles: dict[str, str]
     capabilities: tuple[Row, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[Feature, ...]
 
     def text(self) -> str:
         """The targets and the table of what they can express, for people."""
@@ -50,5 +51,5 @@ def targets() -> Targets:
     """
     table = load(TABLE)
     rows = tuple(Row(name, cells) for name, cells in table["capabilities"].items())
-    ordered = sorted(changes().values(), key=lambda change: (change.operator, change.since))
+    ordered = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
     return Targets(dict(table["targets"]), rows, tuple(ordered))

@@ -15,8 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ptcompile.operators.all import having
+from ptcompile.operators.all import kinds_with
 from ptcompile.operators.pods import expand
+from ptcompile.operators.record import Kind
 from ptcompile.validate import validate
 
 Json = dict[str, Any]
@@ -36,7 +37,7 @@ ENDINGS: dict[str, tuple[Json, Json]] = {
 }
 FAILED: Json = {"conditions": [{"type": "Failed", "status": "True", "reason": "Broken", "message": "it broke"}]}
 VOLCANO = "batch.volcano.sh/v1alpha1"
-SERVED = {version for version, _ in having("following")}
+SERVED = {version for version, _ in kinds_with(Kind.following)}
 
 
 def ending(version: str, plural: str, *, well: bool) -> Json:
@@ -82,7 +83,7 @@ class FakeApi:
             return 422, {"kind": "Status", "message": refused[0].message, "reason": "Invalid"}
         live = {**body, "metadata": {**body["metadata"], "namespace": space, **self._born()}}
         self.objects[version, plural, space, name] = live
-        if (body["apiVersion"], body["kind"]) in having("following"):
+        if (body["apiVersion"], body["kind"]) in kinds_with(Kind.following):
             live["status"] = {"state": {"phase": "Pending"}} if version == VOLCANO else {}
             self._make_pods(live, space, others)
         return 201, live

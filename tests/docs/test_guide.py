@@ -12,7 +12,8 @@ from ptcompile.catalogue.fabrics import FABRICS
 from ptcompile.catalogue.rows import ROWS
 from ptcompile.cli import COMMANDS
 from ptcompile.cli.config import load
-from ptcompile.operators.common.changes import Change, changes
+from ptcompile.operators.all import FEATURES
+from ptcompile.operators.record import Feature
 from ptcompile.passes import PASSES
 from ptcompile.vocabulary.cluster.model import ProfileSpec
 from ptcompile.vocabulary.spec import RunPolicy
@@ -58,8 +59,8 @@ def test_every_command_is_shown_somewhere() -> None:
     assert [command for command in COMMANDS if command not in {*named, "compile"}] == []
 
 
-@pytest.mark.parametrize("change", changes().values(), ids=list(changes()))
-def test_a_page_of_facts_that_a_change_cites_names_the_release(change: Change) -> None:
+@pytest.mark.parametrize("change", FEATURES.values(), ids=list(FEATURES))
+def test_a_page_of_facts_that_a_change_cites_names_the_release(change: Feature) -> None:
     for name in re.findall(r"facts/([\w-]+)", change.source):
         page = (ROOT / "docs" / "facts" / f"{name}.md").read_text(encoding="utf-8")
         assert re.search(rf"\b{re.escape('.'.join(map(str, change.since)))}\b", page)

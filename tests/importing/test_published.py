@@ -12,6 +12,7 @@ import yaml
 
 import ptcompile
 from ptcompile.operators import all as operators
+from ptcompile.operators.record import Kind
 from tests.places import places
 from tests.recorded import changed, manifests, rows
 
@@ -23,7 +24,7 @@ TRAINS = re.compile(r"torchrun|torch\.distributed|pytorch|\btrain\w*\.py|acceler
 @cache
 def published() -> dict[str, Json]:
     """Accepted manifests that train, by id."""
-    kinds = operators.having("read")
+    kinds = operators.kinds_with(Kind.read)
     found = {row["id"]: row["manifest"] for row in rows("apiserver/real") if row["accepted"]}
     return {
         name: one
@@ -127,7 +128,7 @@ def test_the_proof_sees_one_changed_field(name: str, path: tuple[str | int, ...]
 
 def test_a_manifest_with_one_change_is_imported_the_same_or_an_error_says_why() -> None:
     """Any field set, removed or renamed, null included: never an exception, and nothing is lost in silence."""
-    base, kinds = manifests("apiserver/real"), operators.having("read")
+    base, kinds = manifests("apiserver/real"), operators.kinds_with(Kind.read)
     mutants = [
         row
         for row in rows("apiserver/mutants")

@@ -7,27 +7,28 @@ from typing import Any
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common.verdict import Webhook, webhook_of
+from ptcompile.operators.all import kind_named
+from ptcompile.operators.record import Kind, Request
 
 
-def admission(manifest: dict[str, Any]) -> Webhook:
-    """The webhook of the manifest's kind, which has one."""
-    webhook = webhook_of(kind_of(manifest))
-    assert webhook is not None
-    return webhook
+def admission(manifest: dict[str, Any]) -> Kind:
+    """The manifest's kind, whose operator rejects something."""
+    kind = kind_named(kind_of(manifest))
+    assert kind.rejects
+    return kind
 
 
 def said(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
     """The refusals after defaulting, without warnings."""
-    webhook = admission(manifest)
-    found = webhook.check(webhook.default(manifest), versions or Versions(), others)
+    kind = admission(manifest)
+    found = kind.validate(kind.default(manifest), Request(versions or Versions(), others))
     return [p for p in found if p.severity == "error"]
 
 
 def later(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
     """What is refused after admission."""
-    webhook = admission(manifest)
-    return list(webhook.later(webhook.default(manifest), versions or Versions(), others))
+    kind = admission(manifest)
+    return list(kind.controller_errors(kind.default(manifest), Request(versions or Versions(), others)))
 
 
 def one(problems: list[Problem]) -> Problem:

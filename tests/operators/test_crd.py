@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.operators import all as operators
+from ptcompile.operators.record import Kind
 
 Json = dict[str, Any]
 TRAINER = "trainer.kubeflow.org/v1alpha1"
@@ -61,7 +62,9 @@ CASES: list[tuple[tuple[str, str], Json, str | None, str]] = [
 @pytest.mark.parametrize(("kind", "spec", "path", "text"), CASES)
 def test_rules(kind: tuple[str, str], spec: Json, path: str | None, text: str) -> None:
     problems = list(
-        operators.part(kind, "crd")({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "x"}, "spec": spec})
+        operators.kind_named(kind).crd_rules(
+            {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "x"}, "spec": spec}
+        )
     )
     assert [problem.message.partition(": ")[0] for problem in problems] == ([path] if path else [])
     for problem in problems:
@@ -84,15 +87,15 @@ def test_rules(kind: tuple[str, str], spec: Json, path: str | None, text: str) -
     ],
 )
 def test_names_of_train_jobs(metadata: Json, path: str | None, text: str) -> None:
-    problems = list(operators.part(TRAINJOB, "crd")({"metadata": metadata}))
+    problems = list(operators.kind_named(TRAINJOB).crd_rules({"metadata": metadata}))
     assert [problem.message.partition(": ")[0] for problem in problems] == ([path] if path else [])
     assert all(text in problem.message for problem in problems)
 
 
-@pytest.mark.parametrize("kind", sorted(operators.having("crd")), ids="/".join)
+@pytest.mark.parametrize("kind", sorted(operators.kinds_with(Kind.crd_rules)), ids="/".join)
 @pytest.mark.parametrize("junk", [None, 1, "x", [], [1], {"a": 1}])
 def test_junk_is_passed_over(kind: tuple[str, str], junk: Any) -> None:
     keys = ("replicatedJobs", "volumeClaimPolicies", "mlPolicy", "template", "trainer", "initializer", "managedBy")
-    list(operators.part(kind, "crd")({"metadata": junk, "spec": junk}))
+    list(operators.kind_named(kind).crd_rules({"metadata": junk, "spec": junk}))
     if junk != "x":
-        assert list(operators.part(kind, "crd")({"metadata": {}, "spec": dict.fromkeys(keys, junk)})) == []
+        assert list(operators.kind_named(kind).crd_rules({"metadata": {}, "spec": dict.fromkeys(keys, junk)})) == []

@@ -10,9 +10,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import ptcompile
-from ptcompile.operators.all import KINDS, having
+from ptcompile.operators.all import KINDS, kinds_with
 from ptcompile.operators.handles import Handle, RolePods, handles
 from ptcompile.operators.pods import PodView, expand
+from ptcompile.operators.record import Kind
 from ptcompile.validate.definitions.cel import evaluate
 from tests.conftest import ABLE, Case, pair_name
 from tests.making import smallest
@@ -39,7 +40,9 @@ def role_of(pod: PodView, found: Handle) -> RolePods:
 def test_selectors_ranks_and_containers_are_those_of_the_pods(case: Case, target: str) -> None:
     """Of every golden: the pods are made as the recorded operators make them."""
     result = case.compile(target)
-    jobs = [i for i, one in enumerate(result.manifests) if (one["apiVersion"], one["kind"]) in having("following")]
+    jobs = [
+        i for i, one in enumerate(result.manifests) if (one["apiVersion"], one["kind"]) in kinds_with(Kind.following)
+    ]
     assert len(result.handles) == len(jobs)
     first = 0
     for found, at in zip(result.handles, jobs, strict=True):
@@ -77,7 +80,7 @@ def test_the_schema_has_the_fields_of_the_handle() -> None:
 def test_expressions_agree_with_status(name: str) -> None:
     """CEL and JSONPath of a handle hold of exactly the objects of which `status` says the same."""
     live, state, _ = TABLE[name]
-    target = next(op.target for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
+    target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
     found = handle("nodes: 1", target)
     for condition_of, wanted in ((found.succeeded, "succeeded"), (found.failed, "failed")):
         assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == wanted), condition_of.cel
@@ -104,7 +107,7 @@ def _at_path(path: str, live: Json) -> object:
 def test_argo_waits_for_the_same(name: str) -> None:
     """As Argo Workflows reads them: the failure first, a comma is "or", a path alone asks whether it is there."""
     live, state, _ = TABLE[name]
-    target = next(op.target for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
+    target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
     suspended = any(one.get("type") == "Suspended" for one in live.get("status", {}).get("conditions", []))
     body = "runPolicy: {suspend: true}" if suspended and target != "pod" else "nodes: 1"
     found = handle(body, target)

@@ -1,41 +1,93 @@
-"""The table of operators: every reference in it leads somewhere, and a kind that is unknown has an empty record."""
+"""The operators and kinds: each method that a class overrides imports and is total; unknown kinds have nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
-from ptcompile.operators.record import Kind, Operator, resolve
+from ptcompile.operators.common.expansion import Expansion
+from ptcompile.operators.common.templates import Template
+from ptcompile.operators.record import Kind, Operator, Request, Update, overrides
+from ptcompile.validate.core.context import Context
+
+ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
+    Kind.templates: ({},),
+    Kind.pods: ({}, Request()),
+    Kind.crowded: ({}, Versions()),
+    Kind.too_wide: ({},),
+    Kind.gang: ({}, ()),
+    Kind.recreates: ({}, Template((), {})),
+    Kind.retries: ({},),
+    Kind.on_failure: ({}, ()),
+    Kind.lacks_rendezvous: ({}, {}),
+    Kind.runtime: ({}, (), Versions()),
+    Kind.read: ({}, ()),
+    Kind.status: ({},),
+    Kind.following: (),
+    Kind.in_current_fields: ({}, (1, 0)),
+    Kind.written_path: ((), (1, 0)),
+    Kind.default: ({},),
+    Kind.crd_rules: ({},),
+    Kind.validate: ({}, Request()),
+    Kind.controller_errors: ({}, Request()),
+    Kind.check_children: ({}, {}, Context(), []),
+    Kind.immutable_fields: (),
+    Kind.validate_update: (Update({}, {}, Versions(), ()),),
+    Kind.unseen_changes: ({},),
+    Operator.release_in: (Versions(),),
+    Operator.target: (),
+    Operator.sentences: (),
+    Operator.defaults: (),
+    Operator.queues: (),
+    Operator.platform_objects: ((), Versions()),
+    Operator.validate_foreign: ({}, ("v1", "Pod")),
+    Operator.validate_foreign_update: (Update({}, {}, Versions(), ()), ("", "Pod")),
+}
+"""The smallest arguments of each method."""
 
 
-def _references() -> Iterator[tuple[str, str, str]]:
-    """Folder, field and reference of every text of the form `module:name`."""
-    for one in operators.OPERATORS:
-        for record in (one, *one.kinds):
-            for field, value in vars(record).items():
-                if isinstance(value, str) and ":" in value:
-                    yield one.folder, field, value
+def _overridden() -> Iterator[tuple[Kind | Operator, Callable[..., Any]]]:
+    for operator in operators.OPERATORS:
+        records: tuple[Kind | Operator, ...] = (operator, *operator.kinds)
+        for record in records:
+            base = Operator if record is operator else Kind
+            yield from ((record, one) for one in ARGUMENTS if one in vars(base).values() and overrides(record, one))
 
 
-@pytest.mark.parametrize(("folder", "field", "reference"), [*_references()])
-def test_a_reference_resolves(folder: str, field: str, reference: str) -> None:
-    assert resolve(folder, reference) is not None, field
+@pytest.mark.parametrize(("record", "method"), [*_overridden()], ids=lambda one: getattr(one, "__name__", ""))
+def test_a_method_imports_and_is_total(record: Kind | Operator, method: Callable[..., Any]) -> None:
+    answer = getattr(record, method.__name__)(*ARGUMENTS[method])
+    if isinstance(answer, Iterator):
+        list(answer)
 
 
-def test_a_record_says_only_what_its_class_documents() -> None:
-    for one in operators.OPERATORS:
-        assert vars(one).keys() <= Operator.__annotations__.keys(), one.folder
-        for kind in one.kinds:
-            assert vars(kind).keys() <= Kind.__annotations__.keys(), kind.key
+def test_every_method_of_the_base_classes_is_called() -> None:
+    methods = {value for base in (Kind, Operator) for value in vars(base).values() if callable(value)}
+    assert methods == ARGUMENTS.keys()
 
 
-def test_fields_that_a_record_leaves_out_have_their_defaults() -> None:
-    job = operators.record(("batch/v1", "Job"))
-    assert (job.shared, job.several, job.schema, job.key) == (True, False, "", ("batch/v1", "Job"))
-    assert operators.record(("example.com/v1", "Train")) == operators.record(("", ""))
-    assert operators.record(("example.com/v1", "Train")).namespaced
+def test_a_class_says_only_what_its_base_class_documents() -> None:
+    for operator in operators.OPERATORS:
+        for record, base in ((operator, Operator), *((kind, Kind) for kind in operator.kinds)):
+            own = {name for name in dir(type(record)) if not name.startswith("__")}
+            assert own <= {*dir(base), *base.__annotations__}, operator.folder
+
+
+def test_an_unknown_kind_has_nothing() -> None:
+    job, unknown = operators.kind_named(("batch/v1", "Job")), operators.kind_named(("example.com/v1", "Train"))
+    assert (job.meeting.across_objects, job.meeting.roles, job.schema) == (True, False, "")
+    assert job.key == ("batch/v1", "Job")
+    assert type(unknown) is Kind
+    assert unknown.namespaced
+    assert not unknown.rejects
+    for method, arguments in ARGUMENTS.items():
+        if method in vars(Kind).values():
+            answer = getattr(unknown, method.__name__)(*arguments)
+            assert not (list(answer) if isinstance(answer, Iterator) else answer) or answer == Expansion(), method
 
 
 def test_what_a_profile_calls_queue_systems_and_gang_schedulers() -> None:

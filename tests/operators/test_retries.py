@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.linting.templates import Template
 from ptcompile.operators import all as operators
+from ptcompile.operators.common.templates import Template
 
 JOB = ("batch/v1", "Job")
 JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
@@ -31,7 +31,7 @@ def _jobs(*limits: int | None) -> list[dict[str, Any]]:
     ],
 )
 def test_how_often_a_pod_is_restarted(kind: tuple[str, str], spec: dict[str, Any], expected: int) -> None:
-    assert operators.part(kind, "retries")({"spec": spec}) == expected
+    assert operators.kind_named(kind).retries({"spec": spec}) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_whether_a_lost_pod_is_recreated(
     kind: tuple[str, str], spec: dict[str, Any], pod: dict[str, Any], expected: bool
 ) -> None:
     template = Template((), {"spec": pod}, "Worker", 1)
-    assert operators.part(kind, "recreated")({"spec": spec}, template) is expected
+    assert operators.kind_named(kind).recreates({"spec": spec}, template) is expected

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common.verdict import webhook_of
+from ptcompile.operators.all import kind_named
+from ptcompile.operators.record import Request
 from tests.operators.admission import admission, said
 from tests.oracle import rows
 
@@ -29,7 +29,7 @@ def asked(row: dict[str, Any]) -> bool:
 def test_verdicts(operator: str) -> None:
     wrong, total = [], 0
     for row, manifest in rows(operator):
-        if webhook_of(kind_of(manifest)) is None or not asked(row):
+        if not kind_named(kind_of(manifest)).rejects or not asked(row):
             continue
         total += 1
         found = [p for p in said(manifest) if p.stage == "apply"]
@@ -44,11 +44,9 @@ def test_verdicts(operator: str) -> None:
 def test_never_changes_and_never_raises() -> None:
     for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
         for _, manifest in rows(operator):
-            webhook = webhook_of(kind_of(manifest))
-            if webhook is None:
-                continue
+            kind = kind_named(kind_of(manifest))
             before = json.dumps(manifest)
-            list(webhook.later(webhook.default(manifest), Versions()))
+            list(kind.controller_errors(kind.default(manifest), Request()))
             assert json.dumps(manifest) == before
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators.common.changes import changes
+from ptcompile.operators.all import FEATURES
 from ptcompile.operators.targets import TARGETS
 from ptcompile.prerequisites import capabilities
 from ptcompile.prerequisites.capabilities import PROBES
@@ -69,5 +69,5 @@ def test_answers_that_are_known(row: str, target: str, answer: str) -> None:
 def test_the_versions_are_the_table_of_changes() -> None:
     *lines, last = capabilities.versions().splitlines()
     assert "facts/NAME" in last
-    assert len(lines) == len(changes())
-    assert all(any(change.what in line and change.source in line for line in lines) for change in changes().values())
+    assert len(lines) == len(FEATURES)
+    assert all(any(change.what in line and change.source in line for line in lines) for change in FEATURES.values())

@@ -12,7 +12,6 @@ from ptcompile.frontends.spec import read_spec
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.all import BY_FOLDER, OPERATORS
 from ptcompile.prerequisites import objects, oldest, requirements
-from ptcompile.prerequisites.requirements import built_for
 from ptcompile.verbs.compile import read_cluster
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.spec import Spec
@@ -41,7 +40,7 @@ OLDEST: list[tuple[str, dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("target", "body", "name", "version"), OLDEST)
 def test_the_oldest_kubernetes_that_will_do(target: str, body: dict[str, Any], name: str, version: str) -> None:
-    found = requirements.requires(built_for(spec(body, name), profile(), target))
+    found = requirements.requires(spec(body, name), profile(), target)
     assert str(found[0]) == f"kubernetes kubernetes {version}  (or newer)"
     setup = objects.platform(profile(), [spec({**body, "target": target}, name)])
     assert setup.requirements[0] == found[0]
@@ -87,7 +86,7 @@ def test_platform_has_all_that_the_job_requires(case: Case) -> None:
     setup = objects.platform(cluster, [read])
     made = {f"{one['kind']}/{one['metadata']['name']}" for one in setup.manifests}
     made |= {f"Namespace/{setup.values['namespace']['name']}"} if setup.values else set()
-    for one in requirements.requires(built_for(read, cluster)):
+    for one in requirements.requires(read, cluster):
         name = f"Namespace/{one.name}" if one.kind == "namespace" else one.name
         assert one in setup.requirements or name in made, one
 
@@ -107,10 +106,7 @@ def test_efa_secrets_and_claims_are_in_both() -> None:
         "nvidia.com/gpu",
         "vpc.amazonaws.com/efa",
     ]
-    for found in (
-        requirements.requires(built_for(spec(body), profile())),
-        objects.platform(profile(), [spec(body)]).requirements,
-    ):
+    for found in (requirements.requires(spec(body), profile()), objects.platform(profile(), [spec(body)]).requirements):
         assert [one.name for one in found if one.kind in ("object", "resource")] == wanted
 
 
@@ -136,8 +132,8 @@ def test_the_pair_of_kubernetes_and_an_operator(folder: str, versions: dict[str,
 def test_the_newest_releases_go_together() -> None:
     assert not list(oldest.too_old(OPERATORS, profile()))
     for one in OPERATORS:
-        assert list(one.kubernetes) == sorted(one.kubernetes)
-        assert all(kubernetes <= Versions().kubernetes for _, kubernetes in one.kubernetes)
+        assert list(one.install.kubernetes) == sorted(one.install.kubernetes)
+        assert all(kubernetes <= Versions().kubernetes for _, kubernetes in one.install.kubernetes)
 
 
 @pytest.mark.parametrize("command", ["platform", "requires"])

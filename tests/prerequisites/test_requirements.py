@@ -8,7 +8,6 @@ import pytest
 
 from ptcompile import ClusterProfile, Spec
 from ptcompile.prerequisites import requirements
-from ptcompile.prerequisites.requirements import built_for
 
 CLUSTER = ClusterProfile.model_validate({"spec": {}})
 
@@ -34,12 +33,12 @@ def names(found: tuple[requirements.Requirement, ...], kind: str) -> list[str]:
     ],
 )
 def test_operators_by_target(target: str, operators: list[str]) -> None:
-    assert names(requirements.requires(built_for(spec({"nodes": 1}), CLUSTER, target)), "operator") == operators
+    assert names(requirements.requires(spec({"nodes": 1}), CLUSTER, target), "operator") == operators
 
 
 def test_versions_are_the_profile_s() -> None:
     profile = ClusterProfile.model_validate({"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}})
-    found = requirements.requires(built_for(spec({"nodes": 2, "target": "pytorchjob"}), profile))
+    found = requirements.requires(spec({"nodes": 2, "target": "pytorchjob"}), profile)
     assert [(one.name, one.version) for one in found if one.version] == [
         ("kubernetes", "1.30"),  # the oldest that will do, and not the cluster's own
         ("training-operator", "1.8"),
@@ -61,7 +60,7 @@ def test_what_a_job_names_and_does_not_make() -> None:
         },
         namespace="ml",
     )
-    found = requirements.requires(built_for(job, CLUSTER))
+    found = requirements.requires(job, CLUSTER)
     assert names(found, "object") == [
         "PriorityClass/high",
         "LocalQueue/gold",
@@ -81,7 +80,7 @@ def test_what_the_profile_s_pods_name_counts_too() -> None:
     template = {"spec": {"containers": [{"name": "pytorch", "env": [secret]}]}}
     defaults = {"serviceAccountName": "trainer", "imagePullSecrets": [{"name": "registry"}], "podTemplate": template}
     profile = ClusterProfile.model_validate({"spec": {"defaults": defaults}})
-    assert names(requirements.requires(built_for(spec({"nodes": 1}), profile)), "object") == [
+    assert names(requirements.requires(spec({"nodes": 1}), profile), "object") == [
         "ServiceAccount/trainer",
         "Secret/registry",
         "Secret/token",
@@ -113,7 +112,7 @@ def test_who_admits_and_who_places(
     profile: dict[str, Any], target: str, operators: list[str], objects: list[str]
 ) -> None:
     cluster = ClusterProfile.model_validate({"spec": profile})
-    found = requirements.requires(built_for(spec({"nodes": 2, "queue": "gold", "priority": "high"}), cluster, target))
+    found = requirements.requires(spec({"nodes": 2, "queue": "gold", "priority": "high"}), cluster, target)
     assert names(found, "operator") == operators
     assert sorted(names(found, "object")) == sorted(objects)
     assert len(set(found)) == len(found)

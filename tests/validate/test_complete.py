@@ -12,10 +12,12 @@ from ptcompile import validate as package
 from ptcompile.documents.schema_files import load
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.all import kind_named
 from ptcompile.operators.common import decode, roundtrip
 from ptcompile.operators.common.templates import templates_of
-from ptcompile.operators.common.verdict import Known, refusal, webhook_of
+from ptcompile.operators.common.verdict import refusal
 from ptcompile.operators.jobset import webhook as jobset
+from ptcompile.operators.record import Known
 from ptcompile.operators.trainer import webhook as trainer
 from ptcompile.operators.volcano import webhook as volcano
 from ptcompile.validate import structure_compile, validate
@@ -75,7 +77,7 @@ def test_the_same_is_said_the_long_way(operator: str, versions: Versions, monkey
     manifests = list(variants(operator, 7))
     short = [validate(one, versions=versions) for one in manifests]
     monkeypatch.setattr(package, "complete", lambda *_: False)
-    monkeypatch.setattr("ptcompile.operators.common.verdict.Known", lambda **_: Known())
+    monkeypatch.setattr(package, "Known", lambda **_: Known())
     assert len(manifests) > 300
     for one, said in zip(manifests, short, strict=True):
         assert validate(one, versions=versions) == said, one
@@ -86,8 +88,8 @@ def test_in_a_complete_object_go_changes_nothing_and_decodes_all(operator: str) 
     whole = 0
     for manifest in variants(operator, 5):
         kind = kind_of(manifest)
-        webhook = webhook_of(kind)
-        assert webhook is not None
+        webhook = kind_named(kind)
+        assert webhook.rejects
         seen = webhook.default(manifest, complete=True)
         if complete(seen, kind, SERVER):
             whole += 1

@@ -7,20 +7,25 @@ Kubernetes 1.30 to 1.36 `ValidateXUpdate`, the CRDs' transition rules, and the o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 
+from ptcompile.diffing.applying.claim import claim_update
 from ptcompile.diffing.applying.custom import stored
+from ptcompile.diffing.applying.data import config_map_update, secret_update
+from ptcompile.diffing.applying.fields import stateful_set_update
+from ptcompile.diffing.applying.job import job_update
 from ptcompile.diffing.applying.metadata import metadata_update
+from ptcompile.diffing.applying.pod import pod_update
 from ptcompile.diffing.applying.pointers import pointer_changes
-from ptcompile.diffing.applying.update import Rule, Update
+from ptcompile.diffing.applying.service import service_update
+from ptcompile.diffing.applying.update import Rule
 from ptcompile.diffing.applying.verdict import verdict
 from ptcompile.diffing.paths import changes
 from ptcompile.diffing.values import Apply, Change
 from ptcompile.findings.diagnostics import Problem, once
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators import all as operators
-from ptcompile.operators.record import resolve
+from ptcompile.operators.all import OPERATORS, kind_named
+from ptcompile.operators.record import Update
 from ptcompile.validate import supported, validate
 
 TYPE_CHECKING = False
@@ -29,16 +34,16 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-_RULES: Final[dict[tuple[str, str], str]] = {
-    ("", "Pod"): "pod.pod_update",
-    ("", "Service"): "service.service_update",
-    ("", "PersistentVolumeClaim"): "claim.claim_update",
-    ("", "ConfigMap"): "data.config_map_update",
-    ("", "Secret"): "data.secret_update",
-    ("batch", "Job"): "job.job_update",
-    ("apps", "StatefulSet"): "fields.stateful_set_update",
+_RULES: Final[dict[tuple[str, str], Rule]] = {
+    ("", "Pod"): pod_update,
+    ("", "Service"): service_update,
+    ("", "PersistentVolumeClaim"): claim_update,
+    ("", "ConfigMap"): config_map_update,
+    ("", "Secret"): secret_update,
+    ("batch", "Job"): job_update,
+    ("apps", "StatefulSet"): stateful_set_update,
 }
-"""Module and function of the kinds with rules of their own, by API group and kind."""
+"""The rules of the kinds that have some, by API group and kind."""
 
 
 def applied(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Problem]]:
@@ -61,12 +66,9 @@ def _operators(update: Update) -> Iterator[Problem]:
     """What the operators' webhooks say to the change."""
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind
-    rule = operators.part((api_version, kind), "update")
-    if rule is not None:
-        yield from rule(update.old, update.new, update.touched, update.versions)
-    for one in operators.OPERATORS:
-        if one.admission_on_update:
-            yield from resolve(one.folder, one.admission_on_update)(key, update.old, update.new, update.versions)
+    yield from kind_named((api_version, kind)).validate_update(update)
+    for operator in OPERATORS:
+        yield from operator.validate_foreign_update(update, key)
 
 
 def _says_nothing(change: Change) -> bool:
@@ -95,8 +97,6 @@ def _changed(update: Update) -> Iterator[Problem]:
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind
     if key in _RULES:
-        module, _, function = _RULES[key].partition(".")
-        rule: Rule = getattr(import_module(f"ptcompile.diffing.applying.{module}"), function)
-        yield from rule(update)
+        yield from _RULES[key](update)
     yield from fixed_fields(key, update)
     yield from custom_update((api_version, kind), update)

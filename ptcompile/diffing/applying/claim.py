@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.diffing.applying.update import Update
+    from ptcompile.operators.record import Update
 
 _GROWS = ("spec", "resources", "requests", "storage")
 

@@ -12,7 +12,7 @@ from ptcompile.diffing.applying.told import ANEW, fixed
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators import all as operators
+from ptcompile.operators.all import kind_named
 from ptcompile.validate.definitions import Definition, shipped
 from ptcompile.validate.definitions.rules import filled, rule_problems
 from ptcompile.validate.schemas import CUSTOM
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.diffing.applying.update import Update
+    from ptcompile.operators.record import Update
 
 _KEYS: Final = ("name", "manager")
 
@@ -48,7 +48,7 @@ def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]
         old, new = (filled(schema, document, one) for one in (update.old, update.new))
-        for path, why in operators.part(kind, "fixed") or ():
+        for path, why in kind_named(kind).immutable_fields():
             for place, before, after in _pairs(old, new, path.split("."), ()):
                 if before != after:
                     yield fixed(place, None, ANEW, why)

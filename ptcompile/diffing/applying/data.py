@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.diffing.applying.update import Update
+    from ptcompile.operators.record import Update
 
 _RENAME: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.diffing.applying.update import Update
+    from ptcompile.operators.record import Update
 
 _SELECTOR: Final = (("spec", "selector"), "")
 _RBAC: Final = (("roleRef",), "cannot change roleRef")

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.diffing.applying.update import Update
+    from ptcompile.operators.record import Update
 
 _FIXED: Final = (
     "selector",

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.diffing.applying.update import Update
+    from ptcompile.operators.record import Update
 
 _ANEW: Final = "delete the pod and apply again: a pod's image, deadline and tolerations change, nothing else"
 _WHY: Final = (

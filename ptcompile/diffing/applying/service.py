@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.diffing.applying.update import Update
+    from ptcompile.operators.record import Update
 
 
 def service_update(update: Update) -> Iterator[Problem]:

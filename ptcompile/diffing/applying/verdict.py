@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ptcompile.diffing.values import Apply
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators import all as operators
+from ptcompile.operators.all import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _LATER: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = 
     ("", "ConfigMap"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
     ("", "Secret"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
 }
-"""Where a change is taken and running pods do not see it; of the operators' kinds their records say so (`later`)."""
+"""Where a change is taken and running pods do not see it; operators' kinds have `unseen_changes`."""
 
 
 def verdict(
@@ -49,8 +49,7 @@ def verdict(
     rolls = _ROLLS.get(key)
     if rolls is not None and any(path[: len(rolls[0])] == rolls[0] for path in touched):
         return Apply("restarts", rolls[1])
-    later = operators.part((api_version, kind), "later")
-    for place, why in later(old) if later is not None else _LATER.get(key, ()):
+    for place, why in kind_named((api_version, kind)).unseen_changes(old) or _LATER.get(key, ()):
         if any(path[: len(place)] == place for path in touched):
             return Apply("ignored", why)
     return Apply("in-place" if touched else "unchanged", None)

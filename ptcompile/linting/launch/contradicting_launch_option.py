@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             other_path = _other(one, option)
             if other_path is None:
                 continue
-            if option == "nnodes" and subject.record.fixed_size and flag.endswith(f":{other}"):
+            if option == "nnodes" and subject.record.meeting.fixed_size and flag.endswith(f":{other}"):
                 continue
             path = one.word(option)
             yield found_at(

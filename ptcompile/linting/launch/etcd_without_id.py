@@ -47,7 +47,6 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators import all as operators
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -65,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _fix(subject: Subject) -> Fix | None:
     """The id in the operator's field, where it has one."""
-    for path in (operators.part(subject.kind, "options") or {}).get("rdzv-id", ()):
+    for path in subject.record.launch_fields.options.get("rdzv-id", ()):
         return Fix(f"set {path[-1]} to {subject.name}", (Edit("set", path, subject.name),), safe=False)
     return None
 

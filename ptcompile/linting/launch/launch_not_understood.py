@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if subject.record.trainer or not any(one.accelerators for one in subject.containers):
+    if subject.record.launch_fields.container or not any(one.accelerators for one in subject.containers):
         return  # a TrainJob's runtime is seldom in its file
     job = subject.job
     if job is None or job.expansion.refused:
@@ -95,7 +95,7 @@ def _why(subject: Subject, role: Role, pod: Pod, one: Trainer | None) -> str | N
         )
     if launch.launcher == "mpirun":
         return "mpirun is not analysed"
-    by_operator = one is not None and subject.record.together
+    by_operator = one is not None and subject.record.meeting.all_pods
     if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
         return None
     return _of_command(role, pod, launch.entry)

@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if subject.record.more_pods:
+    if subject.record.meeting.open:
         return
     first, total = found[0], count(found)
     low, high = first.seen.nodes or (1, 1)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    operator = subject.record.overrides  # the others refuse, replace in place, or leave it
+    operator = subject.record.additions.env_of  # the others refuse, replace in place, or leave it
     if not operator or not any(c.spec.get("env") for c in subject.containers):
         return
     from ptcompile.operators.common.expansion import env_entry

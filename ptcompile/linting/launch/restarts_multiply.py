@@ -46,7 +46,6 @@ from ptcompile.linting.spot import spot
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, count
-from ptcompile.operators import all as operators
 
 _MANY = 100
 
@@ -77,8 +76,7 @@ def _meant(subject: Subject, one: Trainer) -> bool:
 
 def _retries(subject: Subject) -> int:
     """How often the operator restarts a pod; 0 where it does not, or does not count."""
-    retries = operators.part(subject.kind, "retries")
-    return 0 if retries is None else retries(subject.manifest)
+    return subject.record.retries(subject.manifest)
 
 
 RULE = Rule("restarts-multiply", _check, severity="warning", stage="run", authority="ptcompile")

@@ -61,7 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    others = allies(subject, found[0]) if subject.record.shared and found[0].seen.nodes != (1, 1) else ()
+    others = (
+        allies(subject, found[0]) if subject.record.meeting.across_objects and found[0].seen.nodes != (1, 1) else ()
+    )
     if count((*found, *others)) < 2 or found[0].local:  # local-endpoint
         return
     if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):

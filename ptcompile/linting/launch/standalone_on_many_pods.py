@@ -47,7 +47,6 @@ from collections.abc import Iterator
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
-from ptcompile.operators import all as operators
 
 _TOLD = ("MASTER_ADDR", "WORLD_SIZE", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES")
 
@@ -63,7 +62,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     first = found[0]
     flags = {"nnodes", "master-addr", "node-rank", "rdzv-endpoint"} & first.launch.options.keys()
     told = flags or any(name in first.launch.env for name in _TOLD)
-    if told or operators.part(subject.kind, "options"):  # else the pods may be meant to be alone
+    if told or subject.record.launch_fields.options:  # else the pods may be meant to be alone
         path = first.place("standalone")
         yield found_at(
             path,

@@ -67,7 +67,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         return
     if total > 1 and first.local:  # local-endpoint
         return
-    total += count(allies(subject, first)) if subject.record.shared else 0
+    total += count(allies(subject, first)) if subject.record.meeting.across_objects else 0
     needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
     if 0 < total < needed:
         path, edit = first.place("nnodes"), first.change("nnodes", str(total))

@@ -70,7 +70,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     seen, total = first.seen, count(found)
     if first.local or seen.backend not in _MET_AT_A_POD or not seen.nodes or seen.nodes[1] < 2:
         return
-    alone = not subject.record.shared or not allies(subject, first)
+    alone = not subject.record.meeting.across_objects or not allies(subject, first)
     why = wrong(subject, first.pod, seen.host, complete=alone and total == seen.nodes[1] and total > 1)
     if why is not None and _last(first).host == seen.host:  # own-host-endpoint
         path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")

@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         nodes = first.seen.nodes
         if nodes is None or first.entry("WORLD_SIZE") is None or first.local:
             continue
-        total = count(found) + (count(allies(subject, first)) if subject.record.shared else 0)
+        total = count(found) + (count(allies(subject, first)) if subject.record.meeting.across_objects else 0)
         if total > 1 and nodes[0] != total and not _several(first, nodes[0], total):
             path = first.place("nnodes")
             yield found_at(

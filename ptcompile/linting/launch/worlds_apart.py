@@ -48,7 +48,6 @@ from collections.abc import Iterator
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
-from ptcompile.operators import all as operators
 
 _TOLD = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 
@@ -63,7 +62,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     if first.seen.nodes != (1, 1) or count(found) < 2:
         return
     shared = first.seen.backend != "static" and not first.local  # too-many-pods
-    meant = operators.part(subject.kind, "options") or _told(first)
+    meant = subject.record.launch_fields.options or _told(first)
     if not first.standalone and not shared and meant and not _sweep(first):
         path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
         yield found_at(

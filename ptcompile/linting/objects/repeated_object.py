@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
 _PATH = ("metadata", "name")
-_MADE_ONCE = frozenset(one.kinds[0].kind for one in BY_TARGET.values())
+_MADE_ONCE = frozenset(one.kinds[0].name for one in BY_TARGET.values())
 """Kinds that are created rather than applied again: the second one is rejected even if it is the same."""
 _Key = tuple[tuple[str, str], str, str]
 

@@ -40,7 +40,7 @@ _WANTED = "ClusterFirstWithHostNet"
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if subject.record.resolves:
+    if subject.record.additions.dns_policy:
         return
     for template in subject.templates:
         if not _looks_up(subject, template):

@@ -40,7 +40,6 @@ from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import endless, trains
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
-from ptcompile.operators import all as operators
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
 _TORCH = Pattern(rf"(?i)torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}")
@@ -71,7 +70,7 @@ def _shares(container: Container) -> bool:
 
 def _torch(subject: Subject, container: Container) -> bool:
     """Whether it trains with torch, as far as a manifest tells: by its operator, launcher, image or script."""
-    if operators.part(subject.kind, "options") or trains(container):
+    if subject.record.launch_fields.options or trains(container):
         return True
     words = [text(container.spec.get("image")), *container.words]
     return any(_TORCH.search(word) for word in words) and not endless(container)

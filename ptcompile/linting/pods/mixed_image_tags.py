@@ -63,7 +63,7 @@ from ptcompile.linting.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if len(subject.templates) < 2 or subject.record.together:
+    if len(subject.templates) < 2 or subject.record.meeting.all_pods:
         return  # then another rule asks about the roles
     first: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:

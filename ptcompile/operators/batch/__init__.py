@@ -1,1 +1,109 @@
 """The batch/v1 Job of Kubernetes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.operators.record import LAUNCH_RULES, POD_RULES, Feature, Kind, Meeting, Operator, Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.job.model import Target
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.common.defaults import Defaults
+    from ptcompile.operators.common.expansion import Expansion
+    from ptcompile.operators.common.following import Following
+    from ptcompile.operators.common.read import Read
+    from ptcompile.operators.common.status import Status
+    from ptcompile.operators.common.templates import Template
+
+
+class Job(Kind):
+    """An Indexed Job."""
+
+    api_version = "batch/v1"
+    name = "Job"
+    rules = (*POD_RULES, "operators.batch.rules", *LAUNCH_RULES)
+    meeting = Meeting(across_objects=True)
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        from ptcompile.operators.batch.templates import of
+
+        return of(manifest)
+
+    def pods(self, manifest: Json, request: Request) -> Expansion:
+        from ptcompile.operators.batch.pods import expand
+
+        return expand(manifest, request)
+
+    def recreates(self, manifest: Json, template: Template) -> bool:
+        from ptcompile.operators.batch.retries import recreated
+
+        return recreated(manifest, template)
+
+    def retries(self, manifest: Json) -> int:
+        from ptcompile.operators.batch.retries import retries
+
+        return retries(manifest)
+
+    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+        from ptcompile.operators.batch.failure import sentences
+
+        return sentences(manifest, others)
+
+    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+        from ptcompile.operators.batch.read import read
+
+        return read(manifest, others)
+
+    def status(self, live: Json) -> Status:
+        from ptcompile.operators.batch.status import status
+
+        return status(live)
+
+    def following(self) -> Following:
+        from ptcompile.operators.batch.following import FOLLOWING
+
+        return FOLLOWING
+
+
+class BatchOperator(Operator):
+    """Kubernetes itself, for the target job."""
+
+    folder = "batch"
+    authority = "kube-apiserver"
+    release = "kubernetes"
+    kinds = (Job(),)
+    target_name = "job"
+    features: Mapping[str, Feature] = {
+        "job-success-policy": Feature(
+            "kubernetes", (1, 33), "spec.successPolicy of a Job is stable", "Kubernetes 1.33, facts/kubernetes"
+        ),
+        "digit-first-service": Feature(
+            "kubernetes",
+            (1, 36),
+            "the name of a Service may begin with a digit",
+            "Kubernetes 1.36, facts/kubernetes",
+        ),
+        "job-managed-by": Feature(
+            "kubernetes",
+            (1, 32),
+            "managedBy of a Job is honored",
+            "Kubernetes 1.32, Kueue's page on Jobs in MultiKueue",
+        ),
+    }
+
+    def target(self) -> Target:
+        from ptcompile.operators.batch.emit import JOB
+
+        return JOB
+
+    def sentences(self) -> Mapping[str, str]:
+        from ptcompile.operators.batch.sentences import SENTENCES
+
+        return SENTENCES
+
+    def defaults(self) -> Defaults:
+        from ptcompile.operators.batch.defaults import DEFAULTS
+
+        return DEFAULTS

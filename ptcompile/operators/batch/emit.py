@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job, Target, Wiring
+from ptcompile.operators.all import has_feature
 from ptcompile.operators.batch import names
 from ptcompile.operators.common import batch_endings, endings, gang
-from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
     COMPLETION_INDEX,
     dns_1035,
@@ -67,7 +67,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
     yield from endings.node_0_fails_all(job, each=True)
-    if job.most_nodes > 1 and not there("digit-first-service", cluster.versions()):
+    if job.most_nodes > 1 and not has_feature("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
 
 

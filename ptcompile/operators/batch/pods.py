@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, string_map, text
 from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
+from ptcompile.operators.common.expansion import Expansion, PodView, Role, template_parts
 from ptcompile.operators.common.job_labels import job_labels
 from ptcompile.operators.common.services import headless_for
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ _INDEX_ENV = podspec.field("JOB_COMPLETION_INDEX", f"metadata.labels['{podspec.C
 _INDEX_ENV_OLD = podspec.field("JOB_COMPLETION_INDEX", f"metadata.annotations['{podspec.COMPLETION_INDEX}']")
 
 
-def expand(manifest: Json, context: Context) -> Expansion:
+def expand(manifest: Json, request: Request) -> Expansion:
     """One pod an index of an Indexed Job; of another Job as many as it wants to complete."""
     spec = at(manifest, "spec")
     name, space = object_name(manifest), namespace(manifest)
     metadata = template_parts(spec.get("template"))[0]
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
-    service = headless_for(context.others, text(_spec(spec).get("subdomain")) or None, labels, space)
-    role = job_role("job", name, spec, space, context, dns=service is not None)
+    service = headless_for(request.others, text(_spec(spec).get("subdomain")) or None, labels, space)
+    role = job_role("job", name, spec, space, request, dns=service is not None)
     notes: tuple[str, ...] = ()
     if spec.get("suspend") is True:
         notes = ("suspended: the pods are created when spec.suspend becomes false",)
@@ -58,9 +59,9 @@ def job_summary(name: str, role: str, spec: Json) -> Json:
     }
 
 
-def job_role(role: str, name: str, spec: Json, space: str, context: Context, *, dns: bool) -> Role:
+def job_role(role: str, name: str, spec: Json, space: str, request: Request, *, dns: bool) -> Role:
     """The pods of one Job as a role. `dns` says whether a Service answers for their subdomain."""
-    build = PodBuilder(role, spec, space, context, dns=dns)
+    build = PodBuilder(role, spec, space, request, dns=dns)
     return Role(role, pod_count(spec), lambda index: build(index, index, name, {}))
 
 
@@ -68,12 +69,12 @@ class PodBuilder:
     """Builds the pods of Jobs with one template: what they share is computed once. JobSet makes such Jobs too."""
 
     def __init__(
-        self, role: str, spec: Json, space: str, context: Context, *, dns: bool, main: str | None = None
+        self, role: str, spec: Json, space: str, request: Request, *, dns: bool, main: str | None = None
     ) -> None:
         metadata, pod = template_parts(spec.get("template"))
         self.role, self.space, self.dns, self.main = role, space, dns, main
         self.indexed = text(spec.get("completionMode")) == "Indexed"
-        self.labelled = context.versions.kubernetes >= (1, 28)
+        self.labelled = request.versions.kubernetes >= (1, 28)
         self.labels, self.annotations = string_map(metadata.get("labels")), string_map(metadata.get("annotations"))
         self.subdomain = text(pod.get("subdomain")) or None
         self.pod = _with_index(pod, labelled=self.labelled) if self.indexed else pod

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Job
+from ptcompile.operators.all import has_feature
 from ptcompile.operators.common import endings
-from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import SPEC, cannot
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ def fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) ->
 
 def success_policy_is_there(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
     """A refusal where a Job must end before all its pods have, and Kubernetes is older than 1.33."""
-    if endings.ends_with_node_0(job) and not there("job-success-policy", cluster.versions()):
+    if endings.ends_with_node_0(job) and not has_feature("job-success-policy", cluster.versions()):
         said = job.run_policy.success_policy is not None
         yield cannot(
             endings.SUCCESS_POLICY if said else (*SPEC, "elastic", "nnodes"),

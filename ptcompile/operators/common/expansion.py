@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ptcompile.kubernetes.untyped import at, integer, items, mapping, text, texts
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -222,17 +221,6 @@ class Expansion(NamedTuple):
         """ConfigMaps as the operator writes them."""
         return self.configmaps_of()
 
-
-class Context(NamedTuple):
-    """What an expander may look at beside the manifest."""
-
-    versions: Versions = Versions()
-    others: Sequence[Json] = ()
-    """The other objects of the same stream or folder: runtimes, Services."""
-
-
-Expand = Callable[["Json", Context], Expansion]
-"""A manifest of one kind -> what its operator creates. Total: any data, never an exception."""
 
 _REFERENCES = {"secretKeyRef": "secret", "configMapKeyRef": "configmap"}
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 from ptcompile.kubernetes.untyped import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
-
-Sentences = Callable[["Json", Sequence["Json"]], Iterator[str]]
-"""A manifest and the other objects of its stream -> sentences."""
 
 _RESTART: dict[str, str] = {
     "Always": "a container that ends is restarted in its pod by the kubelet, forever, even after success",

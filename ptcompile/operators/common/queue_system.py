@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.typed import NamedTuple
@@ -33,3 +33,5 @@ class QueueSystem(NamedTuple):
     """Of a queue, what else must exist, and why."""
     devices: Callable[[str, Versions], tuple[str, str]] | None = None
     """Of a DeviceClass, what must be configured before jobs that claim its devices are admitted, and why."""
+    named_by: Callable[[Mapping[str, Any]], str] | None = None
+    """Of the metadata of another operator's object, the queue that it names, or an empty text."""

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.model import Job, Target
 from ptcompile.kubernetes import names
+from ptcompile.operators.all import has_feature
 from ptcompile.operators.common import queue_marks, queues
-from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot, role_path
 from ptcompile.operators.common.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
 
@@ -72,7 +72,7 @@ def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
             _QUEUE, "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's", "use another target"
         )
     versions = cluster.versions()
-    patched = there("kueue-runtime-patches", versions) and not there("runtime-patches", versions)
+    patched = has_feature("kueue-runtime-patches", versions) and not has_feature("runtime-patches", versions)
     if target == "trainjob" and system == "kueue" and patched:
         message = "Kueue starts TrainJobs by runtimePatches, which Trainer has only since 2.2: it would never start"
         yield cannot(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
@@ -101,7 +101,7 @@ def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
         yield cannot(_QUEUE, message, "remove multiKueue or queueSystem from the profile")
     elif target == "volcano":
         yield cannot(_QUEUE, "MultiKueue does not know Volcano's Job", "use the target job, jobset or pytorchjob")
-    elif target in since and not there(since[target][0], versions):
+    elif target in since and not has_feature(since[target][0], versions):
         yield cannot(_QUEUE, f"{since[target][1]}: it would also run here", "use the target jobset, or a newer release")
 
 
@@ -142,7 +142,7 @@ def _topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> I
     elif by == "kai" and cluster.spec.topology.name is None:
         message = f"the profile {profile!r} does not name the Topology object that KAI requires"
         yield cannot(_TOPOLOGY, message, "add spec.topology.name to the profile")
-    elif by == "volcano" and not there("volcano-topology", cluster.versions()):
+    elif by == "volcano" and not has_feature("volcano-topology", cluster.versions()):
         yield cannot(_TOPOLOGY, "Volcano has network topology only since 1.11", "remove it, or use a newer Volcano")
     elif by == "volcano" and target.name == "pytorchjob":
         message = "the training-operator creates the PodGroup and has no field for it"
@@ -152,7 +152,7 @@ def _topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> I
 def _gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     placer, versions = gang(job, cluster), cluster.versions()
     of_kai = cluster.spec.queue_system == "kai" and queue_of(job, cluster) is not None
-    if target == "trainjob" and placer == "volcano" and not there("trainer-volcano", versions):
+    if target == "trainjob" and placer == "volcano" and not has_feature("trainer-volcano", versions):
         path = _QUEUE if job.queue else SPEC
         help = "use the target volcano or pytorchjob, or a newer Trainer"
         yield cannot(path, "Trainer supports Volcano only since 2.1", help)
@@ -162,7 +162,7 @@ def _gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     elif target == "volcano" and gang_scheduler(cluster) in {"scheduler-plugins", "kai"} and not of_kai:
         message = f"Volcano places the pods of its Jobs itself, not {gang_scheduler(cluster)}"
         yield _roughly(SPEC, message, "use another target", "volcano")
-    one_by_one = target in {"job", "trainjob"} and placer == "kai" and not there(f"kai-{target}", versions)
+    one_by_one = target in {"job", "trainjob"} and placer == "kai" and not has_feature(f"kai-{target}", versions)
     if one_by_one and job.pods > 1:
         message = f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one"
         yield _roughly(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")

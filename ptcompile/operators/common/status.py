@@ -7,6 +7,7 @@ from typing import Any, Final, Literal  # noqa: TID253 - hints of a public type;
 
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators import all as operators
+from ptcompile.operators.record import Kind
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -49,11 +50,10 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 def status_of(live: Mapping[str, Any]) -> Status:
     """The state of a live object of one of the kinds that ptcompile writes. Raises ValueError for another kind."""
-    read = operators.part((text(live.get("apiVersion")), text(live.get("kind"))), "status")
-    if read is None:
-        kinds = ", ".join(sorted({f"{version}/{kind}" for version, kind in operators.having("status")}))
+    found = operators.kind_named((text(live.get("apiVersion")), text(live.get("kind")))).status(live)
+    if found is None:
+        kinds = ", ".join(sorted({f"{version}/{kind}" for version, kind in operators.kinds_with(Kind.status)}))
         raise ValueError(f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}")
-    found: Status = read(live)
     return found
 
 

@@ -32,8 +32,7 @@ class Template(NamedTuple):
 
 def templates_of(kind: Key, manifest: Json) -> Iterator[Template]:
     """The pod templates of an object of this kind; none of a kind that holds none, as a TrainJob."""
-    walk = operators.part(kind, "templates")
-    return walk(manifest) if walk else iter(())
+    return operators.kind_named(kind).templates(manifest)
 
 
 def listed(value: object) -> Iterator[tuple[int, Json]]:

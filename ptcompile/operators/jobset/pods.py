@@ -7,7 +7,8 @@ from itertools import accumulate
 
 from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, text
 from ptcompile.operators.batch.pods import PodBuilder, job_summary, pod_count
-from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role
+from ptcompile.operators.common.expansion import Expansion, PodView, Role
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 _PREFIX = "jobset.sigs.k8s.io/"
 
 
-def expand(manifest: Json, context: Context, *, main: str | None = None) -> Expansion:
+def expand(manifest: Json, request: Request, *, main: str | None = None) -> Expansion:
     """One role a replicatedJob. A pod's index counts on over the role's Jobs, its completion index does not.
 
     `main` names the container that trains (Trainer knows it).
     """
     spec = at(manifest, "spec")
     jobs = [_defaulted(rj) for rj in items(spec.get("replicatedJobs"))]
-    world = _World(manifest, spec, jobs, context, main)
+    world = _World(manifest, spec, jobs, request, main)
     roles = tuple(world.role(position) for position in range(len(jobs)))
     notes = ("suspended: the pods are created when spec.suspend becomes false",) if spec.get("suspend") is True else ()
     return Expansion(roles, world.services(), jobs=world.jobs(), notes=notes)
@@ -50,9 +51,9 @@ def _subdomain(spec: Json) -> str:
 class _World:
     """What is computed once for all Jobs of one JobSet."""
 
-    def __init__(self, manifest: Json, spec: Json, jobs: list[Json], context: Context, main: str | None) -> None:
+    def __init__(self, manifest: Json, spec: Json, jobs: list[Json], request: Request, main: str | None) -> None:
         self.name, self.namespace = object_name(manifest), namespace(manifest)
-        self.spec, self.replicated, self.context, self.main = spec, jobs, context, main
+        self.spec, self.replicated, self.request, self.main = spec, jobs, request, main
         self.subdomain = _subdomain(spec) or self.name
         self.dns = at(spec, "network").get("enableDNSHostnames") is not False
         self.replicas = [max(0, integer(rj.get("replicas"), 1)) for rj in jobs]
@@ -91,7 +92,7 @@ class _World:
         replicated = self.replicated[position]
         name = text(replicated.get("name"))
         spec = self._with_subdomain(at(replicated, "template", "spec"))
-        build = PodBuilder(name, spec, self.namespace, self.context, dns=self.dns, main=self.main)
+        build = PodBuilder(name, spec, self.namespace, self.request, dns=self.dns, main=self.main)
         each = pod_count(spec)
         fixed = self._fixed(position)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.untyped import at, integer, items
-from ptcompile.linting.templates import Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.common.templates import Template
 
 
 def recreated(manifest: Json, _template: Template) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
-from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.record import Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Final
 
 _VALUE: Final = "Value is immutable"
 FIXED_FIELDS: Final = (
@@ -39,14 +39,12 @@ _TEMPLATE: Final = ("template", "spec", "template")
 _ANEW: Final = "delete the JobSet and apply again, or give it another name for each run"
 
 
-def check(
-    old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
-) -> Iterator[Problem]:
-    """What the webhook answers to a change; `touched` are the paths that differ."""
-    suspended = at(old, "spec").get("suspend") is True
-    if versions.jobset >= (0, 8):
-        suspended = suspended or at(new, "spec").get("suspend") is True
-    for path in touched:
+def check(update: Update) -> Iterator[Problem]:
+    """What the webhook answers to a change; what differs is `update.touched`."""
+    suspended = at(update.old, "spec").get("suspend") is True
+    if update.versions.jobset >= (0, 8):
+        suspended = suspended or at(update.new, "spec").get("suspend") is True
+    for path in update.touched:
         if path[:2] == ("spec", "managedBy"):
             yield _refused(("spec", "managedBy"), "remove the change: the manager of a JobSet is set once")
         if path[:2] == ("spec", "replicatedJobs") and not (suspended and _steers(path[3:])):

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, texts
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import NOTHING, Known, Say, child, refusal
+from ptcompile.operators.common.verdict import Say, child, refusal
 from ptcompile.operators.jobset.webhook_failure_policy import failure_policy
 from ptcompile.operators.jobset.webhook_volumes import claims
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,10 +94,9 @@ def _replicated(job: Any) -> Any:
     return {**filled, "template": {**template, "spec": job_spec}}
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
+def check(manifest: Json, request: Request) -> Iterator[Problem]:
     """Every condition of the webhook at creation. The alpha gates are taken to be off, as they are by default."""
-    del versions, others
-    if not known.decodes:
+    if not request.established.decodes:
         yield from undecodable(at(manifest, "spec"), _say, ("spec",))
     yield from spec_problems(at(manifest, "spec"), object_name(manifest), (), _say)
 
@@ -122,9 +121,9 @@ def spec_problems(spec: Json, name: str, path: Path, say: Say) -> Iterator[Probl
     yield from claims(spec, name, (*here, "volumeClaimPolicies"), say)
 
 
-def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def later(manifest: Json, request: Request) -> Iterator[Problem]:
     """Names that are good in the names of Jobs and no good as a label's value."""
-    del versions, others
+    del request
     for i, job in enumerate(items(at(manifest, "spec").get("replicatedJobs"))):
         own = text(job.get("name"))
         if own and (why := names.why_not_label_value(own)):

@@ -1,1 +1,64 @@
 """Kueue: its queues and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.operators.record import Feature, Foreign, Install, Key, Operator, Update
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.findings.diagnostics import Problem
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.common.queue_system import QueueSystem
+
+
+class Kueue(Operator):
+    """Kueue."""
+
+    folder = "kueue"
+    authority = "kueue"
+    release = "kueue"
+    title = "Kueue"
+    install = Install(
+        "kueue",
+        ("clusterqueues.{api}", "localqueues.{api}", "workloads.{api}"),
+        kubernetes=(((0, 11), (1, 29)),),  # site, Installation
+    )
+    features: Mapping[str, Feature] = {
+        "kueue-runtime-patches": Feature(
+            "kueue", (0, 17), "a TrainJob is started through its runtimePatches", "Kueue issue 14722, facts/kueue"
+        ),
+        "kueue-v1beta2": Feature("kueue", (0, 15), "kueue.x-k8s.io/v1beta2", "Kueue 0.15 release notes"),
+    }
+    older = ("kueue.x-k8s.io/v1beta1",)
+    queue_system = "kueue"
+    probes = (("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, "queueSystem": "kueue"}),)
+    foreign = Foreign(
+        marks="kueue.x-k8s.io/",
+        kinds=frozenset(  # Volcano Jobs have queues of their own
+            {
+                ("v1", "Pod"),
+                ("batch/v1", "Job"),
+                ("kubeflow.org/v1", "PyTorchJob"),
+                ("kubeflow.org/v2beta1", "MPIJob"),
+                ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+                ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+            }
+        ),
+    )
+
+    def queues(self) -> QueueSystem:
+        from ptcompile.operators.kueue.queues import QUEUES
+
+        return QUEUES
+
+    def validate_foreign(self, manifest: Json, key: Key) -> Iterator[Problem]:
+        from ptcompile.operators.kueue.webhook import check
+
+        return check(manifest, key)
+
+    def validate_foreign_update(self, update: Update, group_kind: tuple[str, str]) -> Iterator[Problem]:
+        from ptcompile.operators.kueue.update import kueue_update
+
+        return kueue_update(update, group_kind)

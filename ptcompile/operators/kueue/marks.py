@@ -33,19 +33,6 @@ ANNOTATIONS: Final = (
 """Annotations, of the object or of its pod template."""
 
 
-QUEUED: Final = frozenset(
-    {
-        ("v1", "Pod"),
-        ("batch/v1", "Job"),
-        ("kubeflow.org/v1", "PyTorchJob"),
-        ("kubeflow.org/v2beta1", "MPIJob"),
-        ("jobset.x-k8s.io/v1alpha2", "JobSet"),
-        ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
-    }
-)
-"""The kinds that Kueue admits. Volcano Jobs have queues of their own."""
-
-
 def queue(metadata: Json) -> str:
     """The queue that an object names, or an empty string."""
     return string_map(metadata.get("labels")).get(QUEUE, "")

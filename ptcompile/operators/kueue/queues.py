@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.queue_system import QueueSystem
+from ptcompile.operators.kueue.marks import queue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,4 +39,5 @@ QUEUES = QueueSystem(
     priority="WorkloadPriorityClass",
     behind=_cluster_queue,
     devices=_device_class,
+    named_by=queue,
 )

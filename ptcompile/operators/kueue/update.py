@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.marks import PREFIX, QUEUE
+from ptcompile.operators.record import Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,18 +29,16 @@ SUSPENDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 """Where the kinds that Kueue manages have `suspend`."""
 
 
-def kueue_update(
-    kind: tuple[str, str], old: Mapping[str, Any], new: Mapping[str, Any], versions: Versions
-) -> Iterator[Problem]:
+def kueue_update(update: Update, kind: tuple[str, str]) -> Iterator[Problem]:
     """What the webhook answers to a change of Kueue's labels on a job."""
     if kind not in SUSPENDS:
         return
-    labels, were = (at(one, "metadata", "labels") for one in (new, old))
-    after, before = (at(one, *SUSPENDS[kind]).get("suspend") is True for one in (new, old))
+    labels, were = (at(one, "metadata", "labels") for one in (update.new, update.old))
+    after, before = (at(one, *SUSPENDS[kind]).get("suspend") is True for one in (update.new, update.old))
     if were.get(QUEUE) and labels.get(QUEUE) != were[QUEUE] and not after:
         yield _fixed(QUEUE, "suspend the job in the same apply, or delete it first")
     if were.get(PRIORITY) != labels.get(PRIORITY):
-        yield from _priority(were.get(PRIORITY), labels.get(PRIORITY), after, versions)
+        yield from _priority(were.get(PRIORITY), labels.get(PRIORITY), after, update.versions)
     if were.get(SECONDS) != labels.get(SECONDS) and not (before and after):
         yield _fixed(SECONDS, "suspend the job first")
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, integer, items, mapping, object_name
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import failure, quoted
 from ptcompile.operators.mpijob.templates import DEFAULT_REPLICAS
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ _CLEAN = ("None", "Running", "All")
 _MANAGERS = ("kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue")
 
 
-def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def later(manifest: Json, request: Request) -> Iterator[Problem]:
     """Every condition of the controller: the job gets an event ValidationError, and no pod is created."""
-    del versions, others
+    del request
     spec = at(manifest, "spec")
     specs = spec.get("mpiReplicaSpecs")
     if not specs:

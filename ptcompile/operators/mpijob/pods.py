@@ -6,8 +6,9 @@ from functools import partial
 
 from ptcompile.kubernetes.untyped import at, integer, items, mapping, namespace, object_name, string_map, text
 from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import MOST_NAMED, Context, Expansion, PodView, Role, template_parts
+from ptcompile.operators.common.expansion import MOST_NAMED, Expansion, PodView, Role, template_parts
 from ptcompile.operators.mpijob.templates import DEFAULT_REPLICAS
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ _MPI: Final = "/etc/mpi"
 _SSH_ARGS: Final = "-o ConnectionAttempts=10"
 
 
-def expand(manifest: Json, context: Context) -> Expansion:
+def expand(manifest: Json, request: Request) -> Expansion:
     """One launcher, the workers, the headless Service that gives them names, and the ConfigMap with the hostfile."""
-    del context
+    del request
     job = _Job(manifest)
     if "Launcher" not in job.replicas:
         return Expansion(refused=("the controller ignores an MPIJob without a Launcher (MPI Operator 0.8)",))

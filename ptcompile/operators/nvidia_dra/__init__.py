@@ -1,1 +1,33 @@
 """NVIDIA's DRA driver for GPUs: ComputeDomain, and the classes of devices that pods claim."""
+
+from __future__ import annotations
+
+from ptcompile.operators.record import Install, Kind, Operator
+
+
+class ComputeDomain(Kind):
+    """A ComputeDomain."""
+
+    api_version = "resource.nvidia.com/v1beta1"
+    name = "ComputeDomain"
+    schema = "resource.nvidia.com/computedomain_v1beta1.json"
+    rules = ("operators.nvidia_dra.rules",)
+
+    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+        from ptcompile.operators.nvidia_dra.update import FIXED
+
+        return FIXED
+
+
+class NvidiaDRA(Operator):
+    """NVIDIA's DRA driver for GPUs."""
+
+    folder = "nvidia_dra"
+    authority = "kube-apiserver"
+    release = "nvidia_dra"
+    kinds = (ComputeDomain(),)
+    install = Install(
+        "nvidia-dra-driver-gpu",
+        ("computedomains.resource.nvidia.com/v1beta1",),
+        kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
+    )

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.untyped import at, namespace, object_name, string_map, text
 from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role
+from ptcompile.operators.common.expansion import Expansion, PodView, Role
 from ptcompile.operators.common.services import headless_for
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
 
-def expand(manifest: Json, context: Context) -> Expansion:
+def expand(manifest: Json, request: Request) -> Expansion:
     """One pod. It has a DNS name where a headless Service of the same stream is named as its subdomain."""
     metadata, spec = at(manifest, "metadata"), at(manifest, "spec")
     name, space = object_name(manifest), namespace(manifest)
     labels = string_map(metadata.get("labels"))
     hostname, subdomain = text(spec.get("hostname")) or None, text(spec.get("subdomain")) or None
-    service = headless_for(context.others, subdomain, labels, space)
+    service = headless_for(request.others, subdomain, labels, space)
     view = PodView(
         name=name,
         role="pod",

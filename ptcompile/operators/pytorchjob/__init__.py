@@ -1,1 +1,199 @@
 """Kubeflow's training-operator: PyTorchJob."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.operators.record import (
+    LAUNCH_RULES,
+    POD_RULES,
+    Additions,
+    Feature,
+    Install,
+    Kind,
+    LaunchFields,
+    Meeting,
+    Operator,
+    Request,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.diagnostics import Problem
+    from ptcompile.job.model import Target
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.common.defaults import Defaults
+    from ptcompile.operators.common.expansion import Expansion, Role
+    from ptcompile.operators.common.following import Following
+    from ptcompile.operators.common.pod_group import Shares
+    from ptcompile.operators.common.read import Read
+    from ptcompile.operators.common.status import Status
+    from ptcompile.operators.common.templates import Template
+    from ptcompile.validate.core.context import Context
+
+_ELASTIC = ("spec", "elasticPolicy")
+
+
+class PyTorchJob(Kind):
+    """A PyTorchJob."""
+
+    api_version = "kubeflow.org/v1"
+    name = "PyTorchJob"
+    schema = "kubeflow.org/pytorchjob_v1.json"
+    rules = (*POD_RULES, "operators.pytorchjob.rules", *LAUNCH_RULES)
+    meeting = Meeting(roles=True, all_pods=True, open=True)
+    additions = Additions(env_of="training-operator", job_label="training.kubeflow.org/job-name")
+    launch_fields = LaunchFields(  # training-operator 1.9
+        options={
+            "nproc-per-node": (("spec", "nprocPerNode"), (*_ELASTIC, "nProcPerNode")),
+            "nnodes": ((*_ELASTIC, "maxReplicas"), (*_ELASTIC, "minReplicas")),
+            "rdzv-backend": ((*_ELASTIC, "rdzvBackend"),),
+            "rdzv-endpoint": ((*_ELASTIC, "rdzvHost"), (*_ELASTIC, "rdzvPort")),
+            "rdzv-id": ((*_ELASTIC, "rdzvId"),),
+            "rdzv-conf": ((*_ELASTIC, "rdzvConf"),),
+            "max-restarts": ((*_ELASTIC, "maxRestarts"),),
+            "standalone": ((*_ELASTIC, "standalone"),),
+        }
+    )
+    gang_counts_limits = True
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        from ptcompile.operators.pytorchjob.templates import of
+
+        return of(manifest)
+
+    def pods(self, manifest: Json, request: Request) -> Expansion:
+        from ptcompile.operators.pytorchjob.pods import expand
+
+        return expand(manifest, request)
+
+    def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
+        from ptcompile.operators.pytorchjob.gang import counted
+
+        return counted(group, roles)
+
+    def recreates(self, manifest: Json, template: Template) -> bool:
+        from ptcompile.operators.pytorchjob.retries import recreated
+
+        return recreated(manifest, template)
+
+    def retries(self, manifest: Json) -> int:
+        from ptcompile.operators.pytorchjob.retries import retries
+
+        return retries(manifest)
+
+    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+        from ptcompile.operators.pytorchjob.failure import sentences
+
+        return sentences(manifest, others)
+
+    def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:
+        from ptcompile.operators.pytorchjob.meeting import meets_nowhere
+
+        return meets_nowhere(manifest, options)
+
+    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+        from ptcompile.operators.pytorchjob.read import read
+
+        return read(manifest, others)
+
+    def status(self, live: Json) -> Status:
+        from ptcompile.operators.pytorchjob.status import status
+
+        return status(live)
+
+    def following(self) -> Following:
+        from ptcompile.operators.pytorchjob.following import FOLLOWING
+
+        return FOLLOWING
+
+    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+        from ptcompile.operators.pytorchjob.crd import pytorch_job_rules
+
+        return pytorch_job_rules(manifest)
+
+    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        from ptcompile.operators.pytorchjob.webhook import check
+
+        return check(manifest, request)
+
+    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        from ptcompile.operators.pytorchjob.webhook import later
+
+        return later(manifest, request)
+
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+        from ptcompile.operators.pytorchjob.pod_checks import check
+
+        check(manifest, spec, context, problems)
+
+    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+        from ptcompile.operators.pytorchjob.update import FIXED
+
+        return FIXED
+
+    def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+        from ptcompile.operators.pytorchjob.update import later
+
+        return later(old)
+
+
+class TrainingOperator(Operator):
+    """Kubeflow's training-operator."""
+
+    folder = "pytorchjob"
+    authority = "training-operator"
+    release = "training_operator"
+    kinds = (PyTorchJob(),)
+    target_name = "pytorchjob"
+    install = Install(
+        "training-operator",
+        ("pytorchjobs.kubeflow.org/v1",),
+        kubernetes=(  # README, Version Matrix; from 1.8 on kubeflow.org, legacy v1, Installation
+            ((1, 0), (1, 16)),
+            ((1, 3), (1, 18)),
+            ((1, 4), (1, 23)),
+            ((1, 7), (1, 25)),
+            ((1, 8), (1, 28)),
+        ),
+    )
+    features: Mapping[str, Feature] = {
+        "nproc-per-node": Feature(
+            "training_operator",
+            (1, 7),
+            "spec.nprocPerNode, PET_* variables, WORLD_SIZE counts processes",
+            "training-operator 1.7, facts/training-operator",
+        ),
+        "nproc-without-master": Feature(
+            "training_operator",
+            (1, 8),
+            "spec.nprocPerNode reaches workers without a Master",
+            "training-operator 1.8, facts/training-operator",
+        ),
+        "training-webhook": Feature(
+            "training_operator",
+            (1, 8),
+            "a validating webhook rejects PyTorchJobs",
+            "training-operator 1.8, facts/training-operator",
+        ),
+        "training-managed-by": Feature(
+            "training_operator", (1, 9), "runPolicy.managedBy", "training-operator 1.9, facts/training-operator"
+        ),
+    }
+
+    def target(self) -> Target:
+        from ptcompile.operators.pytorchjob.emit import PYTORCHJOB
+
+        return PYTORCHJOB
+
+    def sentences(self) -> Mapping[str, str]:
+        from ptcompile.operators.pytorchjob.sentences import SENTENCES
+
+        return SENTENCES
+
+    def defaults(self) -> Defaults:
+        from ptcompile.operators.pytorchjob.defaults import DEFAULTS
+
+        return DEFAULTS

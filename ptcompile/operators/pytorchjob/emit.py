@@ -22,7 +22,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.model import Group, Job, Role, Target, Wiring
 from ptcompile.job.pods import PodTemplate
-from ptcompile.operators.common.changes import there
+from ptcompile.operators.all import has_feature
 from ptcompile.operators.common.emitting import (
     SPEC,
     cannot,
@@ -60,7 +60,7 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from only_trainers(job, "a PyTorchJob")
-    if not there("nproc-per-node", cluster.versions()):
+    if not has_feature("nproc-per-node", cluster.versions()):
         yield cannot(SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset")
     processes = job.launch.nproc_per_node if job.launch else 1
     if _nproc_by_elastic(job, cluster) and not isinstance(processes, int):
@@ -87,7 +87,7 @@ def _replicas(job: Job) -> list[tuple[str, int, Role]]:
 
 def _nproc_by_elastic(job: Job, cluster: ClusterProfile) -> bool:
     """Whether spec.nprocPerNode reaches no worker: training-operator 1.7 hands it on where there is a Master."""
-    return job.elastic and not there("nproc-without-master", cluster.versions())
+    return job.elastic and not has_feature("nproc-without-master", cluster.versions())
 
 
 def _groups(job: Job) -> list[Group]:

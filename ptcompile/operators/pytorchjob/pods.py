@@ -6,7 +6,8 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import at, integer, items, mapping, namespace, object_name, string_map, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
+from ptcompile.operators.common.expansion import Expansion, PodView, Role, template_parts
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +25,14 @@ _INIT_SCRIPT = (
 )
 
 
-def expand(manifest: Json, context: Context) -> Expansion:
+def expand(manifest: Json, request: Request) -> Expansion:
     """The pods, one headless Service for each, and the PodGroup's size where a gang scheduler is used."""
     spec = at(manifest, "spec")
     replicas = {str(k).capitalize(): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items() if v is not None}
     if items(at(spec, "elasticPolicy").get("rdzvConf")) == [] and at(spec, "elasticPolicy").get("rdzvConf") is not None:
         panic = "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
         return Expansion(refused=(panic,))
-    job = _Job(manifest, spec, replicas, context.versions)
+    job = _Job(manifest, spec, replicas, request.versions)
     notes: tuple[str, ...] = ()
     if at(spec, "runPolicy").get("suspend") is True:
         notes = ("suspended: the pods are created when spec.runPolicy.suspend becomes false",)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ptcompile.kubernetes.untyped import at, integer, text
-from ptcompile.linting.templates import Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.common.templates import Template
 
 
 def recreated(manifest: Json, template: Template) -> bool:

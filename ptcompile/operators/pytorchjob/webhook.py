@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, integer, items, mapping, object_name, text
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import NOTHING, Known, child, failure, quoted, refusal
+from ptcompile.operators.common.verdict import child, failure, quoted, refusal
+from ptcompile.operators.record import Known, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,13 @@ _PORT_NAME = "pytorchjob-port"
 _PORT = 23456
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
+def check(manifest: Json, request: Request) -> Iterator[Problem]:
     """Every condition of the webhook. Before 1.8 the controller asked the same: accepted, then Failed (stage "pod").
 
     A controller gives no warnings, and in 1.7 spec.nprocPerNode is no better: workers without a Master never see it.
     """
-    del others
-    for problem in _check(manifest, known):
-        if versions.training_operator >= (1, 8):
+    for problem in _check(manifest, request.established):
+        if request.versions.training_operator >= (1, 8):
             yield problem
         elif problem.severity == "error":
             yield problem._replace(stage="pod")
@@ -111,9 +110,9 @@ def _elastic(spec: Json) -> Iterator[Problem]:
     yield Problem("webhook-refusal", path, message, help, "warning", "style", "training-operator")
 
 
-def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def later(manifest: Json, request: Request) -> Iterator[Problem]:
     """Services that the API server refuses, and where the controller panics. The job then sticks without DNS."""
-    del versions, others
+    del request
     spec = at(manifest, "spec")
     replicas = {k: mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items() if k in _KEYS and v is not None}
     yield from _long_name(object_name(manifest), replicas)

@@ -1,1 +1,254 @@
 """Kubeflow Trainer: TrainJob, TrainingRuntime and ClusterTrainingRuntime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ptcompile.operators.record import (
+    LAUNCH_RULES,
+    POD_RULES,
+    Feature,
+    Install,
+    Kind,
+    LaunchFields,
+    Meeting,
+    Operator,
+    Request,
+    Update,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.diagnostics import Path, Problem
+    from ptcompile.job.model import Target
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.versions import Version, Versions
+    from ptcompile.operators.common.base import Base
+    from ptcompile.operators.common.defaults import Defaults
+    from ptcompile.operators.common.expansion import Expansion
+    from ptcompile.operators.common.following import Following
+    from ptcompile.operators.common.read import Read
+    from ptcompile.operators.common.status import Status
+    from ptcompile.operators.common.templates import Template
+    from ptcompile.validate.core.context import Context
+
+_API_VERSION = "trainer.kubeflow.org/v1alpha1"
+_API = "Trainer {} pkg/apis/trainer/v1alpha1, facts/trainer"
+
+
+class TrainJob(Kind):
+    """A TrainJob."""
+
+    api_version = _API_VERSION
+    name = "TrainJob"
+    schema = "trainer.kubeflow.org/trainjob_v1alpha1.json"
+    rules = ("operators.trainer.rules.trainjob", "linting.image", *LAUNCH_RULES)
+    meeting = Meeting(roles=True, fixed_size=True)
+    launch_fields = LaunchFields(  # Trainer 2.3
+        options={
+            "nproc-per-node": (("spec", "trainer", "numProcPerNode"),),
+            "nnodes": (("spec", "trainer", "numNodes"),),
+        },
+        container=("spec", "trainer"),
+    )
+
+    def pods(self, manifest: Json, request: Request) -> Expansion:
+        from ptcompile.operators.trainer.pods import expand
+
+        return expand(manifest, request)
+
+    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+        from ptcompile.operators.trainer.failure import sentences
+
+        return sentences(manifest, others)
+
+    def runtime(self, manifest: Json, others: Iterable[Json], versions: Versions) -> Base:
+        from ptcompile.operators.trainer.runtimes import base
+
+        return base(manifest, others, versions)
+
+    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+        from ptcompile.operators.trainer.read import read
+
+        return read(manifest, others)
+
+    def status(self, live: Json) -> Status:
+        from ptcompile.operators.trainer.status import status
+
+        return status(live)
+
+    def following(self) -> Following:
+        from ptcompile.operators.trainer.following import FOLLOWING
+
+        return FOLLOWING
+
+    def in_current_fields(self, manifest: Json, release: Version) -> Json:
+        from ptcompile.operators.trainer.older_releases import today
+
+        return today(manifest, release)
+
+    def written_path(self, path: Path, release: Version) -> Path:
+        from ptcompile.operators.trainer.older_releases import written
+
+        return written(path, release)
+
+    def default(self, manifest: Json, *, complete: bool = False) -> Json:
+        from ptcompile.operators.trainer.webhook import default
+
+        return default(manifest, complete=complete)
+
+    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+        from ptcompile.operators.trainer.crd import train_job_rules
+
+        return train_job_rules(manifest)
+
+    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        from ptcompile.operators.trainer.webhook import check
+
+        return check(manifest, request)
+
+    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        from ptcompile.operators.trainer.controller import later
+
+        return later(manifest, request)
+
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+        from ptcompile.operators.trainer.pod_checks import train_job
+
+        train_job(manifest, spec, context, problems)
+
+    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+        from ptcompile.operators.trainer.update import FIXED
+
+        return FIXED
+
+    def validate_update(self, update: Update) -> Iterator[Problem]:
+        from ptcompile.operators.trainer.update import check
+
+        return check(update)
+
+
+class TrainingRuntime(Kind):
+    """A runtime of one namespace."""
+
+    api_version = _API_VERSION
+    name = "TrainingRuntime"
+    schema = "trainer.kubeflow.org/trainingruntime_v1alpha1.json"
+    rules = (*POD_RULES, "operators.trainer.rules.runtime")
+    meeting = Meeting(roles=True)
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        from ptcompile.operators.trainer.templates import of_runtime
+
+        return of_runtime(manifest)
+
+    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+        from ptcompile.operators.trainer.crd_runtime import training_runtime_rules
+
+        return training_runtime_rules(manifest)
+
+    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        from ptcompile.operators.trainer.webhook_runtime import check
+
+        return check(manifest, request)
+
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+        from ptcompile.operators.trainer.pod_checks import runtime
+
+        runtime(manifest, spec, context, problems)
+
+    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+        from ptcompile.operators.trainer.update import FIXED_IN_RUNTIMES
+
+        return FIXED_IN_RUNTIMES
+
+    def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+        from ptcompile.operators.trainer.update import later_jobs
+
+        return later_jobs(old)
+
+
+class ClusterTrainingRuntime(TrainingRuntime):
+    """A runtime of the whole cluster."""
+
+    name = "ClusterTrainingRuntime"
+    schema = "trainer.kubeflow.org/clustertrainingruntime_v1alpha1.json"
+    namespaced = False
+
+
+class Trainer(Operator):
+    """Kubeflow Trainer."""
+
+    folder = "trainer"
+    authority = "trainer"
+    release = "trainer"
+    kinds = (TrainJob(), TrainingRuntime(), ClusterTrainingRuntime())
+    target_name = "trainjob"
+    install = Install(
+        "trainer",
+        (
+            "trainjobs.trainer.kubeflow.org/v1alpha1",
+            "clustertrainingruntimes.trainer.kubeflow.org/v1alpha1",
+            "trainingruntimes.trainer.kubeflow.org/v1alpha1",
+        ),
+        kubernetes=(((2, 0), (1, 31)),),  # kubeflow.org, Trainer, Installation
+        brings=(("runtime", "torch-distributed", "a ClusterTrainingRuntime of Trainer's release"),),
+        requires="jobset",
+    )
+    features: Mapping[str, Feature] = {
+        "trainjob": Feature("trainer", (2, 0), "the kind TrainJob", _API.format("2.0")),
+        "pod-spec-overrides": Feature(
+            "trainer", (2, 0), "a TrainJob changes pods through podSpecOverrides", _API.format("2.0"), until=(2, 0)
+        ),
+        "pod-template-overrides": Feature(
+            "trainer",
+            (2, 1),
+            "podTemplateOverrides; with metadata, affinity and imagePullSecrets",
+            _API.format("2.1"),
+            until=(2, 1),
+        ),
+        "runtime-patches": Feature(
+            "trainer",
+            (2, 2),
+            "runtimePatches; with security contexts and terminationGracePeriodSeconds",
+            _API.format("2.2"),
+        ),
+        "nproc-words": Feature(
+            "trainer", (2, 0), "trainer.numProcPerNode may be auto, cpu or gpu", _API.format("2.1"), until=(2, 1)
+        ),
+        "trainjob-deadline": Feature("trainer", (2, 2), "spec.activeDeadlineSeconds of a TrainJob", _API.format("2.2")),
+        "trainer-volcano": Feature(
+            "trainer", (2, 1), "podGroupPolicy.volcano of a runtime", "Trainer 2.1 release notes, facts/trainer"
+        ),
+        "resources-merged": Feature(
+            "trainer",
+            (2, 3),
+            "resourcesPerNode is merged with the runtime's by name",
+            "Trainer 2.3, PR 3602, facts/trainer",
+        ),
+        "trainjob-managed-by": Feature(
+            "trainer", (2, 3), "managedBy is honored by the controller", "Trainer 2.3, PR 3681, facts/trainer"
+        ),
+    }
+
+    def target(self) -> Target:
+        from ptcompile.operators.trainer.emit import TRAINJOB
+
+        return TRAINJOB
+
+    def sentences(self) -> Mapping[str, str]:
+        from ptcompile.operators.trainer.sentences import SENTENCES
+
+        return SENTENCES
+
+    def defaults(self) -> Defaults:
+        from ptcompile.operators.trainer.defaults import DEFAULTS
+
+        return DEFAULTS
+
+    def platform_objects(self, manifests: Sequence[dict[str, Any]], versions: Versions) -> Iterator[dict[str, Any]]:
+        from ptcompile.operators.trainer.platform import objects
+
+        return objects(manifests, versions)

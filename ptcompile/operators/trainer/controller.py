@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, items, object_name, text
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import child, failure
+from ptcompile.operators.record import Request
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
 
-def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def later(manifest: Json, request: Request) -> Iterator[Problem]:
     """The JobSet that the controller makes is refused: names too long, patches that hit nothing; and panics."""
-    del versions
-    runtime, assumed = runtimes.find(manifest, others)
+    runtime, assumed = runtimes.find(manifest, request.others)
     if assumed:
         return
     if runtimes.policy_of(runtime) == "flux" and _no_nodes(at(manifest, "spec").get("trainer")):

@@ -36,8 +36,8 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.device_claims import accelerators_in
 from ptcompile.job.model import Group, Job, Role, Target, Wiring, map_templates
+from ptcompile.operators.all import has_feature
 from ptcompile.operators.common import endings
-from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
     RUN_POLICY,
     SPEC,
@@ -100,7 +100,7 @@ def _processes(job: Job, cluster: ClusterProfile) -> int | None:
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    if not there("trainjob", cluster.versions()):
+    if not has_feature("trainjob", cluster.versions()):
         yield cannot(
             SPEC, "TrainJob came with Trainer 2.0, and the profile names an older release", "use the target pytorchjob"
         )
@@ -163,7 +163,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         trainer["numProcPerNode"] = processes
     spec: dict[str, Any] = {"suspend": True} if job.run_policy.suspend else {}
     deadline = job.run_policy.active_deadline_seconds
-    if deadline is not None and there("trainjob-deadline", cluster.versions()):
+    if deadline is not None and has_feature("trainjob-deadline", cluster.versions()):
         spec["activeDeadlineSeconds"] = deadline
     spec |= managed_by(job, cluster)
     spec["runtimeRef"] = ref
@@ -187,7 +187,7 @@ def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
 
 def _own_deadline(job: Job, cluster: ClusterProfile) -> int | None:
     """The deadline in seconds that the runtime's Job must keep, since the TrainJob has no field for it."""
-    return None if there("trainjob-deadline", cluster.versions()) else job.run_policy.active_deadline_seconds
+    return None if has_feature("trainjob-deadline", cluster.versions()) else job.run_policy.active_deadline_seconds
 
 
 def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:

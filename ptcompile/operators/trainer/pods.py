@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from ptcompile.kubernetes.untyped import at, items, mapping, namespace, object_name, text
 from ptcompile.kubernetes.versions import Version
-from ptcompile.operators.common.expansion import Context, Expansion
+from ptcompile.operators.common.expansion import Expansion
 from ptcompile.operators.jobset import pods
+from ptcompile.operators.record import Request
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.build import Build
 from ptcompile.operators.trainer.merge import env_over, patched
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 
 
-def expand(manifest: Json, context: Context) -> Expansion:
+def expand(manifest: Json, request: Request) -> Expansion:
     """The runtime, patched and filled in, as a JobSet, and that JobSet's pods."""
-    runtime, assumed = runtimes.find(manifest, context.others, context.versions.trainer)
+    runtime, assumed = runtimes.find(manifest, request.others, request.versions.trainer)
     notes = []
     if assumed:
         name = text(at(manifest, "spec", "runtimeRef").get("name"))
         notes.append(f"runtime {name!r} is in no file and not built in: treated as a copy of torch-distributed")
-    build = _build(manifest, runtime, context.versions.trainer)
+    build = _build(manifest, runtime, request.versions.trainer)
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
     spec = {**build.spec, "suspend": at(manifest, "spec").get("suspend") is True}
@@ -40,7 +41,7 @@ def expand(manifest: Json, context: Context) -> Expansion:
         "metadata": {"name": object_name(manifest), "namespace": namespace(manifest)},
         "spec": {**spec, "replicatedJobs": build.jobs},
     }
-    world = pods.expand(made, context, main="node")
+    world = pods.expand(made, request, main="node")
     return Expansion(
         roles=world.roles,
         services=world.services,

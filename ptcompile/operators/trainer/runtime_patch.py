@@ -11,7 +11,7 @@ from __future__ import annotations
 from ptcompile.job import pod_template
 from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common.changes import there
+from ptcompile.operators.all import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def parts(template: PodTemplate, versions: Versions) -> Parts | None:
     trainer = {key: container.pop(key) for key in _TRAINER if key in container}
     del container["name"]
     metadata = written.get("metadata", {})
-    word, known, of_pod, of_container = next((row for row in _REACH if there(row[0], versions)), _REACH[0])
+    word, known, of_pod, of_container = next((row for row in _REACH if has_feature(row[0], versions)), _REACH[0])
     beyond = (metadata.keys() - known) | (pod.keys() - of_pod) | (container.keys() - of_container)
     if others or beyond:
         return None

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset.update import FIXED_FIELDS
+from ptcompile.operators.record import Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,17 +50,15 @@ _PATCHES: Final = {
 """The field of each release, newest last, and what the webhook calls it."""
 
 
-def check(
-    old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
-) -> Iterator[Problem]:
-    """What the webhook answers to a change; `touched` are the paths that differ."""
-    before, after = (at(one, "spec").get("suspend") is True for one in (old, new))
-    if before or (after and versions.trainer >= (2, 3)):
+def check(update: Update) -> Iterator[Problem]:
+    """What the webhook answers to a change; what differs is `update.touched`."""
+    before, after = (at(one, "spec").get("suspend") is True for one in (update.old, update.new))
+    if before or (after and update.versions.trainer >= (2, 3)):
         return
-    for path in touched:
+    for path in update.touched:
         name = path[1] if path[:1] == ("spec",) and len(path) > 1 else ""
         if name in _PATCHES:
-            when = "before or after the update" if versions.trainer >= (2, 3) else ""
+            when = "before or after the update" if update.versions.trainer >= (2, 3) else ""
             text = (
                 f"spec.{name}: Forbidden: {_PATCHES[name]} can only be modified when the TrainJob is suspended {when}"
             )

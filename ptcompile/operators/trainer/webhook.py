@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, integer, items, string_map, text, texts
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
 from ptcompile.operators.common.roundtrip import ZERO
-from ptcompile.operators.common.verdict import NOTHING, Known, refusal
+from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.record import Request
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
@@ -51,12 +51,12 @@ def default(manifest: Json, *, complete: bool = False) -> Json:
     return {**manifest, "spec": spec}
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
+def check(manifest: Json, request: Request) -> Iterator[Problem]:
     """Every condition at creation. A runtime that neither a file nor a release shows is taken to exist.
 
     Of such a one only a namesake of a built-in runtime is judged, as the copy of it that it most likely is.
 
-    `others` are the objects of the same stream, among them runtimes.
+    `request.others` are the objects of the same stream, among them runtimes.
     """
     spec = at(manifest, "spec")
     ref = at(spec, "runtimeRef")
@@ -65,13 +65,13 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known
         text_ = f"Invalid value: unsupported runtime: {kind}" if ref else "Required value"
         yield _say(("spec", "runtimeRef"), text_, f"use kind {' or '.join(runtimes.KINDS)} of {runtimes.GROUP}")
         return
-    found = runtimes.find(manifest, others)
-    if not known.decodes:
+    found = runtimes.find(manifest, request.others)
+    if not request.established.decodes:
         yield from undecodable(spec, _say, ("spec",))
     yield from _patches(items(spec.get("runtimePatches")))
     if found.assumed and text(ref.get("name")) not in runtimes.BUILTIN:
         return  # what a runtime in no file demands is unknown
-    yield from _initializers(spec, found.source, mounted=versions.trainer >= (2, 3))
+    yield from _initializers(spec, found.source, mounted=request.versions.trainer >= (2, 3))
     if runtimes.policy_of(found.source) == "torch":
         yield from _torch(spec, found.source)
     if at(found.source, "spec", "podGroupPolicy").get("volcano") is not None:

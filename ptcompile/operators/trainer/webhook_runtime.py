@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes.untyped import at, string_map
-from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import NOTHING, Known, refusal
+from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.record import Known, Request
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
@@ -24,14 +24,13 @@ _CONTAINERS = {
 _OFF = f"{runtimes.GROUP}/webhook-validation"
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
+def check(manifest: Json, request: Request) -> Iterator[Problem]:
     """Jobs with an ancestor label run once and have the container that a TrainJob fills in.
 
     The webhook does not look at a runtime whose label says so; what it would say is then said at stage "run".
     """
-    del versions, others
     off = string_map(at(manifest, "metadata").get("labels")).get(_OFF) == "disabled"
-    for problem in _check(manifest, known):
+    for problem in _check(manifest, request.established):
         yield problem._replace(stage="run") if off else problem
 
 

@@ -1,1 +1,197 @@
 """Volcano: Job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.operators.common.queue_marks import GROUP_NAME
+from ptcompile.operators.record import (
+    LAUNCH_RULES,
+    POD_RULES,
+    Additions,
+    Feature,
+    GroupMark,
+    Install,
+    Kind,
+    Meeting,
+    Operator,
+    Request,
+    Update,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.diagnostics import Problem
+    from ptcompile.job.model import Target
+    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.operators.common.defaults import Defaults
+    from ptcompile.operators.common.expansion import Expansion, Role
+    from ptcompile.operators.common.following import Following
+    from ptcompile.operators.common.pod_group import Shares
+    from ptcompile.operators.common.queue_system import QueueSystem
+    from ptcompile.operators.common.read import Read
+    from ptcompile.operators.common.status import Status
+    from ptcompile.operators.common.templates import Template
+    from ptcompile.validate.core.context import Context
+
+
+class VolcanoJob(Kind):
+    """A Job of Volcano's."""
+
+    api_version = "batch.volcano.sh/v1alpha1"
+    name = "Job"
+    schema = "batch.volcano.sh/job_v1alpha1.json"
+    rules = (*POD_RULES, "operators.volcano.rules", *LAUNCH_RULES)
+    word = "volcano"
+    meeting = Meeting(roles=True, ranked_by=("RANK", "MASTER_ADDR"), across_objects=True)
+    additions = Additions(env_of="Volcano", dns_policy=True, mounts=("/etc/volcano",), job_label="volcano.sh/job-name")
+    requests_default = False
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        from ptcompile.operators.volcano.templates import of
+
+        return of(manifest)
+
+    def pods(self, manifest: Json, request: Request) -> Expansion:
+        from ptcompile.operators.volcano.pods import expand
+
+        return expand(manifest, request)
+
+    def crowded(self, manifest: Json, versions: Versions) -> bool:
+        from ptcompile.operators.volcano.pods import crowded
+
+        return crowded(manifest, versions)
+
+    def too_wide(self, manifest: Json) -> Problem | None:
+        from ptcompile.operators.volcano.width import too_wide
+
+        return too_wide(manifest)
+
+    def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
+        from ptcompile.operators.volcano.gang import counted
+
+        return counted(group, roles)
+
+    def recreates(self, manifest: Json, template: Template) -> bool:
+        from ptcompile.operators.volcano.retries import recreated
+
+        return recreated(manifest, template)
+
+    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+        from ptcompile.operators.volcano.failure import sentences
+
+        return sentences(manifest, others)
+
+    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+        from ptcompile.operators.volcano.read import read
+
+        return read(manifest, others)
+
+    def status(self, live: Json) -> Status:
+        from ptcompile.operators.volcano.status import status
+
+        return status(live)
+
+    def following(self) -> Following:
+        from ptcompile.operators.volcano.following import FOLLOWING
+
+        return FOLLOWING
+
+    def default(self, manifest: Json, *, complete: bool = False) -> Json:
+        from ptcompile.operators.volcano.webhook import default
+
+        return default(manifest, complete=complete)
+
+    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        from ptcompile.operators.volcano.webhook import check
+
+        return check(manifest, request)
+
+    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        from ptcompile.operators.volcano.controller import later
+
+        return later(manifest, request)
+
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+        from ptcompile.operators.volcano.pod_checks import check
+
+        check(manifest, spec, context, problems)
+
+    def validate_update(self, update: Update) -> Iterator[Problem]:
+        from ptcompile.operators.volcano.update import check
+
+        return check(update)
+
+
+class PodGroup(Kind):
+    """A PodGroup of Volcano's."""
+
+    api_version = "scheduling.volcano.sh/v1beta1"
+    name = "PodGroup"
+    schema = "scheduling.volcano.sh/podgroup_v1beta1.json"
+    group_mark = GroupMark("volcano", "annotations", GROUP_NAME)  # Volcano 1.16
+
+
+class Volcano(Operator):
+    """Volcano."""
+
+    folder = "volcano"
+    authority = "volcano"
+    release = "volcano"
+    kinds = (VolcanoJob(), PodGroup())
+    title = "Volcano"
+    target_name = "volcano"
+    install = Install(
+        "volcano",
+        (
+            "jobs.batch.volcano.sh/v1alpha1",
+            "podgroups.scheduling.volcano.sh/v1beta1",
+            "queues.scheduling.volcano.sh/v1beta1",
+        ),
+        kubernetes=(((1, 0), (1, 16)),),  # README: CRDs of apiextensions.k8s.io/v1
+    )
+    features: Mapping[str, Feature] = {
+        "volcano-pytorch-plugin": Feature("volcano", (1, 7), "the pytorch plugin", "Volcano 1.7, facts/volcano"),
+        "volcano-world-size": Feature(
+            "volcano",
+            (1, 12),
+            "WORLD_SIZE counts the tasks master and worker alone",
+            "Volcano 1.12, issue 4238, facts/volcano",
+        ),
+        "volcano-restart-pod": Feature(
+            "volcano", (1, 12), "action RestartPod, event PodPending with a timeout", "Volcano 1.12, facts/volcano"
+        ),
+        "volcano-partitions": Feature(
+            "volcano", (1, 14), "partitionPolicy, RestartPartition, highestTierName", "Volcano 1.14, facts/volcano"
+        ),
+        "volcano-topology": Feature(
+            "volcano", (1, 11), "networkTopology of a Job and a PodGroup", "Volcano 1.11 release notes, facts/volcano"
+        ),
+    }
+    queue_system = "volcano"
+    gang_scheduler = "volcano"
+    probes = (("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),)
+    role_prefix = "vc-"  # VC_X_HOSTS of a task x (Volcano 1.16)
+
+    def target(self) -> Target:
+        from ptcompile.operators.volcano.emit import VOLCANO
+
+        return VOLCANO
+
+    def sentences(self) -> Mapping[str, str]:
+        from ptcompile.operators.volcano.sentences import SENTENCES
+
+        return SENTENCES
+
+    def defaults(self) -> Defaults:
+        from ptcompile.operators.volcano.defaults import DEFAULTS
+
+        return DEFAULTS
+
+    def queues(self) -> QueueSystem:
+        from ptcompile.operators.volcano.queues import QUEUES
+
+        return QUEUES

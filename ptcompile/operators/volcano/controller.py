@@ -10,6 +10,7 @@ from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import child, failure
+from ptcompile.operators.record import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +20,12 @@ _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
 
 
-def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+def later(manifest: Json, request: Request) -> Iterator[Problem]:
     """Names that are too long or have dots, and ports of the plugins that the pods cannot have."""
-    del others
     spec, name = at(manifest, "spec"), object_name(manifest)
     plugins = {str(k): texts(v) for k, v in at(spec, "plugins").items() if v is not None}
     tasks = items(spec.get("tasks"))
-    yield from _names(name, spec, tasks, plugins, versions)
+    yield from _names(name, spec, tasks, plugins, request.versions)
     queue = text(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
         why = f"the queue becomes a label of the pods, and a label has at most 63 characters (it has {len(queue)})"

@@ -22,7 +22,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, Role, Target, Wiring
-from ptcompile.operators.common.changes import there
+from ptcompile.operators.all import has_feature
 from ptcompile.operators.common.emitting import (
     RUN_POLICY,
     SPEC,
@@ -52,7 +52,7 @@ def _wiring(job: Job) -> Wiring:
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    if not there("volcano-pytorch-plugin", cluster.versions()):
+    if not has_feature("volcano-pytorch-plugin", cluster.versions()):
         yield cannot(SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset")
     yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
     policy = job.run_policy
@@ -63,13 +63,13 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield cannot((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", another)
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
     yield from pods_left(job, "a Volcano Job", "volcano", instead=instead)
-    if job.launch is None and not there("volcano-world-size", cluster.versions()):
+    if job.launch is None and not has_feature("volcano-world-size", cluster.versions()):
         for role in job.beside:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
             yield cannot(role_path(role), why, "use script or module, or use the target jobset")
     yield from endings.unsupported(job, cluster)
     yield from _rank_in_a_variable(job)
-    if not there("digit-first-service", cluster.versions()):
+    if not has_feature("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
     for role in job.roles:

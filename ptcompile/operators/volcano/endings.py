@@ -23,8 +23,8 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import UNLIMITED, Job, Role
+from ptcompile.operators.all import has_feature
 from ptcompile.operators.common import endings
-from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import SPEC, cannot
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """What Volcano cannot say of the end of a job, and what it does only roughly."""
     policy, again = job.run_policy, _again(job, cluster)
-    if policy.on_pod_failure == "RestartPod" and not there("volcano-restart-pod", cluster.versions()):
+    if policy.on_pod_failure == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
         why = "Volcano restarts single pods only since 1.12, and the profile names an older release"
         yield cannot(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
     if policy.on_disruption == "Count" and again == "RestartPod":
@@ -64,7 +64,7 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 def _again(job: Job, cluster: ClusterProfile) -> OnPodFailure:
     again = endings.on_pod_failure(job, whole=True)
-    alone = again == "RestartPod" and there("volcano-restart-pod", cluster.versions())
+    alone = again == "RestartPod" and has_feature("volcano-restart-pod", cluster.versions())
     return again if alone or again != "RestartPod" else "RestartJob"
 
 

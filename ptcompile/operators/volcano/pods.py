@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
+from ptcompile.operators.common.expansion import Expansion, PodView, Role, template_parts
+from ptcompile.operators.record import Request
 from ptcompile.operators.volcano.plugins import PLUGINS
 from ptcompile.operators.volcano.tasks import Change, Task, VolcanoJob
 
@@ -24,12 +25,12 @@ _BUDGETS = ("jdb-min-available", "jdb-max-unavailable")
 _NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
 
 
-def expand(manifest: Json, context: Context) -> Expansion:
+def expand(manifest: Json, request: Request) -> Expansion:
     """The pods of each task in the order of the list, and what the plugins add around them.
 
     Volcano runs its plugins in random order, pod by pod; here they run in the order of their names.
     """
-    job = read(manifest, context)
+    job = read(manifest, request)
     plugins = {name: PLUGINS[name](job, args) for name, args in sorted(job.plugins.items()) if name in PLUGINS}
     changes = [p.change for p in plugins.values() if p.change]
     given = string_map(at(manifest, "metadata").get("annotations"))
@@ -47,7 +48,7 @@ def expand(manifest: Json, context: Context) -> Expansion:
     )
 
 
-def read(manifest: Json, context: Context) -> VolcanoJob:
+def read(manifest: Json, request: Request) -> VolcanoJob:
     """The job after the mutating webhook's defaults (1.3): task names, queue, scheduler, plugins that others need."""
     spec = at(manifest, "spec")
     tasks = tuple(
@@ -65,7 +66,7 @@ def read(manifest: Json, context: Context) -> VolcanoJob:
         plugins.setdefault("svc", [])
     if "mpi" in plugins:
         plugins.setdefault("ssh", [])
-    return VolcanoJob(object_name(manifest), namespace(manifest), spec, tasks, plugins, context.versions.volcano)
+    return VolcanoJob(object_name(manifest), namespace(manifest), spec, tasks, plugins, request.versions.volcano)
 
 
 _MOST_TASKS = 256
@@ -75,7 +76,7 @@ _MOST_TASKS = 256
 def crowded(manifest: Json, versions: Versions) -> bool:
     """Whether the svc plugin tells each pod the hosts of more tasks than rules look at."""
     tasks = items(at(manifest, "spec").get("tasks"))
-    return len(tasks) > _MOST_TASKS and "svc" in read(manifest, Context(versions=versions)).plugins
+    return len(tasks) > _MOST_TASKS and "svc" in read(manifest, Request(versions=versions)).plugins
 
 
 def _base(job: VolcanoJob, task: Task) -> Json:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ptcompile.kubernetes.untyped import at, items
-from ptcompile.linting.templates import Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
+    from ptcompile.operators.common.templates import Template
 
 _AGAIN = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
 
@@ -17,4 +17,7 @@ def recreated(manifest: Json, template: Template) -> bool:
     spec = at(manifest, "spec")
     parts = (spec, *items(spec.get("tasks")))
     policies = [one for part in parts for one in items(part.get("policies"))]
-    return any(one.get("action") in _AGAIN for one in policies) or template.spec.get("restartPolicy") == "OnFailure"
+    return (
+        any(one.get("action") in _AGAIN for one in policies)
+        or at(template.template, "spec").get("restartPolicy") == "OnFailure"
+    )

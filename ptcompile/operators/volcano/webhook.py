@@ -11,7 +11,8 @@ from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import NOTHING, Known, refusal
+from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.record import Known, Request
 from ptcompile.operators.volcano.webhook_policies import policies
 from ptcompile.operators.volcano.webhook_template import template, whole_cpus
 from ptcompile.validate.same import same
@@ -84,9 +85,8 @@ def _plugins(given: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known: Known = NOTHING) -> Iterator[Problem]:
+def check(manifest: Json, request: Request) -> Iterator[Problem]:
     """Conditions V1 to V27 of the webhook, those of them that need no cluster. Queues are taken to exist."""
-    del others
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         if spec is None:
@@ -103,11 +103,11 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = (), known
         yield missing
         return
     name = object_name(manifest)
-    if not known.decodes:
+    if not request.established.decodes:
         yield from undecodable(spec, _say, ("spec",))
     yield from _topology(at(spec, "networkTopology"), ("spec", "networkTopology"))
-    yield from _tasks(name, tasks, versions, known)
-    yield from _job(name, spec, tasks, versions)
+    yield from _tasks(name, tasks, request.versions, request.established)
+    yield from _job(name, spec, tasks, request.versions)
 
 
 def _mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:

@@ -8,7 +8,8 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.untyped import at, items, mapping, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common.verdict import NOTHING, Known, refusal
+from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.record import Known
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pod import pod_spec
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _say = refusal("volcano")
 
 
-def template(task: Json, path: Path, versions: Versions, known: Known = NOTHING) -> Iterator[Problem]:
+def template(task: Json, path: Path, versions: Versions, known: Known) -> Iterator[Problem]:
     """What the webhook says to a task's template, at stage "apply" and with Volcano's authority."""
     spec = at(task, "template").get("spec")
     here = (*path, "template", "spec")

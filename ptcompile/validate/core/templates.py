@@ -6,11 +6,11 @@ or replica gets wrong stands outside it, since the template alone is a good pod.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators import all as operators
+from ptcompile.operators.all import kind_named
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
@@ -21,9 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Check = Callable[[Mapping[str, Any], dict[str, Any], Context, f.Found], None]
-    """An operator's `pod_checks`: manifest, its spec, the server, and where the problems go."""
-
 
 def template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
     """What the server answers to the pods (and child Jobs, and claims) that an operator makes of a manifest.
@@ -31,11 +28,10 @@ def template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator
     Empty for kinds without templates. The stage is "pod", the authority kube-apiserver.
     """
     spec = manifest.get("spec")
-    check: Check | None = operators.part(kind_of(manifest), "pod_checks")
-    if check is None or type(spec) is not dict:
+    if type(spec) is not dict:
         return iter(())
     found: f.Found = []
-    check(manifest, spec, context, found)
+    kind_named(kind_of(manifest)).check_children(manifest, spec, context, found)
     return f.at_stage(found, "pod")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators.all import record
+from ptcompile.operators.all import kind_named
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.validate.core.other_templates import TEMPLATES, templates_at
 
@@ -32,7 +32,7 @@ def pods_of(manifest: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, An
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     key = kind_of(manifest)
     found: list[tuple[Path, Any]] = []
-    if record(key).namespaced:
+    if kind_named(key).namespaced:
         found += [(one.path, one.template) for one in templates_of(key, manifest)]
     for steps in PLACES.get(kind, ()):
         found += templates_at(manifest, steps)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common.changes import changes, there
+from ptcompile.operators.all import FEATURES, has_feature
 
 
-@pytest.mark.parametrize("name", changes())
+@pytest.mark.parametrize("name", FEATURES)
 def test_a_row_names_an_operator_and_its_source(name: str) -> None:
-    change = changes()[name]
+    change = FEATURES[name]
     assert change.operator in Versions._fields
     assert change.what
     assert change.source
@@ -32,11 +32,11 @@ def test_a_row_names_an_operator_and_its_source(name: str) -> None:
 )
 def test_trainer_by_release(trainer: tuple[int, int], words: list[str]) -> None:
     """docs/facts/trainer.md#what-releases-changed."""
-    rows = [name for name, change in changes().items() if change.operator == "trainer" and name != "trainjob"]
-    assert sorted(name for name in rows if there(name, Versions(trainer=trainer))) == sorted(words)
+    rows = [name for name, change in FEATURES.items() if change.operator == "trainer" and name != "trainjob"]
+    assert sorted(name for name in rows if has_feature(name, Versions(trainer=trainer))) == sorted(words)
 
 
 def test_the_newest_release_has_what_none_took_away() -> None:
-    assert [name for name in changes() if not there(name, Versions())] == [
-        name for name, change in changes().items() if change.until is not None
+    assert [name for name in FEATURES if not has_feature(name, Versions())] == [
+        name for name, change in FEATURES.items() if change.until is not None
     ]

@@ -9,7 +9,7 @@ from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.common.expansion import Context
+from ptcompile.operators.record import Request
 from ptcompile.operators.volcano.plugin_pytorch import FLAGS as PYTORCH
 from ptcompile.operators.volcano.pods import read
 from ptcompile.operators.volcano.tasks import Task, VolcanoJob
@@ -52,7 +52,7 @@ def volcano(subject: Subject) -> VolcanoJob:
 
 
 def _read(subject: Subject) -> VolcanoJob:
-    return read(subject.manifest, Context(versions=subject.versions))
+    return read(subject.manifest, Request(versions=subject.versions))
 
 
 class Policy(NamedTuple):

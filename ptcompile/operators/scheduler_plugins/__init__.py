@@ -1,0 +1,30 @@
+"""scheduler-plugins of Kubernetes: coscheduling, by a label on pods."""
+
+from __future__ import annotations
+
+from ptcompile.operators.common.queue_marks import GROUP_LABEL
+from ptcompile.operators.record import GroupMark, Install, Kind, Operator
+
+
+class PodGroup(Kind):
+    """A PodGroup of scheduler-plugins."""
+
+    api_version = "scheduling.x-k8s.io/v1alpha1"
+    name = "PodGroup"
+    schema = "scheduling.x-k8s.io/podgroup_v1alpha1.json"
+    group_mark = GroupMark("coscheduling", "labels", GROUP_LABEL)
+
+
+class SchedulerPlugins(Operator):
+    """scheduler-plugins."""
+
+    folder = "scheduler_plugins"
+    authority = "kube-apiserver"
+    release = "kubernetes"  # its own releases are not told apart
+    kinds = (PodGroup(),)
+    install = Install(
+        "scheduler-plugins",
+        ("podgroups.scheduling.x-k8s.io/v1alpha1",),
+        purpose="schedules the pods of a job together",
+    )
+    gang_scheduler = "scheduler-plugins"
