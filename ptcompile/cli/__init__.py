@@ -10,7 +10,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 
 from ptcompile.about import __version__
 from ptcompile.cli import files
@@ -225,36 +224,116 @@ def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     one.set_defaults(run=_schema)
 
 
-def _add_of(module: str) -> _Add:
-    """The `add` of a command's module, which is imported when the command is wanted."""
+def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.simulate_command import add
 
-    def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-        import_module(f"ptcompile.cli.{module}").add(commands)
-
-    return add
+    add(commands)
 
 
-_PLATFORM: Final = _add_of("platform_command")
+def _add_rehearse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.rehearse_command import add
+
+    add(commands)
+
+
+def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.explain_command import add
+
+    add(commands)
+
+
+def _add_diff(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.diff_command import add
+
+    add(commands)
+
+
+def _add_import(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.import_command import add
+
+    add(commands)
+
+
+def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.convert_command import add
+
+    add(commands)
+
+
+def _add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.rules_command import add
+
+    add(commands)
+
+
+def _add_init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.init_command import add
+
+    add(commands)
+
+
+def _add_flyte(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.flyte_command import add
+
+    add(commands)
+
+
+def _add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.targets_command import add
+
+    add(commands)
+
+
+def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.plugins_command import add
+
+    add(commands)
+
+
+def _add_server(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.server_command import add
+
+    add(commands)
+
+
+def _add_watch(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.watch_command import add
+
+    add(commands)
+
+
+def _add_completion(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.completion_command import add
+
+    add(commands)
+
+
+def _add_platform(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.platform_command import add
+
+    add(commands)
+
+
 _ADD: Final[dict[str, _Add]] = {
     "compile": _add_compile,
     "lint": _add_lint,
-    "simulate": _add_of("simulate_command"),
-    "rehearse": _add_of("rehearse_command"),
-    "explain": _add_of("explain_command"),
-    "diff": _add_of("diff_command"),
-    "import": _add_of("import_command"),
-    "convert": _add_of("convert_command"),
-    "platform": _PLATFORM,
-    "requires": _PLATFORM,
-    "rules": _add_of("rules_command"),
+    "simulate": _add_simulate,
+    "rehearse": _add_rehearse,
+    "explain": _add_explain,
+    "diff": _add_diff,
+    "import": _add_import,
+    "convert": _add_convert,
+    "platform": _add_platform,
+    "requires": _add_platform,
+    "rules": _add_rules,
     "schema": _add_schema,
-    "init": _add_of("init_command"),
-    "flyte": _add_of("flyte_command"),
-    "targets": _add_of("targets_command"),
-    "plugins": _add_of("plugins_command"),
-    "server": _add_of("server_command"),
-    "watch": _add_of("watch_command"),
-    "completion": _add_of("completion_command"),
+    "init": _add_init,
+    "flyte": _add_flyte,
+    "targets": _add_targets,
+    "plugins": _add_plugins,
+    "server": _add_server,
+    "watch": _add_watch,
+    "completion": _add_completion,
 }
 """Each command's place in the parser, in the order that --help shows."""
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile.cli import files
 from ptcompile.typed import NamedTuple
@@ -13,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-SHELLS: Final = ("bash", "zsh", "fish")
-"""A module of `cli.shells` each."""
 _EPILOG = """\
   bash   ptcompile completion bash > ~/.local/share/bash-completion/completions/ptcompile
   zsh    ptcompile completion zsh > "${fpath[1]}/_ptcompile"
@@ -44,6 +41,28 @@ class Command(NamedTuple):
     """What may stand in place of an option beside files."""
 
 
+def _bash(commands: Sequence[Command]) -> str:
+    from ptcompile.cli.shells.bash import script
+
+    return script(commands)
+
+
+def _zsh(commands: Sequence[Command]) -> str:
+    from ptcompile.cli.shells.zsh import script
+
+    return script(commands)
+
+
+def _fish(commands: Sequence[Command]) -> str:
+    from ptcompile.cli.shells.fish import script
+
+    return script(commands)
+
+
+_SHELLS: Final[dict[str, Callable[[Sequence[Command]], str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+SHELLS: Final = tuple(_SHELLS)
+
+
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
     one = commands.add_parser(
@@ -59,8 +78,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the script of a shell."""
-    module = import_module(f"ptcompile.cli.shells.{options.shell}")
-    return files.write_stdout(module.script(list(every_command())))
+    return files.write_stdout(_SHELLS[options.shell](list(every_command())))
 
 
 def every_command() -> Iterator[Command]:

@@ -121,9 +121,9 @@ def _check_releases(
     """Warn where an operator of these jobs asks for a newer Kubernetes than the profile's."""
     from ptcompile import streams
     from ptcompile.prerequisites.oldest import too_old
-    from ptcompile.prerequisites.requirements import built_for, operators_of
+    from ptcompile.prerequisites.requirements import operators_of, target_of
 
-    jobs = [built_for(one, profile, target) for one in specs]
+    jobs = [(target_of(one, profile, target), one) for one in specs]
     problems = list(too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
     if problems and path is not None:
         content = files.read(path)

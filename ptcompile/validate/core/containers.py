@@ -14,9 +14,9 @@ from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.env import check_env, check_env_from
 from ptcompile.validate.core.gates import ON_SINCE, is_dropped
-from ptcompile.validate.core.later import later
 from ptcompile.validate.core.mounts import check_devices, check_mounts
 from ptcompile.validate.core.ports import check_ports
+from ptcompile.validate.core.probes import check_lifecycle, check_probe
 from ptcompile.validate.core.resources import check_resources
 from ptcompile.validate.core.security import check_container_security
 
@@ -158,9 +158,9 @@ _FIELDS: Final[dict[str, Check]] = {
     "ports": check_ports,
     "volumeMounts": check_mounts,
     "volumeDevices": check_devices,
-    "livenessProbe": later("probes:check_probe"),
-    "readinessProbe": later("probes:check_probe"),
-    "startupProbe": later("probes:check_probe"),
-    "lifecycle": later("probes:check_lifecycle"),
+    "livenessProbe": check_probe,
+    "readinessProbe": check_probe,
+    "startupProbe": check_probe,
+    "lifecycle": check_lifecycle,
     "securityContext": check_container_security,
 }

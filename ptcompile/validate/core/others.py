@@ -7,7 +7,6 @@ imported when one comes by.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes import names
@@ -21,36 +20,141 @@ if TYPE_CHECKING:
 
     Check = Callable[[Mapping[str, Any], Context, f.Found], None]
 
-_RULES: Final[dict[tuple[str, str], str]] = {
-    ("", "PersistentVolume"): "persistent_volume.check_persistent_volume",
-    ("", "ResourceQuota"): "quota.check_quota",
-    ("", "LimitRange"): "limit_range.check_limit_range",
-    ("", "ReplicationController"): "replicas.check_replication_controller",
-    ("", "PodTemplate"): "replicas.check_pod_template",
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): "custom_definition.check_custom_definition",
-    ("apps", "Deployment"): "replicas.check_deployment",
-    ("apps", "ReplicaSet"): "replicas.check_replica_set",
-    ("apps", "DaemonSet"): "daemon_set.check_daemon_set",
-    ("apps", "StatefulSet"): "stateful_set.check_stateful_set",
-    ("autoscaling", "HorizontalPodAutoscaler"): "autoscaler.check_autoscaler",
-    ("batch", "CronJob"): "cron_job.check_cron_job",
-    ("coordination.k8s.io", "Lease"): "lease.check_lease",
-    ("networking.k8s.io", "Ingress"): "ingress.check_ingress",
-    ("networking.k8s.io", "IngressClass"): "ingress.check_ingress_class",
-    ("node.k8s.io", "RuntimeClass"): "runtime_class.check_runtime_class",
-    ("policy", "PodDisruptionBudget"): "disruption.check_disruption_budget",
-    ("rbac.authorization.k8s.io", "ClusterRole"): "roles.check_cluster_role",
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): "roles.check_cluster_role_binding",
-    ("rbac.authorization.k8s.io", "Role"): "roles.check_role",
-    ("rbac.authorization.k8s.io", "RoleBinding"): "roles.check_role_binding",
-    ("resource.k8s.io", "DeviceClass"): "device_claims.check_device_class",
-    ("resource.k8s.io", "ResourceClaim"): "device_claims.check_resource_claim",
-    ("resource.k8s.io", "ResourceClaimTemplate"): "device_claims.check_resource_claim_template",
-    ("scheduling.k8s.io", "PriorityClass"): "priority_class.check_priority_class",
-    ("storage.k8s.io", "StorageClass"): "storage_class.check_storage_class",
-    ("storage.k8s.io", "VolumeAttributesClass"): "storage_class.check_volume_attributes_class",
+
+def _core() -> Mapping[str, Check]:
+    from ptcompile.validate.core.limit_range import check_limit_range
+    from ptcompile.validate.core.persistent_volume import check_persistent_volume
+    from ptcompile.validate.core.quota import check_quota
+    from ptcompile.validate.core.replicas import check_pod_template, check_replication_controller
+
+    return {
+        "PersistentVolume": check_persistent_volume,
+        "ResourceQuota": check_quota,
+        "LimitRange": check_limit_range,
+        "ReplicationController": check_replication_controller,
+        "PodTemplate": check_pod_template,
+    }
+
+
+def _apiextensions() -> Mapping[str, Check]:
+    from ptcompile.validate.core.custom_definition import check_custom_definition
+
+    return {"CustomResourceDefinition": check_custom_definition}
+
+
+def _apps() -> Mapping[str, Check]:
+    from ptcompile.validate.core.daemon_set import check_daemon_set
+    from ptcompile.validate.core.replicas import check_deployment, check_replica_set
+    from ptcompile.validate.core.stateful_set import check_stateful_set
+
+    return {
+        "Deployment": check_deployment,
+        "ReplicaSet": check_replica_set,
+        "DaemonSet": check_daemon_set,
+        "StatefulSet": check_stateful_set,
+    }
+
+
+def _autoscaling() -> Mapping[str, Check]:
+    from ptcompile.validate.core.autoscaler import check_autoscaler
+
+    return {"HorizontalPodAutoscaler": check_autoscaler}
+
+
+def _batch() -> Mapping[str, Check]:
+    from ptcompile.validate.core.cron_job import check_cron_job
+
+    return {"CronJob": check_cron_job}
+
+
+def _coordination() -> Mapping[str, Check]:
+    from ptcompile.validate.core.lease import check_lease
+
+    return {"Lease": check_lease}
+
+
+def _networking() -> Mapping[str, Check]:
+    from ptcompile.validate.core.ingress import check_ingress, check_ingress_class
+
+    return {
+        "Ingress": check_ingress,
+        "IngressClass": check_ingress_class,
+    }
+
+
+def _node() -> Mapping[str, Check]:
+    from ptcompile.validate.core.runtime_class import check_runtime_class
+
+    return {"RuntimeClass": check_runtime_class}
+
+
+def _policy() -> Mapping[str, Check]:
+    from ptcompile.validate.core.disruption import check_disruption_budget
+
+    return {"PodDisruptionBudget": check_disruption_budget}
+
+
+def _rbac() -> Mapping[str, Check]:
+    from ptcompile.validate.core.roles import (
+        check_cluster_role,
+        check_cluster_role_binding,
+        check_role,
+        check_role_binding,
+    )
+
+    return {
+        "ClusterRole": check_cluster_role,
+        "ClusterRoleBinding": check_cluster_role_binding,
+        "Role": check_role,
+        "RoleBinding": check_role_binding,
+    }
+
+
+def _resource() -> Mapping[str, Check]:
+    from ptcompile.validate.core.device_claims import (
+        check_device_class,
+        check_resource_claim,
+        check_resource_claim_template,
+    )
+
+    return {
+        "DeviceClass": check_device_class,
+        "ResourceClaim": check_resource_claim,
+        "ResourceClaimTemplate": check_resource_claim_template,
+    }
+
+
+def _scheduling() -> Mapping[str, Check]:
+    from ptcompile.validate.core.priority_class import check_priority_class
+
+    return {"PriorityClass": check_priority_class}
+
+
+def _storage() -> Mapping[str, Check]:
+    from ptcompile.validate.core.storage_class import check_storage_class, check_volume_attributes_class
+
+    return {
+        "StorageClass": check_storage_class,
+        "VolumeAttributesClass": check_volume_attributes_class,
+    }
+
+
+_RULES: Final[dict[str, Callable[[], Mapping[str, Check]]]] = {
+    "": _core,
+    "apiextensions.k8s.io": _apiextensions,
+    "apps": _apps,
+    "autoscaling": _autoscaling,
+    "batch": _batch,
+    "coordination.k8s.io": _coordination,
+    "networking.k8s.io": _networking,
+    "node.k8s.io": _node,
+    "policy": _policy,
+    "rbac.authorization.k8s.io": _rbac,
+    "resource.k8s.io": _resource,
+    "scheduling.k8s.io": _scheduling,
+    "storage.k8s.io": _storage,
 }
-"""Module and function of each kind's rules, by API group and kind."""
+"""The checks of the kinds with rules, by API group; its modules are imported when an object of the group comes by."""
 
 
 def why_not_path_segment(name: str) -> str | None:
@@ -107,8 +211,6 @@ def other_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Pr
             ]
     if kind[0] not in _COUNTED:
         check_generation(manifest, found)
-    if kind in _RULES:
-        module, _, function = _RULES[kind].partition(".")
-        check: Check = getattr(import_module(f"ptcompile.validate.core.{module}"), function)
+    if kind[0] in _RULES and (check := _RULES[kind[0]]().get(kind[1])) is not None:
         check(manifest, context, found)
     return iter(found)

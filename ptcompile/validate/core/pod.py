@@ -7,14 +7,27 @@ from collections.abc import Callable, Iterator, Mapping
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
+from ptcompile.validate.core.affinity import check_affinity
 from ptcompile.validate.core.containers import RESTART, check_containers
 from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.dns import (
+    check_dns_config,
+    check_dns_policy,
+    check_host_aliases,
+    check_hostname_override,
+    check_label_field,
+)
 from ptcompile.validate.core.gates import ON_SINCE, is_dropped
-from ptcompile.validate.core.later import later
 from ptcompile.validate.core.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.validate.core.pod_admission import check_os, check_pod_alone
 from ptcompile.validate.core.ports import check_host_ports
 from ptcompile.validate.core.resources import check_amounts, check_pod_resources
+from ptcompile.validate.core.scheduling import (
+    check_node_selector,
+    check_scheduling_gates,
+    check_spread,
+    check_tolerations,
+)
 from ptcompile.validate.core.security import ID_MAX, check_host_namespaces, check_host_process, check_pod_security
 from ptcompile.validate.core.volumes import check_volumes, named
 
@@ -175,19 +188,19 @@ _FIELDS: Final[Mapping[str, Check]] = {
     "volumes": check_volumes,
     "restartPolicy": _check_restart,
     "activeDeadlineSeconds": _check_deadline,
-    "dnsPolicy": later("dns:check_dns_policy"),
-    "dnsConfig": later("dns:check_dns_config"),
-    "nodeSelector": later("scheduling:check_node_selector"),
+    "dnsPolicy": check_dns_policy,
+    "dnsConfig": check_dns_config,
+    "nodeSelector": check_node_selector,
     "securityContext": check_pod_security,
-    "affinity": later("affinity:check_affinity"),
-    "tolerations": later("scheduling:check_tolerations"),
-    "topologySpreadConstraints": later("scheduling:check_spread"),
-    "schedulingGates": later("scheduling:check_scheduling_gates"),
+    "affinity": check_affinity,
+    "tolerations": check_tolerations,
+    "topologySpreadConstraints": check_spread,
+    "schedulingGates": check_scheduling_gates,
     "readinessGates": _check_readiness_gates,
-    "hostAliases": later("dns:check_host_aliases"),
-    "hostname": later("dns:check_label_field"),
-    "subdomain": later("dns:check_label_field"),
-    "hostnameOverride": later("dns:check_hostname_override"),
+    "hostAliases": check_host_aliases,
+    "hostname": check_label_field,
+    "subdomain": check_label_field,
+    "hostnameOverride": check_hostname_override,
     "serviceAccountName": _check_subdomain_name,
     "serviceAccount": _check_old_account,
     "nodeName": _check_subdomain_name,

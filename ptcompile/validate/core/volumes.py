@@ -13,8 +13,9 @@ from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.gates import is_dropped
-from ptcompile.validate.core.later import later
 from ptcompile.validate.core.mounts import why_not_forward
+from ptcompile.validate.core.volume_devices import check_csi, check_fc, check_flocker, check_iscsi
+from ptcompile.validate.core.volume_files import check_config_map, check_downward, check_projected, check_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,19 +166,19 @@ _SOURCES: Final[dict[str, Source]] = {
     "gitRepo": _check_git,
     "gcePersistentDisk": _check_disk,
     "awsElasticBlockStore": _check_disk,
-    "secret": later("volume_files:check_secret"),
+    "secret": check_secret,
     "nfs": _check_nfs,
-    "iscsi": later("volume_devices:check_iscsi"),
+    "iscsi": check_iscsi,
     "glusterfs": _requiring("endpoints", "path"),
     "persistentVolumeClaim": _check_claim,
     "rbd": _requiring("monitors", "image"),
     "cinder": _requiring("volumeID"),
     "cephfs": _requiring("monitors"),
-    "flocker": later("volume_devices:check_flocker"),
-    "downwardAPI": later("volume_files:check_downward"),
-    "fc": later("volume_devices:check_fc"),
+    "flocker": check_flocker,
+    "downwardAPI": check_downward,
+    "fc": check_fc,
     "flexVolume": _check_flex,
-    "configMap": later("volume_files:check_config_map"),
+    "configMap": check_config_map,
     "azureFile": _requiring("secretName", "shareName"),
     "vsphereVolume": _requiring("volumePath"),
     "quobyte": _requiring("registry", "volume"),
@@ -186,8 +187,8 @@ _SOURCES: Final[dict[str, Source]] = {
     "portworxVolume": _requiring("volumeID"),
     "scaleIO": _requiring("gateway", "system", "volumeName"),
     "storageos": _requiring(),
-    "projected": later("volume_files:check_projected"),
-    "csi": later("volume_devices:check_csi"),
+    "projected": check_projected,
+    "csi": check_csi,
     "ephemeral": _check_ephemeral,
     "image": _check_image,
 }
