@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 def check_custom_definition(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
     """Check the schemas. What else the server demands of a CRD (names, columns, conversion) is not checked."""
+    from ptcompile.validate.definitions.cel_cost import crd_cost_problems
     from ptcompile.validate.definitions.crd_schema import crd_schema_problems
 
-    found += crd_schema_problems(manifest)
+    # as on the server, rules are estimated only in a schema that is sound
+    found += crd_schema_problems(manifest) or crd_cost_problems(manifest)

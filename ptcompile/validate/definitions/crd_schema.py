@@ -3,7 +3,7 @@
 Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go (what OpenAPI may say in a CRD),
 pkg/apiserver/schema/validation.go and complete.go (structural schemas). As there, a schema that does not decode is not
 validated further, and one with a field that CRDs do not support is not asked whether it is structural. Defaults and
-CEL expressions are not validated.
+the types in CEL expressions are not validated; what the expressions cost is in `cel_cost`.
 """
 
 from __future__ import annotations
@@ -46,15 +46,19 @@ _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInva
 def crd_schema_problems(crd: Node) -> list[Problem]:
     """Validate the schemas of all versions of a CRD, served or not."""
     found: f.Found = []
-    spec = f.mapping(crd.get("spec"))
-    every = spec.get("versions")
+    for path, schema, status in schemas_of(crd):
+        found += _mistyped(schema, path) or _refused(schema, path, status)
+    return found
+
+
+def schemas_of(crd: Node) -> Iterator[tuple[Path, Node, bool]]:
+    """Yield the path and schema of each version of a CRD, and whether its status is a subresource."""
+    every = f.mapping(crd.get("spec")).get("versions")
     for index, version in enumerate(every if isinstance(every, list) else ()):
         schema = f.mapping(f.mapping(version).get("schema")).get("openAPIV3Schema")
         if isinstance(schema, dict):
-            path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
             status = f.mapping(f.mapping(version).get("subresources")).get("status") is not None
-            found += _mistyped(schema, path) or _refused(schema, path, status)
-    return found
+            yield ("spec", "versions", index, "schema", "openAPIV3Schema"), schema, status
 
 
 def _mistyped(schema: Node, path: Path) -> list[Problem]:
