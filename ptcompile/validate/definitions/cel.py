@@ -26,7 +26,7 @@ __all__ = ["CelError", "CostError", "UncheckedError", "checked", "evaluate", "fr
 PER_CALL: Final = 1_000_000
 """Steps of one evaluation: `PerCallLimit` of the API server (apiserver `pkg/apis/cel/config.go`)."""
 _LEAST: Final = 10_000
-_PER_VALUE: Final = 200
+_PER_VALUE: Final = 100
 """Steps for each value of an object, so that the time of a run grows as the size of its input."""
 _OVERHEAD: Final = 5
 """Steps that an evaluation costs by itself."""

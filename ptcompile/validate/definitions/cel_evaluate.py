@@ -344,10 +344,16 @@ def _called(name: str, arguments: list[Node], names: frozenset[str]) -> Run:
     given = [compiled(one, names) for one in arguments]
 
     def run(scope: Scope) -> Any:
-        spend(scope[""], 1)
-        return _invoke(functions, scope, [one(scope) for one in given])
+        values = [one(scope) for one in given]
+        # most of these functions parse a text, which takes longer than other steps
+        spend(scope[""], _CALL + sum(len(one) for one in values if type(one) is str) // 10)
+        return _invoke(functions, scope, values)
 
     return run
+
+
+_CALL: Final = 5
+"""Steps of a function that is no method of a value."""
 
 
 def _has(arguments: list[Node], names: frozenset[str]) -> Run:

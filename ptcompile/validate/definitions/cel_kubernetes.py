@@ -185,20 +185,21 @@ def _cidr(_budget: Budget, text: str) -> Cidr:
     return read
 
 
-def _network(cidr: Cidr) -> Any:
+def _network(budget: Budget, cidr: Cidr) -> Any:
+    spend(budget, 10)
     return ipaddress.ip_network((int(cidr.ip), cidr.bits) if cidr.ip.version == 6 else f"{cidr.ip}/{cidr.bits}", False)
 
 
-def _contains_ip(_budget: Budget, cidr: Cidr, address: Address) -> bool:
-    return address.ip.version == cidr.ip.version and address.ip in _network(cidr)
+def _contains_ip(budget: Budget, cidr: Cidr, address: Address) -> bool:
+    return address.ip.version == cidr.ip.version and address.ip in _network(budget, cidr)
 
 
 def _contains_cidr(budget: Budget, cidr: Cidr, other: Cidr) -> bool:
     return other.bits >= cidr.bits and _contains_ip(budget, cidr, Address(other.ip))
 
 
-def _masked(_budget: Budget, cidr: Cidr) -> Cidr:
-    return Cidr(_network(cidr).network_address, cidr.bits)
+def _masked(budget: Budget, cidr: Cidr) -> Cidr:
+    return Cidr(_network(budget, cidr).network_address, cidr.bits)
 
 
 # semantic versions
