@@ -45,9 +45,13 @@ settings.load_profile(PROFILE)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose a seed where examples are new, before hypothesis reads its option; workers of xdist get the same."""
+    """Choose a seed where examples are new, before hypothesis reads its option; workers of xdist get the same.
+
+    .ci/run sets HYPOTHESIS_SEED from the commit, so that a failure is there again when the commit is run again.
+    """
     if not settings.get_profile(PROFILE).derandomize and config.getoption("hypothesis_seed", None) is None:
-        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+        seed = os.environ.get("HYPOTHESIS_SEED") or random.SystemRandom().randrange(2**32)
+        config.option.hypothesis_seed = str(seed)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.conftest import ROOT
@@ -53,8 +54,10 @@ def test_new_examples_are_drawn_in_ci_from_a_seed_that_is_printed(tmp_path: Path
     (tmp_path / "conftest.py").write_text(hooks, encoding="utf-8")
     (tmp_path / "test_any.py").write_text(test, encoding="utf-8")
 
-    def drawn(*words: str, ci: bool) -> tuple[list[str], list[str]]:
-        env = {name: value for name, value in os.environ.items() if name not in ("CI", "HYPOTHESIS_PROFILE")}
+    chosen = ("CI", "HYPOTHESIS_PROFILE", "HYPOTHESIS_SEED")
+
+    def drawn(*words: str, ci: bool, **more: str) -> tuple[list[str], list[str]]:
+        env = {name: value for name, value in os.environ.items() if name not in chosen} | more
         command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
         done = subprocess.run(
             [*command, *words, str(tmp_path)],
@@ -70,5 +73,33 @@ def test_new_examples_are_drawn_in_ci_from_a_seed_that_is_printed(tmp_path: Path
     second, (other,) = drawn(ci=True)
     assert (first, seed) != (second, other)
     assert drawn(f"--hypothesis-seed={seed}", ci=True) == (first, [seed])
+    assert drawn(ci=True, HYPOTHESIS_SEED=seed) == (first, [seed])
+    assert drawn(f"--hypothesis-seed={other}", ci=True, HYPOTHESIS_SEED=seed) == (second, [other])
     local, none = drawn(ci=False)
     assert drawn(ci=False) == (local, none) == (local, [])
+    assert drawn(ci=False, HYPOTHESIS_SEED=seed) == (local, [])
+
+
+@pytest.mark.parametrize("script", ["run", "flyte"])
+def test_ci_takes_the_seed_from_the_commit(tmp_path: Path, script: str) -> None:
+    """So a run that failed fails again when it is repeated, and the next commit sees other examples."""
+    text = (ROOT / ".ci" / script).read_text(encoding="utf-8")
+    (lines,) = re.findall(r"^commit=.*\nexport HYPOTHESIS_SEED=.*\n", text, re.MULTILINE)
+
+    def seed() -> str:
+        command = ["bash", "-euo", "pipefail", "-c", lines + 'printf %s "$HYPOTHESIS_SEED"']
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        return subprocess.run(["git", *who, *words], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    assert seed() == ""
+    git("init", "-q")
+    assert seed() == ""
+    seeds = []
+    for message in ("one", "two"):
+        git("commit", "-q", "--allow-empty", "-m", message)
+        seeds.append(seed())
+        assert seed() == seeds[-1] == str(int(git("rev-parse", "HEAD")[:8], 16))
+    assert seeds[0] != seeds[1]
