@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ptcompile.operators.common.read import Read
     from ptcompile.operators.common.status import Status
     from ptcompile.operators.common.templates import Template
-    from ptcompile.validate.core.context import Context
 
 Key = tuple[str, str]
 """apiVersion and kind."""
@@ -108,6 +107,19 @@ class Request(NamedTuple):
     others: Sequence[Json] = ()
     """The other objects of the same stream or folder: runtimes, Services."""
     established: Known = Known()
+
+
+class ApiServer(NamedTuple):
+    """The API server that is asked."""
+
+    kubernetes: tuple[int, int] = (1, 36)  # whose answers the rules were compared with
+    """Major and minor version, for example `(1, 36)`."""
+    exact: bool = False
+    """Whether equal parts of the object are the same data: `structure.complete`."""
+
+    def at_least(self, minor: int) -> bool:
+        """Whether the server is Kubernetes 1.`minor` or newer."""
+        return self.kubernetes >= (1, minor)
 
 
 class Update(NamedTuple):
@@ -248,7 +260,7 @@ class Kind:
         """Yield what is accepted, and rejected or fails when the controller acts on it."""
         return iter(())
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
         """Append what the API server answers to the pods, Jobs and claims that are created."""
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:

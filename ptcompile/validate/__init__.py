@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.findings.diagnostics import Path
-    from ptcompile.validate.core import Context
+    from ptcompile.operators.record import ApiServer
     from ptcompile.validate.definitions import Definition, Definitions
     from ptcompile.validate.definitions.json_schema import JsonSchema
 
@@ -74,10 +74,11 @@ def validate(
     kind = _kind(manifest)
     if kind is None:
         return []
-    from ptcompile.validate.core import KINDS, Context
+    from ptcompile.operators.record import ApiServer
+    from ptcompile.validate.core import KINDS
 
     releases = versions or Versions()
-    context = Context(parse_version(kubernetes) if kubernetes else releases.kubernetes)
+    context = ApiServer(parse_version(kubernetes) if kubernetes else releases.kubernetes)
     if kind not in BUILT_IN and kind not in CUSTOM:
         return _other(manifest, kind, context, definitions)
     if kind in BUILT_IN:
@@ -113,7 +114,9 @@ def _kind(manifest: Mapping[str, Any]) -> Kind | None:
     return version, kind
 
 
-def _other(manifest: Mapping[str, Any], kind: Kind, context: Context, definitions: Definitions | None) -> list[Problem]:
+def _other(
+    manifest: Mapping[str, Any], kind: Kind, context: ApiServer, definitions: Definitions | None
+) -> list[Problem]:
     """An object of a kind that no training job is made of: one of the server's own, or one that a CRD defines."""
     from ptcompile.validate.kinds import other_kind, unserved
 
@@ -144,7 +147,7 @@ def _other(manifest: Mapping[str, Any], kind: Kind, context: Context, definition
 def _custom(
     manifest: Mapping[str, Any],
     kind: Kind,
-    context: Context,
+    context: ApiServer,
     releases: Versions,
     others: Others,
     *,

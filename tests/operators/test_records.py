@@ -11,8 +11,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.expansion import Expansion
 from ptcompile.operators.common.templates import Template
-from ptcompile.operators.record import Kind, Operator, Request, Update, overrides
-from ptcompile.validate.core.context import Context
+from ptcompile.operators.record import ApiServer, Kind, Operator, Request, Update, overrides
 
 ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.templates: ({},),
@@ -34,7 +33,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.crd_rules: ({},),
     Kind.validate: ({}, Request()),
     Kind.controller_errors: ({}, Request()),
-    Kind.check_children: ({}, {}, Context(), []),
+    Kind.check_children: ({}, {}, ApiServer(), []),
     Kind.immutable_fields: (),
     Kind.validate_update: (Update({}, {}, Versions(), ()),),
     Kind.unseen_changes: ({},),

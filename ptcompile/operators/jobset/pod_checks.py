@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.job import (
     check_job_counts,
     check_job_selector,
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:
+def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
     """All that a JobSet creates."""
     check_jobs(spec, ("spec",), f.mapping(manifest.get("metadata")).get("name"), False, context, found)
 
 
-def check_jobs(spec: Any, path: Path, name: Any, counted: bool, context: Context, found: f.Found) -> None:
+def check_jobs(spec: Any, path: Path, name: Any, counted: bool, context: ApiServer, found: f.Found) -> None:
     """The replicated jobs of a JobSet spec. `counted`: Trainer sets parallelism and completions itself."""
     volumes = _claim_volumes(spec, path, found)
     clean: Any = None
@@ -58,7 +58,7 @@ def _claim_volumes(spec: Any, path: Path, found: f.Found) -> frozenset[str]:
 
 
 def _check_child(
-    spec: dict[str, Any], path: Path, name: str | None, counted: bool, context: Context, found: f.Found
+    spec: dict[str, Any], path: Path, name: str | None, counted: bool, context: ApiServer, found: f.Found
 ) -> None:
     """The child Job, with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure (JobSet 0.12 webhook)."""
     child = spec if spec.get("completionMode") else {**spec, "completionMode": "Indexed"}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptcompile.operators.common.defaults import Defaults
     from ptcompile.operators.common.expansion import Expansion
     from ptcompile.operators.common.templates import Template
-    from ptcompile.validate.core.context import Context
+    from ptcompile.operators.record import ApiServer
 
 
 class MPIJob(Kind):
@@ -46,7 +46,7 @@ class MPIJob(Kind):
 
         return later(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.mpijob.pod_checks import check
 
         check(manifest, spec, context, problems)

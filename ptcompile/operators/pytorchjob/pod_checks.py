@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.operators.pytorchjob.templates import of
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import check_finalizers
 from ptcompile.validate.core.templates import check_template, without_restart
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _RESTART: Final = ("Always", "ExitCode", "Never", "OnFailure")
 
 
-def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:
+def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
     """Each replica's template, whose restartPolicy the replica's own overwrites."""
     replicas = f.mapping(spec.get("pytorchReplicaSpecs"))
     clean: Any = None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ptcompile.operators.common.read import Read
     from ptcompile.operators.common.status import Status
     from ptcompile.operators.common.templates import Template
-    from ptcompile.validate.core.context import Context
+    from ptcompile.operators.record import ApiServer
 
 _API_VERSION = "trainer.kubeflow.org/v1alpha1"
 _API = "Trainer {} pkg/apis/trainer/v1alpha1, facts/trainer"
@@ -114,7 +114,7 @@ class TrainJob(Kind):
 
         return later(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.trainer.pod_checks import train_job
 
         train_job(manifest, spec, context, problems)
@@ -154,7 +154,7 @@ class TrainingRuntime(Kind):
 
         return check(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.trainer.pod_checks import runtime
 
         runtime(manifest, spec, context, problems)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ptcompile.operators.common.read import Read
     from ptcompile.operators.common.status import Status
     from ptcompile.operators.common.templates import Template
-    from ptcompile.validate.core.context import Context
+    from ptcompile.operators.record import ApiServer
 
 
 class VolcanoJob(Kind):
@@ -115,7 +115,7 @@ class VolcanoJob(Kind):
 
         return later(manifest, request)
 
-    def check_children(self, manifest: Json, spec: dict[str, Any], context: Context, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
         from ptcompile.operators.volcano.pod_checks import check
 
         check(manifest, spec, context, problems)

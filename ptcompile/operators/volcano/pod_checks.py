@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.operators.record import ApiServer
 from ptcompile.operators.volcano.templates import of
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pvc import check_claim_spec
 from ptcompile.validate.core.templates import check_template
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:
+def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
     """The templates as they are; the controller makes the claims of `spec.volumes`."""
     clean: Any = None
     for one in of(manifest):

@@ -9,8 +9,7 @@ from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.untyped import at, items, mapping, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import refusal
-from ptcompile.operators.record import Known
-from ptcompile.validate.core.context import Context
+from ptcompile.operators.record import ApiServer, Known
 from ptcompile.validate.core.pod import pod_spec
 
 TYPE_CHECKING = False
@@ -26,7 +25,7 @@ def template(task: Json, path: Path, versions: Versions, known: Known) -> Iterat
     here = (*path, "template", "spec")
     if spec is not None and mapping(spec).get("containers") is not None:
         if not (known.pods and _is_pod_too(task["template"])):
-            context = Context(kubernetes=versions.kubernetes)
+            context = ApiServer(kubernetes=versions.kubernetes)
             for problem in pod_spec(spec, here, context, template=True):
                 if problem.severity == "error" and not _looser(problem):
                     yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")

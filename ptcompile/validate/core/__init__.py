@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import NEWEST, Context
 from ptcompile.validate.core.metadata import check_finalizers, check_generation, check_metadata, metadata_problems
 from ptcompile.validate.core.pod import check_pod_spec, pod_spec
 from ptcompile.validate.core.pod_admission import check_pod_annotations
@@ -19,12 +19,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Check = Callable[[Mapping[str, Any], Context], Iterator[Problem]]
+    Check = Callable[[Mapping[str, Any], ApiServer], Iterator[Problem]]
 
-__all__ = ["KINDS", "NEWEST", "Context", "metadata_problems", "pod_spec"]
+__all__ = ["KINDS", "ApiServer", "metadata_problems", "pod_spec"]
 
 
-def _pod(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _pod(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     found: f.Found = []
     meta, spec = manifest.get("metadata"), manifest.get("spec")
     check_metadata(meta, ("metadata",), found, names.why_not_dns_subdomain)
@@ -33,7 +33,7 @@ def _pod(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
     return iter(found)
 
 
-def _job(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _job(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.validate.core.job import check_job, check_job_pods
 
     found: f.Found = []
@@ -45,7 +45,7 @@ def _job(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
     yield from f.at_stage(pods, "pod")
 
 
-def _service(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _service(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.validate.core.service import check_service, why_not_service_name
 
     found: f.Found = []
@@ -59,7 +59,7 @@ def _service(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]
     return iter(found)
 
 
-def _config_map(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _config_map(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.validate.core.configmap import check_config_map
 
     found: f.Found = []
@@ -69,7 +69,7 @@ def _config_map(manifest: Mapping[str, Any], context: Context) -> Iterator[Probl
     return iter(found)
 
 
-def _secret(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _secret(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.validate.core.configmap import check_secret
 
     found: f.Found = []
@@ -79,7 +79,7 @@ def _secret(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
     return iter(found)
 
 
-def _claim(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _claim(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.validate.core.pvc import check_claim
 
     found: f.Found = []
@@ -89,7 +89,7 @@ def _claim(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
     return iter(found)
 
 
-def _namespace(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _namespace(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_label)
     check_generation(manifest, found)
@@ -97,7 +97,7 @@ def _namespace(manifest: Mapping[str, Any], context: Context) -> Iterator[Proble
     return iter(found)
 
 
-def _network_policy(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def _network_policy(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.validate.core.networkpolicy import check_network_policy
 
     found: f.Found = []

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.others import why_not_path_segment
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ _WINDOW_MAX: Final = 3600
 _PERIOD_MAX: Final = 1800
 
 
-def check_autoscaler(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A HorizontalPodAutoscaler of v1 or v2 without its metadata."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     low, high = spec.get("minReplicas"), spec.get("maxReplicas")
@@ -51,7 +51,9 @@ def check_autoscaler(manifest: Mapping[str, Any], context: Context, found: f.Fou
             _check_rules(rules, (*path, "behavior", name), found)
 
 
-def _check_reference(reference: dict[str, Any], path: Path, context: Context, found: f.Found, *, scaled: bool) -> None:
+def _check_reference(
+    reference: dict[str, Any], path: Path, context: ApiServer, found: f.Found, *, scaled: bool
+) -> None:
     for name in ("kind", "name"):
         value = reference.get(name)
         if value is None or value == "":
@@ -68,7 +70,7 @@ def _check_reference(reference: dict[str, Any], path: Path, context: Context, fo
         f.invalid(found, (*path, "apiVersion"), version, why, "write it as apps/v1")
 
 
-def _check_metric(metric: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_metric(metric: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     kind = metric.get("type") or ""
     kind = kind if type(kind) is str else "Object"
     given = [field for field in _SOURCES.values() if metric.get(field) is not None]
@@ -86,7 +88,7 @@ def _check_metric(metric: dict[str, Any], path: Path, context: Context, found: f
                 f.forbidden(found, (*path, field), "must populate the given metric source only")
 
 
-def _check_source(source: dict[str, Any], field: str, path: Path, context: Context, found: f.Found) -> None:
+def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiServer, found: f.Found) -> None:
     target = f.mapping(source.get("target"))
     value, average = target.get("value"), target.get("averageValue")
     if field == "object":

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NEEDED: Final = {
 }
 
 
-def check_config_map(manifest: Any, context: Context, found: f.Found) -> None:
+def check_config_map(manifest: Any, context: ApiServer, found: f.Found) -> None:
     """A ConfigMap without its metadata."""
     data, binary = f.mapping(manifest.get("data")), f.mapping(manifest.get("binaryData"))
     _check_keys(data, ("data",), found)
@@ -40,7 +40,7 @@ def check_config_map(manifest: Any, context: Context, found: f.Found) -> None:
         f.too_long(found, ("data",), DATA_MAX, "put large files into an image or a volume", "[]")
 
 
-def check_secret(manifest: Any, context: Context, found: f.Found) -> None:
+def check_secret(manifest: Any, context: ApiServer, found: f.Found) -> None:
     """A Secret without its metadata."""
     data, text = f.mapping(manifest.get("data")), f.mapping(manifest.get("stringData"))
     _check_keys(data, ("data",), found)

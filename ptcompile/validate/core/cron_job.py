@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.cron_schedule import why_not_schedule, why_not_time_zone
 from ptcompile.validate.core.job import check_job_counts, check_restart_policy
 from ptcompile.validate.core.replicas import check_counts, check_template
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _POLICIES: Final = ("Allow", "Forbid", "Replace")
 
 
-def check_cron_job(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A CronJob without its metadata."""
     spec = f.mapping(manifest.get("spec"))
     schedule, zone, policy = spec.get("schedule"), spec.get("timeZone"), spec.get("concurrencyPolicy")
@@ -39,7 +39,7 @@ def check_cron_job(manifest: Mapping[str, Any], context: Context, found: f.Found
     _check_job(f.mapping(f.mapping(spec.get("jobTemplate")).get("spec")), context, found)
 
 
-def _check_job(job: dict[str, Any], context: Context, found: f.Found) -> None:
+def _check_job(job: dict[str, Any], context: ApiServer, found: f.Found) -> None:
     path = ("spec", "jobTemplate", "spec")
     check_job_counts(job, path, context, found)
     if job.get("manualSelector"):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-def check_custom_definition(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """Check the schemas. What else the server demands of a CRD (names, columns, conversion) is not checked."""
     from ptcompile.validate.definitions.cel_cost import crd_cost_problems
     from ptcompile.validate.definitions.crd_schema import crd_schema_problems

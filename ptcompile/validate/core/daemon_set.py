@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import amount_of, check_amount_or_percent
 from ptcompile.validate.core.replicas import check_counts, check_kept_running, check_own_selector, check_template
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def check_daemon_set(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_daemon_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A DaemonSet without its metadata."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "minReadySeconds", "revisionHistoryLimit")

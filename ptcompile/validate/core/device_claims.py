@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.device_expressions import why_not_device_expression
 from ptcompile.validate.core.metadata import check_annotations, check_labels, why_not_key
 
@@ -45,13 +45,13 @@ _Names = dict[str, frozenset[str]]
 """The names of requests, and of the alternatives of each."""
 
 
-def check_resource_claim(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_resource_claim(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A ResourceClaim without its metadata."""
     flat = str(manifest.get("apiVersion")).endswith(_FLAT)
     _check_claim(manifest.get("spec"), ("spec",), flat, found)
 
 
-def check_resource_claim_template(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_resource_claim_template(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A ResourceClaimTemplate without its metadata."""
     spec = f.mapping(manifest.get("spec"))
     meta, path = f.mapping(spec.get("metadata")), ("spec", "metadata")
@@ -64,7 +64,7 @@ def check_resource_claim_template(manifest: Mapping[str, Any], context: Context,
     _check_claim(spec.get("spec"), ("spec", "spec"), flat, found)
 
 
-def check_device_class(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_device_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A DeviceClass without its metadata."""
     spec = f.mapping(manifest.get("spec"))
     _check_selectors(spec.get("selectors"), ("spec", "selectors"), found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import check_amount_or_percent
 from ptcompile.validate.core.selectors import check_selector
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def check_disruption_budget(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_disruption_budget(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A PodDisruptionBudget without its metadata."""
     spec = f.mapping(manifest.get("spec"))
     both = ("minAvailable", "maxUnavailable")

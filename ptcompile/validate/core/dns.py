@@ -8,8 +8,9 @@ from __future__ import annotations
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.context import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _OVERRIDE_MAX: Final = 64
 _is_v4 = Pattern(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
 
 
-def why_not_ip(text: str, context: Context) -> str | None:
+def why_not_ip(text: str, context: ApiServer) -> str | None:
     """Why a text is not an IP address. Since 1.36 the server refuses what other programs read differently."""
     if not is_ip(text):
         return "must be a valid IP address"
@@ -35,7 +36,7 @@ def why_not_ip(text: str, context: Context) -> str | None:
     return None
 
 
-def why_not_cidr(text: str, context: Context) -> str | None:
+def why_not_cidr(text: str, context: ApiServer) -> str | None:
     """Why a text is not a range of addresses. Since 1.36 its address has to be the first of the range."""
     if not is_cidr(text):
         return "must be a valid CIDR value"

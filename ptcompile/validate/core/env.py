@@ -10,8 +10,9 @@ from collections.abc import Callable
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse, to_string
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.metadata import mask_dash, why_not_key
 
 TYPE_CHECKING = False
@@ -49,7 +50,7 @@ _BYTE_DIVISORS: Final = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", 
 _SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 
 
-def why_not_env(text: str, context: Context) -> str | None:
+def why_not_env(text: str, context: ApiServer) -> str | None:
     """Why a server refuses a variable's name: since 1.32 only `=` and non-ASCII, before that digits in front too."""
     return names.why_not_env_name(text) if context.at_least(32) else names.why_not_classic_env_name(text)
 

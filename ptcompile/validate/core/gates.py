@@ -6,7 +6,7 @@ the gate is first on.
 
 from __future__ import annotations
 
-from ptcompile.validate.core.context import Context
+from ptcompile.operators.record import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,6 @@ ON_SINCE: Final[dict[str, int]] = {
 }
 
 
-def is_dropped(field: str, context: Context) -> bool:
+def is_dropped(field: str, context: ApiServer) -> bool:
     """Whether the server drops a field unread. Only fields of `ON_SINCE` need to be asked for."""
     return field in ON_SINCE and not context.at_least(ON_SINCE[field])

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.dns import is_ip
 from ptcompile.validate.core.ports import check_port_number
 from ptcompile.validate.core.service import why_not_service_name
@@ -23,7 +23,7 @@ _ENDS: Final = ("/..", "/.")
 _CONTROLLER_MAX: Final = 250
 
 
-def check_ingress(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_ingress(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """An Ingress without its metadata."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     backend, rules, name = spec.get("defaultBackend"), spec.get("rules"), spec.get("ingressClassName")
@@ -56,7 +56,7 @@ def _check_host(host: str, path: Path, found: f.Found) -> None:
         f.invalid(found, path, host, why)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_rule(rule: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     host = rule.get("host")
     if type(host) is str and host:
         if is_ip(host):
@@ -93,7 +93,7 @@ def _check_path(one: dict[str, Any], path: Path, found: f.Found) -> None:
                 f.invalid(found, (*path, "path"), text, f"cannot end with '{end}'")
 
 
-def _check_backend(backend: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         f.invalid(found, path, "", "cannot set both resource and service backends", "keep one of the two")
@@ -132,7 +132,7 @@ def _check_object(reference: dict[str, Any], path: Path, found: f.Found) -> None
             f.required(found, (*path, name))
 
 
-def check_ingress_class(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """An IngressClass without its metadata."""
     spec = f.mapping(manifest.get("spec"))
     controller, parameters = spec.get("controller") or "", spec.get("parameters")

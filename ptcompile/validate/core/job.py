@@ -8,8 +8,8 @@ from __future__ import annotations
 from ptcompile.findings.diagnostics import Path
 from ptcompile.findings.value_fixes import Cure
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.job_policies import check_failure_policy, check_success_policy
 from ptcompile.validate.core.metadata import check_labels, generated
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
@@ -37,7 +37,7 @@ _NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
-def check_job(manifest: Any, context: Context, found: f.Found) -> None:
+def check_job(manifest: Any, context: ApiServer, found: f.Found) -> None:
     """A Job without its metadata; the name counts, since pods and labels are made of it."""
     spec, meta = f.mapping(manifest.get("spec")), f.mapping(manifest.get("metadata"))
     if manifest.get("spec") is not None and type(manifest["spec"]) is not dict:
@@ -70,7 +70,7 @@ def check_restart_policy(pod: Any, path: Path, found: f.Found) -> None:
         f.required(found, here, 'valid values: "OnFailure", "Never"', help, fix=fix)
 
 
-def check_job_counts(spec: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     """Numbers, modes and policies of a Job's spec: everything that is not its template or its name."""
     for name in _COUNTS:
         if name in spec:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-def check_lease(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_lease(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A Lease without its metadata."""
     spec = f.mapping(manifest.get("spec"))
     seconds, changes = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.names import is_native_resource
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import why_not_key
 from ptcompile.validate.core.quota_names import why_not_resource_type
 from ptcompile.validate.core.resources import why_not_resource
@@ -22,7 +22,7 @@ _AMOUNTS: Final = ("max", "min", "default", "defaultRequest", "maxLimitRequestRa
 _Amounts = dict[str, Quantity]
 
 
-def check_limit_range(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_limit_range(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A LimitRange without its metadata."""
     seen: set[str] = set()
     for index, limit in f.objects(f.mapping(manifest.get("spec")).get("limits")):

@@ -8,8 +8,8 @@ from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.findings.value_fixes import as_label
 from ptcompile.kubernetes import names
 from ptcompile.memo import kept
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ why_not_value = kept(4096)(names.why_not_label_value)
 def metadata_problems(
     meta: Any,
     path: Path,
-    context: Context,
+    context: ApiServer,
     *,
     name_rule: NameRule = names.why_not_dns_subdomain,
     built_in: bool = True,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.dns import why_not_cidr
 from ptcompile.validate.core.ports import PORT_MAX, PROTOCOLS, check_port_reference
 from ptcompile.validate.core.selectors import check_selector
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TYPES: Final = ("Egress", "Ingress")
 
 
-def check_network_policy(manifest: Any, context: Context, found: f.Found) -> None:
+def check_network_policy(manifest: Any, context: ApiServer, found: f.Found) -> None:
     """A NetworkPolicy without its metadata."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     check_selector(spec.get("podSelector"), (*path, "podSelector"), found)
@@ -55,7 +55,7 @@ def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
         f.invalid(found, here, end, why)
 
 
-def _check_peer(peer: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_peer(peer: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     given = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
     if not given:
         f.required(found, path, "must specify a peer", "select pods, namespaces or an ipBlock")
@@ -68,7 +68,7 @@ def _check_peer(peer: dict[str, Any], path: Path, context: Context, found: f.Fou
         _check_block(f.mapping(peer["ipBlock"]), (*path, "ipBlock"), context, found)
 
 
-def _check_block(block: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_block(block: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     text = block.get("cidr")
     if f.is_empty(text):
         f.required(found, (*path, "cidr"), help="write it as 10.0.0.0/8")

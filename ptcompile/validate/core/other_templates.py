@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.templates import check_template
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 """LeaderWorkerSet 0.10, KubeRay 1.7."""
 
 
-def other_template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def other_template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     """What the server answers to the pods that these operators make of a manifest: stage pod."""
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     found: f.Found = []

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import NameRule, check_generation, check_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Check = Callable[[Mapping[str, Any], Context, f.Found], None]
+    Check = Callable[[Mapping[str, Any], ApiServer, f.Found], None]
 
 
 def _core() -> Mapping[str, Check]:
@@ -195,7 +195,7 @@ _NO_METADATA: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"
 """Groups whose objects are questions: they are answered and not kept, and need no name."""
 
 
-def other_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def other_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     """What the server answers to an object of a kind that is not part of a training job, its structure apart."""
     found: f.Found = []
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.env import check_env, why_not_env
 from ptcompile.validate.core.metadata import check_annotations, check_labels
 from ptcompile.validate.core.resources import check_amounts
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def check_trainer(spec: dict[str, Any], context: Context, found: f.Found) -> None:
+def check_trainer(spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
     """`spec.trainer` and `spec.initializer`: they replace parts of one container each."""
     scope = Scope({}, context, False, None, None, found)
     trainer, path = f.mapping(spec.get("trainer")), ("spec", "trainer")
@@ -35,7 +36,7 @@ def check_trainer(spec: dict[str, Any], context: Context, found: f.Found) -> Non
             check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)
 
 
-def check_runtime_patches(patches: Any, path: Path, context: Context, found: f.Found) -> None:
+def check_runtime_patches(patches: Any, path: Path, context: ApiServer, found: f.Found) -> None:
     """`spec.runtimePatches`: partial pod templates by replicated job."""
     for index, patch in f.objects(patches):
         template = f.mapping(f.mapping(patch.get("trainingRuntimeSpec")).get("template"))
@@ -56,7 +57,7 @@ def _check_metadata(meta: Any, path: Path, found: f.Found) -> None:
         check_annotations(meta.get("annotations"), (*path, "annotations"), found)
 
 
-def _check_pod(spec: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     scope = Scope(spec, context, False, None, None, found)
     check_node_selector(spec.get("nodeSelector"), (*path, "nodeSelector"), scope)
     check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)

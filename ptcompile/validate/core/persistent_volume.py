@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.affinity import check_node_selector_terms
-from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.mounts import why_not_forward
 from ptcompile.validate.core.pvc import check_access
 from ptcompile.validate.core.volume_devices import check_csi
@@ -54,7 +55,7 @@ _SECRETS: Final = (
 )
 
 
-def check_persistent_volume(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A PersistentVolume without its metadata."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     check_access(spec.get("accessModes"), (*path, "accessModes"), found)
@@ -81,7 +82,7 @@ def check_persistent_volume(manifest: Mapping[str, Any], context: Context, found
     _check_classes(spec, path, context, found)
 
 
-def _check_classes(spec: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     storage, attributes = spec.get("storageClassName"), spec.get("volumeAttributesClassName")
     if type(storage) is str and storage and (why := names.why_not_dns_subdomain(storage)):
         f.invalid(found, (*path, "storageClassName"), storage, why)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.affinity import check_affinity
 from ptcompile.validate.core.containers import RESTART, check_containers
-from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.dns import (
     check_dns_config,
     check_dns_policy,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 def pod_spec(
     spec: Any,
     path: Path,
-    context: Context,
+    context: ApiServer,
     *,
     template: bool,
     extra_volumes: frozenset[str] = frozenset(),
@@ -59,7 +60,7 @@ def pod_spec(
 def check_pod_spec(
     spec: Any,
     path: Path,
-    context: Context,
+    context: ApiServer,
     found: f.Found,
     *,
     template: bool,

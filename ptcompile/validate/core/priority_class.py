@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _SYSTEM: Final = {"system-node-critical": 2_000_001_000, "system-cluster-critica
 """The two classes that may be named so, and their values."""
 
 
-def check_priority_class(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_priority_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A PriorityClass without its metadata."""
     name, value = f.mapping(manifest.get("metadata")).get("name"), manifest.get("value")
     if type(name) is str and name.startswith("system-"):

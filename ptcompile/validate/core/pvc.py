@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.selectors import check_selector
 
@@ -16,16 +16,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-NOW: Final = Context()
+NOW: Final = ApiServer()
 _ACCESS: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
-def check_claim(manifest: Any, context: Context, found: f.Found) -> None:
+def check_claim(manifest: Any, context: ApiServer, found: f.Found) -> None:
     """A PersistentVolumeClaim without its metadata."""
     check_claim_spec(manifest.get("spec"), ("spec",), found, context)
 
 
-def check_claim_spec(spec: Any, path: Path, found: f.Found, context: Context = NOW) -> None:
+def check_claim_spec(spec: Any, path: Path, found: f.Found, context: ApiServer = NOW) -> None:
     """The spec of a claim: access modes, size, class, source."""
     spec = {} if spec is None else spec
     if type(spec) is not dict:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.quantity import NANO, parse
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.quota_names import COMPUTE, is_standard, is_whole, why_not_quota
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ _EXCLUSIVE: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTermin
 _STORAGE: Final = frozenset({"persistentvolumeclaims", "requests.storage"})
 
 
-def check_quota(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_quota(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A ResourceQuota without its metadata."""
     spec = f.mapping(manifest.get("spec"))
     hard = f.mapping(spec.get("hard"))
@@ -54,7 +54,7 @@ def check_amount(name: str, text: Any, path: Path, found: f.Found) -> None:
         f.invalid(found, path, str(amount), "must be an integer", at=f.key_path(path))
 
 
-def _check_scopes(scopes: list[str], hard: Iterable[str], path: Path, context: Context, found: f.Found) -> None:
+def _check_scopes(scopes: list[str], hard: Iterable[str], path: Path, context: ApiServer, found: f.Found) -> None:
     known = _SCOPES | {"VolumeAttributesClass"} if context.at_least(34) else _SCOPES
     for scope in scopes:
         if scope not in known:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import check_labels
 from ptcompile.validate.core.percentages import amount_of, check_amount_or_percent
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
@@ -28,7 +28,7 @@ def check_counts(spec: Mapping[str, Any], path: Path, found: f.Found, *names: st
 
 
 def check_template(
-    template: Any, path: Path, context: Context, found: f.Found, extra_volumes: frozenset[str] = frozenset()
+    template: Any, path: Path, context: ApiServer, found: f.Found, extra_volumes: frozenset[str] = frozenset()
 ) -> None:
     """A pod template of one of the server's own controllers."""
     template = f.mapping(template)
@@ -74,7 +74,7 @@ def _check_selects(selector: dict[str, Any], template: Any, path: Path, found: f
         f.invalid(found, (*path, "template", "metadata", "labels"), labels or None, why, "make the two the same")
 
 
-def check_replica_set(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_replica_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A ReplicaSet."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "replicas", "minReadySeconds")
@@ -83,7 +83,7 @@ def check_replica_set(manifest: Mapping[str, Any], context: Context, found: f.Fo
     check_kept_running(spec.get("template"), (*path, "template"), "ReplicaSet", found)
 
 
-def check_replication_controller(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_replication_controller(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A ReplicationController: its selector is a plain map, and the template's labels where there is none."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     template = f.mapping(spec.get("template"))
@@ -102,12 +102,12 @@ def check_replication_controller(manifest: Mapping[str, Any], context: Context, 
     check_kept_running(template, (*path, "template"), "ReplicationController", found)
 
 
-def check_pod_template(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_pod_template(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A PodTemplate."""
     check_template(manifest.get("template"), ("template",), context, found)
 
 
-def check_deployment(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_deployment(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A Deployment."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")

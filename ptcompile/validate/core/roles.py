@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.selectors import check_selector
 
 TYPE_CHECKING = False
@@ -19,13 +19,13 @@ _SUBJECTS: Final = {"ServiceAccount": "", "User": _GROUP, "Group": _GROUP}
 """The kinds of subjects, and the group of each."""
 
 
-def check_role(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_role(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A Role without its metadata."""
     for index, rule in f.objects(manifest.get("rules")):
         _check_rule(rule, ("rules", index), found, namespaced=True)
 
 
-def check_cluster_role(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_cluster_role(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A ClusterRole without its metadata."""
     for index, rule in f.objects(manifest.get("rules")):
         _check_rule(rule, ("rules", index), found, namespaced=False)
@@ -60,12 +60,12 @@ def _check_rule(rule: dict[str, Any], path: Path, found: f.Found, *, namespaced:
         f.required(found, (*path, "resources"), "resource rules must supply at least one resource")
 
 
-def check_role_binding(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_role_binding(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A RoleBinding without its metadata."""
     _check_binding(manifest, ("ClusterRole", "Role"), found, namespaced=True)
 
 
-def check_cluster_role_binding(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_cluster_role_binding(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A ClusterRoleBinding without its metadata."""
     _check_binding(manifest, ("ClusterRole",), found, namespaced=False)
 

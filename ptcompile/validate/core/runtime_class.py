@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import check_labels
 from ptcompile.validate.core.resources import check_amounts
 from ptcompile.validate.core.scheduling import check_toleration
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def check_runtime_class(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A RuntimeClass without its metadata."""
     handler = manifest.get("handler")
     if handler is None or handler == "":

@@ -8,8 +8,9 @@ from __future__ import annotations
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.mounts import why_not_relative
 
@@ -154,7 +155,7 @@ def check_host_process(spec: Any, path: Path, found: f.Found) -> None:
         f.invalid(found, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
 
 
-def check_host_namespaces(spec: Any, path: Path, context: Context, found: f.Found) -> None:
+def check_host_namespaces(spec: Any, path: Path, context: ApiServer, found: f.Found) -> None:
     """Which namespaces of the host a pod may share with which settings."""
     if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
         why = "ShareProcessNamespace and HostPID cannot both be enabled"

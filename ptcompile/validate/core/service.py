@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.dns import is_cidr, why_not_ip
 from ptcompile.validate.core.metadata import check_labels, why_not_key
 from ptcompile.validate.core.ports import PROTOCOLS, check_port_number, check_port_reference
@@ -36,12 +36,12 @@ _POINTERS: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribut
 _FAMILIES: Final = ("IPv4", "IPv6")
 
 
-def why_not_service_name(name: str, context: Context) -> str | None:
+def why_not_service_name(name: str, context: ApiServer) -> str | None:
     """Why a Service may not have a name. Until 1.35 it had to begin with a letter."""
     return names.why_not_dns_label(name) if context.at_least(36) else names.why_not_dns_1035_label(name)
 
 
-def check_service(manifest: Any, context: Context, found: f.Found) -> None:
+def check_service(manifest: Any, context: ApiServer, found: f.Found) -> None:
     """A Service without its metadata."""
     spec, path = manifest.get("spec"), ("spec",)
     spec = {} if spec is None else spec
@@ -158,7 +158,7 @@ def _why_not_outside(ip: str) -> str | None:
 
 
 def _check_addresses(
-    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: Context, found: f.Found
+    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: ApiServer, found: f.Found
 ) -> None:
     one, many = spec.get("clusterIP"), spec.get("clusterIPs")
     key = "clusterIP" if one else "clusterIPs"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import amount_of, check_amount_or_percent
 from ptcompile.validate.core.pvc import check_claim_spec
 from ptcompile.validate.core.replicas import check_counts, check_kept_running, check_own_selector, check_template
@@ -20,7 +20,7 @@ _STRATEGIES: Final = ("OnDelete", "RollingUpdate")
 _ORDERS: Final = ("OrderedReady", "Parallel")
 
 
-def check_stateful_set(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A StatefulSet without its metadata."""
     spec, path = f.mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "replicas", "minReadySeconds", "revisionHistoryLimit")
@@ -42,7 +42,7 @@ def check_stateful_set(manifest: Mapping[str, Any], context: Context, found: f.F
             f.check_choice(found, here, policy[name], ("Delete", "Retain"))
 
 
-def _check_claims(claims: Any, path: Path, context: Context, found: f.Found) -> frozenset[str]:
+def _check_claims(claims: Any, path: Path, context: ApiServer, found: f.Found) -> frozenset[str]:
     """The claims that each pod gets; the names of the volumes that hold them."""
     volumes = set()
     for index, claim in f.objects(claims):
@@ -54,7 +54,7 @@ def _check_claims(claims: Any, path: Path, context: Context, found: f.Found) -> 
     return frozenset(volumes)
 
 
-def _check_strategy(strategy: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
+def _check_strategy(strategy: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
     kind, rolling, here = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),

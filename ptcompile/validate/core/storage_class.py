@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import why_not_key
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ _PARAMETERS_MAX: Final = 512
 _PARAMETERS_SIZE_MAX: Final = 256 * 1024
 
 
-def check_storage_class(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_storage_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A StorageClass without its metadata."""
     check_provisioner(manifest.get("provisioner"), ("provisioner",), found)
     _check_parameters(manifest.get("parameters"), ("parameters",), found)
@@ -75,7 +75,7 @@ def _check_topologies(terms: Any, path: Path, found: f.Found) -> None:
         seen.append(wanted)
 
 
-def check_volume_attributes_class(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+def check_volume_attributes_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
     """A VolumeAttributesClass without its metadata."""
     check_provisioner(manifest.get("driverName"), ("driverName",), found)
     parameters = manifest.get("parameters")

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.all import kind_named
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 from ptcompile.validate.same import same
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+def template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     """What the server answers to the pods (and child Jobs, and claims) that an operator makes of a manifest.
 
     Empty for kinds without templates. The stage is "pod", the authority kube-apiserver.
@@ -36,7 +36,7 @@ def template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator
 
 
 def check_template(
-    template: Any, path: Path, context: Context, found: f.Found, volumes: frozenset[str], clean: Any = None
+    template: Any, path: Path, context: ApiServer, found: f.Found, volumes: frozenset[str], clean: Any = None
 ) -> Any:
     """One pod template, as the Pod that will be made of it. Gives it back where nothing is wrong with it.
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.validate.core import KINDS, Context
+from ptcompile.operators.record import ApiServer
+from ptcompile.validate.core import KINDS
 from ptcompile.validate.core.templates import template_problems
 
 Verdict = Callable[..., list[str]]
@@ -120,7 +121,7 @@ def verdict() -> Verdict:
         manifest = build(base, changes)
         before = copy.deepcopy(manifest)
         check = KINDS.get((manifest["apiVersion"], manifest["kind"]), template_problems)
-        problems = list(check(manifest, Context(kubernetes)))
+        problems = list(check(manifest, ApiServer(kubernetes)))
         assert manifest == before
         assert all(p.help for p in problems)
         return [f"{p.message.split(': ')[0]} {p.name}" for p in problems if stage in ("", p.stage)]

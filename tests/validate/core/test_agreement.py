@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.validate.core import KINDS, Context, metadata_problems
+from ptcompile.operators.record import ApiServer
+from ptcompile.validate.core import KINDS, metadata_problems
 from ptcompile.validate.core.templates import template_problems
 from tests.recorded import changed, manifests, rows
 
 STRUCTURE = ("cannot be handled as", " in body ", "Checked value", "<nil>", "strict decoding")
-CONTEXT = Context()
+CONTEXT = ApiServer()
 # A Pod without containers that names an unknown PriorityClass: counted as accepted there, since the class came first.
 UNJUDGED = "stackrox/kube-linter tests/checks/priority-class-name.yaml"
 

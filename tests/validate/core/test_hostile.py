@@ -6,7 +6,8 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile.validate.core import KINDS, Context, metadata_problems
+from ptcompile.operators.record import ApiServer
+from ptcompile.validate.core import KINDS, metadata_problems
 from ptcompile.validate.core.templates import template_problems
 from tests.conftest import thinned
 
@@ -182,8 +183,8 @@ def places(node: Any) -> Iterator[tuple[Any, Any]]:
 
 def run(manifest: dict[str, Any]) -> int:
     check = KINDS.get((manifest["apiVersion"], manifest["kind"]), template_problems)
-    problems = list(check(manifest, Context()))
-    problems += metadata_problems(manifest.get("metadata"), ("metadata",), Context())
+    problems = list(check(manifest, ApiServer()))
+    problems += metadata_problems(manifest.get("metadata"), ("metadata",), ApiServer())
     return len(problems)
 
 

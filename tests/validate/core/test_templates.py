@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.validate.core import Context
+from ptcompile.operators.record import ApiServer
 from ptcompile.validate.core.templates import template_problems
 
 INV, R, NS, NF = "invalid-value", "required-value", "unsupported-value", "not-found-value"
@@ -186,7 +186,7 @@ def test_child_findings_stand_outside_the_template() -> None:
     pod = {"containers": [{"name": "main", "image": "i"}], "restartPolicy": "Always"}
     jobs = [{"name": "r", "template": {"spec": {"template": {"spec": pod}}}}]
     manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "spec": {"replicatedJobs": jobs}}
-    (problem,) = template_problems(manifest, Context())
+    (problem,) = template_problems(manifest, ApiServer())
     assert problem.path == ("spec", "replicatedJobs", 0, "template", "spec")
     assert problem.message.startswith(
         "spec.replicatedJobs[0].template.spec.template.spec.restartPolicy: Required value"
@@ -194,4 +194,4 @@ def test_child_findings_stand_outside_the_template() -> None:
 
 
 def test_other_kinds_have_no_templates() -> None:
-    assert list(template_problems({"apiVersion": "v1", "kind": "Pod", "spec": {}}, Context())) == []
+    assert list(template_problems({"apiVersion": "v1", "kind": "Pod", "spec": {}}, ApiServer())) == []
