@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes import untyped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-def mapping(value: Any, key: str) -> Mapping[str, Any]:
-    """The object under a key, or an empty one."""
-    found = (value if type(value) is dict else untyped.mapping(value)).get(key)
-    return found if type(found) is dict else untyped.mapping(found)
 
 
 def entries(value: Any, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

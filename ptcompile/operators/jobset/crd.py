@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.operators.common.crd import entries, mapping, refusal
+from ptcompile.kubernetes.untyped import at
+from ptcompile.operators.common.crd import entries, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def jobset_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The rules of a JobSet (JobSet 0.12 CRD)."""
-    return jobset_spec_rules(mapping(manifest, "spec"), ("spec",))
+    return jobset_spec_rules(at(manifest, "spec"), ("spec",))
 
 
 def jobset_spec_rules(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
@@ -24,7 +25,7 @@ def jobset_spec_rules(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
 
 
 def _one_way_to_order(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
-    if mapping(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
+    if at(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     if spec.get("replicatedJobs") is None:
         why = "no such key: replicatedJobs evaluating rule: StartupPolicy and DependsOn APIs are mutually exclusive"
@@ -45,12 +46,12 @@ def _claims(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
         # The rule reads `templates` and each `metadata` without asking whether they are there.
         if policy.get("templates") is None:
             yield refusal(where, "no such key: templates", "add templates, an empty list at least")
-        for at, template in entries(policy, "templates"):
+        for inner, template in entries(policy, "templates"):
             if template.get("metadata") is None:
-                yield refusal((*where, "templates", at), "no such key: metadata", "add metadata with a name")
-            if mapping(template, "metadata").get("namespace"):
+                yield refusal((*where, "templates", inner), "no such key: metadata", "add metadata with a name")
+            if at(template, "metadata").get("namespace"):
                 yield refusal(
-                    (*where, "templates", at, "metadata", "namespace"),
+                    (*where, "templates", inner, "metadata", "namespace"),
                     "namespace cannot be set for VolumeClaimPolicies templates",
                     "remove it: the claims are made in the JobSet's namespace",
                 )

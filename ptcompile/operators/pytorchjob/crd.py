@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.operators.common.crd import mapping, refusal
+from ptcompile.kubernetes.untyped import at
+from ptcompile.operators.common.crd import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The scale subresource reads the workers' replicas, so the server holds them to its own bound."""
-    worker = mapping(mapping(mapping(manifest, "spec"), "pytorchReplicaSpecs"), "Worker")
+    worker = at(at(manifest, "spec", "pytorchReplicaSpecs"), "Worker")
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
         path = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.operators.common.crd import mapping, refusal
+from ptcompile.kubernetes.untyped import at
+from ptcompile.operators.common.crd import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ _MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/
 
 def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The rules of a TrainJob's name and spec."""
-    spec = mapping(manifest, "spec")
-    yield from _name(mapping(manifest, "metadata"))
-    initializer = mapping(spec, "initializer")
+    spec = at(manifest, "spec")
+    yield from _name(at(manifest, "metadata"))
+    initializer = at(spec, "initializer")
     for part in ("dataset", "model"):
-        uri = mapping(initializer, part).get("storageUri")
+        uri = at(initializer, part).get("storageUri")
         if isinstance(uri, str) and uri and _URI(uri) is None:
             yield refusal(
                 ("spec", "initializer", part, "storageUri"),
@@ -37,7 +38,7 @@ def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
             f"ManagedBy must be {_MANAGERS[0]} or {_MANAGERS[1]} if set",
             "remove it, or name one",
         )
-    count = mapping(spec, "trainer").get("numProcPerNode")
+    count = at(spec, "trainer").get("numProcPerNode")
     if type(count) is int and count < 1:
         yield refusal(
             ("spec", "trainer", "numProcPerNode"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.operators.common.crd import entries, mapping, refusal
+from ptcompile.kubernetes.untyped import at
+from ptcompile.operators.common.crd import entries, refusal
 from ptcompile.operators.jobset.crd import jobset_spec_rules
 
 TYPE_CHECKING = False
@@ -17,17 +18,17 @@ _POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
 
 def training_runtime_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The rules of a runtime's ML policy, and of the JobSet spec in its template."""
-    spec = mapping(manifest, "spec")
-    policy = mapping(spec, "mlPolicy")
+    spec = at(manifest, "spec")
+    policy = at(spec, "mlPolicy")
     path: Path = ("spec", "mlPolicy")
     yield from _one_policy(policy, path)
     for name in ("flux", "mpi"):
-        count = mapping(policy, name).get("numProcPerNode")
+        count = at(policy, name).get("numProcPerNode")
         if type(count) is int and count < 1:
             where = (*path, name, "numProcPerNode")
             yield refusal(where, f"NumProcPerNode in {name}Policy must be >= 1", "write 1 or more")
-    yield from _targets(mapping(mapping(policy, "torch"), "envInjection"), (*path, "torch", "envInjection"))
-    yield from jobset_spec_rules(mapping(mapping(spec, "template"), "spec"), ("spec", "template", "spec"))
+    yield from _targets(at(policy, "torch", "envInjection"), (*path, "torch", "envInjection"))
+    yield from jobset_spec_rules(at(spec, "template", "spec"), ("spec", "template", "spec"))
 
 
 def _one_policy(policy: Mapping[str, Any], path: Path) -> Iterator[Problem]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.validate.pod_security.checks import Check, Pod, Violation, items, mapping
+from ptcompile.kubernetes.untyped import mapping
+from ptcompile.validate.pod_security.checks import Check, Pod, Violation, items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import mapping
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -54,11 +55,6 @@ class Pod(NamedTuple):
 
 
 Check = Callable[[Pod], Iterator[Violation]]
-
-
-def mapping(value: Any) -> Json:
-    """A value if it is a mapping, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def items(value: Any) -> list[Any]:

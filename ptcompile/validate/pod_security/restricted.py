@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.untyped import mapping
 from ptcompile.validate.pod_security.baseline import proc_mount
-from ptcompile.validate.pod_security.checks import Check, Pod, Violation, items, mapping
+from ptcompile.validate.pod_security.checks import Check, Pod, Violation, items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
