@@ -26,11 +26,13 @@ class Limits(NamedTuple):
     """Roles of a spec; tasks of a Volcano Job with the plugin svc, which tells each pod the hosts of every task."""
     comments: int = 4_000
     """Names in comments such as `# ptcompile: ignore[PTC302]`."""
+    page: int = 2_500
+    """Values and lines of texts in a spec and its profile that a page explains: about 4 ms each."""
 
 
 TRUSTED: Final = Limits()
 UNTRUSTED: Final = Limits(
-    characters=8 * 1024 * 1024, lines=400_000, documents=2_000, findings=2_000, roles=64, comments=500
+    characters=8 * 1024 * 1024, lines=400_000, documents=2_000, findings=2_000, roles=64, comments=500, page=500
 )
 
 _in_force: list[Limits] = [TRUSTED]

@@ -10,9 +10,10 @@ from ptcompile.compiling.advice import of_all
 from ptcompile.documents import source
 from ptcompile.explaining import explanation
 from ptcompile.explaining.explanation import Explanation
-from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.findings.selection import NO_CODES, selection
 from ptcompile.kubernetes.untyped import object_name
+from ptcompile.limits import limits
 from ptcompile.operators.targets import TARGETS
 from ptcompile.page.listing import inside, listing
 from ptcompile.page.model import Finding, Page, Panel, Text
@@ -38,13 +39,15 @@ def gather(
 ) -> Page:
     """The page of a spec for one target, or for all of them. Raises nothing for what a user may have written.
 
-    `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings. The other
-    arguments are those of `explain`.
+    `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings, and so does
+    a spec above the limit. The other arguments are those of `explain`.
     """
     arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
     sources: dict[File, source.Source] = {"spec": streams.read(spec, filename)}
     if cluster is not None:
         sources["cluster"] = streams.read(cluster, cluster_filename)
+    if sum(map(_weight, sources.values())) > limits().page:
+        return _too_large(filename)
     files: dict[File, str] = {"spec": filename, "cluster": cluster_filename}
     profile, found = compile.read_cluster(cluster, filename=cluster_filename)
     explain = partial(
@@ -67,6 +70,30 @@ def gather(
         taken,
         wanted.diagnostics,
     )
+
+
+def _weight(read: source.Source) -> int:
+    """Count the values of a file, aliases expanded, and the lines of its texts; 500 characters are a line too."""
+    total = 0
+    stack: list[object] = [one.data for one in read.documents]
+    while stack and total <= limits().page:
+        value = stack.pop()
+        total += 1
+        if isinstance(value, Mapping):
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+        elif isinstance(value, str):
+            total += value.count("\n") + len(value) // 500
+    return total
+
+
+def _too_large(filename: str) -> Page:
+    message = f"the spec and its profile have more than {limits().page:,} values and lines of texts for one page"
+    cure = "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
+    found = streams.stamp(Problem("too-large", (), message, cure, authority="ptcompile"), None, filename)
+    shown = Finding(found, tuple(TARGETS), "spec", 0)
+    return Page(filename, (Panel("spec", filename, None),), (), (shown,), "", (found,))
 
 
 def _explained(

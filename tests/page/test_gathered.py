@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 import yaml
 
+from ptcompile.limits import UNTRUSTED
 from ptcompile.operators.targets import TARGETS
-from ptcompile.page import gather
+from ptcompile.page import gather, html
 from tests.page.making import HOSTILE, SIX, example, page, text
 from tests.page.reading import read_html
 from tests.page.reference import kin
@@ -101,3 +103,33 @@ def test_a_bad_profile_leaves_nothing_to_show() -> None:
     made = gather(SIX, cluster="kind: ClusterProfile\nspec: {gpus: 1}\n")
     assert made.listings == ()
     assert [one.filename for one in made.diagnostics] == ["cluster.yaml"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"  roles:\n    a: &a {{replicas: 1, command: [a], env: {json.dumps(dict.fromkeys(map(str, range(100)), 'b'))}}}\n"
+        + "".join(f"    r{n}: *a\n" for n in range(25)),
+        "  env:\n" + "".join(f"    A{n}: b\n" for n in range(2500)),
+        "  setup: |\n" + "    echo\n" * 2500,
+        f"  setup: {'echo ' * 300_000}\n",
+    ],
+    ids=["aliases", "values", "lines", "characters"],
+)
+def test_a_spec_above_the_limit_is_refused_at_once(more: str) -> None:
+    spec = SMALL.partition("  env:")[0] + more
+    start = time.process_time()
+    made = gather(spec, filename="a.yaml")
+    assert time.process_time() - start < 1
+    (found,) = made.diagnostics
+    assert (found.name, found.severity, found.filename) == ("too-large", "error", "a.yaml")
+    assert found.message == "the spec and its profile have more than 2,500 values and lines of texts for one page"
+    assert made.listings == ()
+    assert found.message in html(made)
+    assert gather(SMALL, cluster=spec).diagnostics[0].name == "too-large"
+
+
+def test_input_of_strangers_has_a_lower_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = SMALL + "".join(f"    A{n}: b\n" for n in range(500))
+    monkeypatch.setattr("ptcompile.limits._in_force", [UNTRUSTED])
+    assert gather(spec).diagnostics[0].name == "too-large"
