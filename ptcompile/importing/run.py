@@ -19,6 +19,7 @@ from ptcompile.operators.all import kind_named
 from ptcompile.operators.common.read import Read
 from ptcompile.operators.trainer.read import folded
 from ptcompile.simulation import simulate
+from ptcompile.simulation.meeting import training
 from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.cluster import hardware
 
@@ -64,6 +65,8 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
     """The first reading that compiles to the same; else the one that comes nearest, with what differs.
 
     `exact` keeps every command as it is written, so that the fields are the same and not only what they mean.
+    A node and a role beside it look like a master and a worker: where only one of them trains, the next reading goes
+    before.
     """
     best: Tried | None = None
     problems: list[Problem] = []
@@ -72,10 +75,12 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
         wanted, read = one_name(manifest, found)
         for spec, lifts in () if read.problems else _specs(wanted, read, beside, cluster, exact=exact):
             tried = _tried(spec, manifest, wanted, read, beside, cluster, lifts=lifts)
-            if best is None or _rank(tried) < _rank(best) or not best.proof.compiled:
+            if best is None or _rank(tried) < _rank(best) or not best.proof.compiled or _rank(tried) == 0:
                 best = tried
             if _rank(tried) == 0:
-                return Outcome(best)
+                break
+        if best is not None and _rank(best) == 0 and (read is found or _all_train(manifest, read, beside, cluster)):
+            return Outcome(best)
     return Outcome(best, tuple(problems) if best is None else ())
 
 
@@ -86,6 +91,12 @@ def _rank(tried: Tried) -> int:
     if not tried.proof.same_world:
         return _REFUSED - 1
     return min(_leaves(tried.spec["spec"].get("manifest", {})), _REFUSED - 2)
+
+
+def _all_train(manifest: Json, read: Read, beside: Sequence[Json], cluster: ClusterProfile) -> bool:
+    """Whether the simulated pods of every role that a reading takes for nodes train."""
+    world = simulate([manifest], versions=cluster.versions(), others=beside)
+    return bool(world.jobs) and len(training(world.jobs[0])) >= sum(pods.trains for pods in read.pods)
 
 
 def _leaves(value: object) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import ptcompile
 from ptcompile.documents.emit import emit_all
@@ -14,6 +14,12 @@ from tests.conftest import PAIRS, Case, pair_name, thinned
 from tests.strategies import specs
 
 Json = dict[str, Any]
+
+
+def _with_role(**words: Any) -> Json:
+    """A job of one node, and a role that differs from it in the name of its container only."""
+    job = {"image": "i", "roles": {"ps": {"restartPolicy": "Never"}}, **words}
+    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": job}
 
 
 def comes_back(spec: Any, target: str, cluster: Any = None) -> tuple[ptcompile.Result, ptcompile.Imported] | None:
@@ -53,7 +59,21 @@ def test_what_a_golden_compiles_to_imports_to_the_same(case: Case, target: str) 
 @pytest.mark.parametrize("target", TARGETS)
 @settings(max_examples=8)
 @given(spec=specs())
+@example(spec=_with_role())
+@example(spec=_with_role(env={"X_WHERE": "$(PS_HOSTS)"}))
+@example(spec=_with_role(script="train.py", elastic={}))
 def test_what_any_spec_compiles_to_imports_to_the_same(target: str, spec: Json) -> None:
     found = comes_back(spec, target)
     if found is not None:
         assert_same(*found, target)
+
+
+def test_a_master_and_a_worker_stay_so_when_their_containers_have_names_of_their_own() -> None:
+    spec = {"image": "i", "command": ["python", "train.py"], "master": {}, "worker": {"replicas": 2}}
+    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": spec}
+    manifests = ptcompile.compile(document, target="jobset").yaml()
+    master, name, worker = manifests.rpartition("- name: pytorch")
+    assert name
+    (imported,) = ptcompile.import_manifests(f"{master}- name: train{worker}").specs
+    assert imported["spec"].keys() >= {"master", "worker"}
+    assert "roles" not in imported["spec"]
