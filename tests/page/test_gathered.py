@@ -105,10 +105,13 @@ def test_a_bad_profile_leaves_nothing_to_show() -> None:
     assert [one.filename for one in made.diagnostics] == ["cluster.yaml"]
 
 
+MANY = json.dumps(dict.fromkeys(map(str, range(100)), "b"))
+
+
 @pytest.mark.parametrize(
     "more",
     [
-        f"  roles:\n    a: &a {{replicas: 1, command: [a], env: {json.dumps(dict.fromkeys(map(str, range(100)), 'b'))}}}\n"
+        f"  roles:\n    a: &a {{replicas: 1, command: [a], env: {MANY}}}\n"
         + "".join(f"    r{n}: *a\n" for n in range(25)),
         "  env:\n" + "".join(f"    A{n}: b\n" for n in range(2500)),
         "  setup: |\n" + "    echo\n" * 2500,
