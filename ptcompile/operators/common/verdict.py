@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.names import suggest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def child(path: Path, text: str, help: str) -> Problem:
 def failure(authority: Authority, path: Path, text: str, help: str) -> Problem:
     """Where the operator's controller fails on an object that was accepted: stage "pod"."""
     return Problem("controller-failure", path, f"{field_path(path)}: {text}", help, stage="pod", authority=authority)
+
+
+def hint(word: str, known: Sequence[str]) -> str:
+    """Return the help for a word that is not one of `known`: the one that it resembles, else all of them."""
+    near = suggest(word, known)
+    return f'did you mean "{near}"?' if near else f"use one of {', '.join(known)}"
 
 
 def quoted(names: Iterable[str]) -> str:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import items, text, texts
-from ptcompile.operators.common.verdict import Say, quoted
+from ptcompile.operators.common.verdict import Say, hint, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,11 +35,11 @@ def failure_policy(policy: Json, known: Sequence[str], path: Path, say: Say) -> 
         for j, reason in enumerate(texts(rule.get("onJobFailureReasons"))):
             if reason not in _REASONS:
                 text_ = f'Unsupported value: "{reason}": supported values: {quoted(_REASONS)}'
-                yield say((*here, "onJobFailureReasons", j), text_, _hint(reason, _REASONS))
+                yield say((*here, "onJobFailureReasons", j), text_, hint(reason, _REASONS))
         for j, target in enumerate(texts(rule.get("targetReplicatedJobs"))):
             if target not in known:
                 text_ = f'Invalid value: "{target}": there is no replicatedJob of this name'
-                yield say((*here, "targetReplicatedJobs", j), text_, _hint(target, known))
+                yield say((*here, "targetReplicatedJobs", j), text_, hint(target, known))
 
 
 def _name(name: str, seen: set[str], path: Path, say: Say) -> Iterator[Problem]:
@@ -50,8 +49,3 @@ def _name(name: str, seen: set[str], path: Path, say: Say) -> Iterator[Problem]:
     elif name in seen:
         yield say((*path, "name"), f'Duplicate value: "{name}"', "rename one of the rules")
     seen.add(name)
-
-
-def _hint(word: str, known: Sequence[str]) -> str:
-    meant = names.suggest(word, known)
-    return f'did you mean "{meant}"?' if meant else f"use one of {', '.join(known)}"

@@ -11,7 +11,7 @@ from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import roundtrip
 from ptcompile.operators.common.decode import undecodable
-from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.common.verdict import hint, refusal
 from ptcompile.operators.record import Known, Request
 from ptcompile.operators.volcano.webhook_policies import policies
 from ptcompile.operators.volcano.webhook_template import template, whole_cpus
@@ -186,8 +186,7 @@ def _job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> It
     yield from policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in at(spec, "plugins"):
         if plugin not in PLUGINS:
-            meant = names.suggest(plugin, PLUGINS)
-            help = f'did you mean "{meant}"?' if meant else f"use one of {', '.join(PLUGINS)}"
+            help = hint(plugin, PLUGINS)
             yield _say(("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help)
     yield from _volumes(items(spec.get("volumes")))
     if spec.get("queue") == "root":

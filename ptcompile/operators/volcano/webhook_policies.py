@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import items, text, texts
 from ptcompile.kubernetes.versions import Version
-from ptcompile.operators.common.verdict import refusal
+from ptcompile.operators.common.verdict import hint, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,10 +61,10 @@ def _events(listed: list[str], action: str, path: Path, events: set[str], versio
     for event in listed:
         if event not in EVENTS or not _there(event, version):
             text_ = f'Invalid value: "{event}": invalid policy event'
-            return _say((*path, "event"), text_, _hint(event, EVENTS))
+            return _say((*path, "event"), text_, hint(event, EVENTS))
         if action not in ACTIONS or not _there(action, version):
             text_ = f'Invalid value: "{action}": invalid policy action'
-            return _say((*path, "action"), text_, _hint(action, ACTIONS))
+            return _say((*path, "action"), text_, hint(action, ACTIONS))
         if event in events:
             return _say(path, f"Duplicate value: duplicate event {event} across different policy", "keep one policy")
         events.add(event)
@@ -75,8 +74,3 @@ def _events(listed: list[str], action: str, path: Path, events: set[str], versio
 def _there(word: str, version: Version) -> bool:
     """Whether this release of Volcano knows an event or action."""
     return version >= _SINCE.get(word, version)
-
-
-def _hint(word: str, known: tuple[str, ...]) -> str:
-    meant = names.suggest(word, known) if word else None
-    return f'did you mean "{meant}"?' if meant else f"use one of {', '.join(known)}"
