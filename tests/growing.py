@@ -320,6 +320,16 @@ def pods_and_limit_ranges(n: int) -> str:
     return _pods_beside(n, "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l%d}\n" + limit)
 
 
+def limits_and_a_quota(n: int) -> str:
+    """A pod whose containers each limit another resource, and a quota for all of them."""
+    containers = "".join(
+        f"  - name: c{i}\n    image: a:1\n    resources: {{limits: {{example.com/r{i}: 1}}}}\n" for i in range(n)
+    )
+    hard = "".join(f"    limits.example.com/r{i}: 1\n" for i in range(n))
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n"
+    return f"{pod}{containers}---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: q}}\nspec:\n  hard:\n{hard}"
+
+
 def pods_and_quotas(n: int) -> str:
     quota = "spec: {hard: {cpu: 32, limits.cpu: 32}}\n"
     return _pods_beside(n, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q%d}\n" + quota)

@@ -38,7 +38,7 @@ Source: Kubernetes 1.36 pkg/quota/v1/evaluator/core/pods.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import quantity
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.untyped import Json
+    from ptcompile.simulation.pod import Workload
 
 _QUOTA: Final = ("v1", "ResourceQuota")
 
@@ -67,11 +68,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_QUOTA)))
     if not known[space].resources:
         return
-    totals = subject.job.totals()
     broken: list[tuple[Bound, Quantity]] = []
-    for name in _names(subject, totals) & known[space].resources:
-        asked = _asked(subject, name, totals)
-        if asked is not None:
+    for name, asked in _asked(subject, subject.job).items():
+        if name in known[space].resources:
             broken += [(one, asked) for one in known[space].broken("max", name, asked)]
     for one, asked in sorted(broken, key=lambda pair: pair[0].order):
         said = f"exceeded quota: requested {one.resource}={asked}, limited: {one.resource}={one.allowed}"
@@ -93,35 +92,21 @@ def _bounds(quotas: Iterable[Json]) -> Iterator[Bound]:
                 yield Bound((number, 0, place), "max", name, allowed)
 
 
-def _names(subject: Subject, totals: Mapping[str, Quantity]) -> set[str]:
-    """What a quota may call the amounts that these pods ask for."""
-    limits = {f"limits.{name}" for template in subject.templates for one in template.containers for name in one.limits}
-    return {"pods", *totals, *(f"requests.{name}" for name in totals), *limits}
-
-
-def _asked(subject: Subject, name: str, totals: dict[str, Quantity]) -> Quantity | None:
-    """What the pods together ask of what a quota limits; None for what does not concern pods."""
-    job = subject.job
-    if job is None:
-        return None
-    if name == "pods":
-        return Quantity(sum(role.count for role in job.roles) * quantity.NANO)
-    side, _, resource = name.partition(".")
-    if side == "limits" and resource:
-        counts = {role.name: role.count for role in job.roles}
-        return _limits(subject, resource, counts)
-    plain = resource if side == "requests" and resource else name
-    return totals.get(plain)
-
-
-def _limits(subject: Subject, resource: str, counts: dict[str, int]) -> Quantity | None:
-    total = Quantity(0)
+def _asked(subject: Subject, job: Workload) -> dict[str, Quantity]:
+    """Return what the pods together ask for, by the names that a quota has for it."""
+    asked: dict[str, Quantity] = {}
+    for name, total in job.totals().items():
+        asked[name] = asked[f"requests.{name}"] = total
+    counts = {role.name: role.count for role in job.roles}
     for template in subject.templates:
         for container in template.containers:
-            amount = quantity.parse(container.limits.get(resource))
-            if amount is not None and not container.init:
-                total = total + amount * counts.get(template.role, template.replicas)
-    return total
+            for name, limit in container.limits.items() if not container.init else ():
+                amount = quantity.parse(limit)
+                if amount is not None:
+                    before = asked.get(f"limits.{name}", Quantity(0))
+                    asked[f"limits.{name}"] = before + amount * counts.get(template.role, template.replicas)
+    asked["pods"] = Quantity(sum(counts.values()) * quantity.NANO)
+    return asked
 
 
 def _place(subject: Subject) -> Path:
