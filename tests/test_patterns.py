@@ -41,10 +41,14 @@ def _calls() -> Iterator[tuple[str, str, int, str]]:
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             method = used.get(id(node), "search") if method in ("compile", "") else method
             try:
-                text = ast.literal_eval(node.args[0])
+                text = _as_text(ast.literal_eval(node.args[0]))
             except ValueError:
                 text = ""  # put together from parts: found among the compiled ones
             yield where, text, re.MULTILINE if "MULTILINE" in ast.unparse(node) else 0, method
+
+
+def _as_text(pattern: str | bytes) -> str:
+    return pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
 
 
 def _compiled() -> Iterator[tuple[str, str, int, str]]:
@@ -55,10 +59,10 @@ def _compiled() -> Iterator[tuple[str, str, int, str]]:
         module = importlib.import_module(info.name)
         for name, value in vars(module).items():
             for pattern, method in _in(value, 0):
-                yield f"{info.name}.{name}", pattern.pattern, pattern.flags, method
+                yield f"{info.name}.{name}", _as_text(pattern.pattern), pattern.flags, method
 
 
-def _in(value: Any, depth: int) -> Iterator[tuple[re.Pattern[str], str]]:
+def _in(value: Any, depth: int) -> Iterator[tuple[re.Pattern[Any], str]]:
     owner = getattr(value, "__self__", value)
     if isinstance(owner, re.Pattern | Pattern):
         compiled = owner.compiled if isinstance(owner, Pattern) else owner
