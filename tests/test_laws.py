@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -53,12 +53,33 @@ def test_law_1_goldens(case: Case, target: str) -> None:
     assert linted is None or (linted.ok and not linted.unchecked and linted.documents == len(result.manifests))
 
 
+NO_SUCH_MACHINE = (
+    {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "a"},
+        "spec": {"image": "i", "command": ["x"], "resources": {"gpu": 1}, "accelerator": "nvidia-h100"},
+    },
+    {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": "generated"},
+        "spec": {"defaults": {"limits": {"memory": "4Ti"}}},
+    },
+)
+"""A spec and a profile of which each is right, and which ask together for more than a machine has."""
+
+
 @given(specs(catalogue=True), profiles(), TARGET)
+@example(*NO_SUCH_MACHINE, None)
 def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
-    """A valid spec gives manifests, or the target says what it cannot express: never a refusal of our own manifests."""
+    """A valid spec gives manifests, or the target says what it cannot express: never a refusal of our own manifests.
+
+    Amounts and accelerators are drawn apart, so that no machine may have both: that is refused, too.
+    """
     result = compile(spec, target=target, cluster=profile)
     errors = [one for one in result.diagnostics if one.severity == "error"]
-    assert {one.name for one in errors} <= {"unsupported-by-target", "name-too-long"}, errors
+    assert {one.name for one in errors} <= {"unsupported-by-target", "name-too-long", "fits-no-machine"}, errors
     assert bool(result.manifests) is not bool(errors)
     for manifest in result.manifests:
         found = validate(manifest, versions=ClusterProfile.model_validate(profile).versions())
