@@ -88,7 +88,7 @@ def _sign(_budget: Budget, amount: Quantity) -> int:
 
 # URLs
 
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
 
 
 def _split_url(text: str) -> Url | None:
@@ -97,7 +97,7 @@ def _split_url(text: str) -> Url | None:
         return None
     if re.search(r"%(?![0-9A-Fa-f]{2})", text.partition("?")[0]):
         return None
-    scheme = _SCHEME.match(text)
+    scheme = _SCHEME(text)
     if scheme is None and not text.startswith("/"):
         return None
     rest = text[scheme.end() :] if scheme else text

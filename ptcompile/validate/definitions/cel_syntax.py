@@ -29,8 +29,8 @@ _TOKEN: Final = re.compile(
     |(?P<name>[A-Za-z_]\w*|`[\w./ -]+`)
     |(?P<mark>&&|\|\||[<>=!]=|[-+*/%<>!?:.,()\[\]{}])""",
     re.VERBOSE | re.DOTALL | re.ASCII,
-)
-_RAW_TRIPLE: Final = re.compile(r"""[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3})""", re.DOTALL)
+).match
+_RAW_TRIPLE: Final = re.compile(r"""[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3})""", re.DOTALL).match
 _ESCAPE: Final = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
 _PLAIN: Final = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
 _RELATIONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
@@ -88,11 +88,12 @@ def _tokens(text: str) -> list[tuple[str, Any]]:
     out: list[tuple[str, Any]] = []
     at = 0
     while at < len(text):
-        found = _RAW_TRIPLE.match(text, at) or _TOKEN.match(text, at)
+        raw = _RAW_TRIPLE(text, at)
+        found = raw or _TOKEN(text, at)
         if found is None:
             raise CelSyntaxError(f"syntax error: token recognition error at: {text[at : at + 20]!r}")
         at, kind, word = found.end(), found.lastgroup, found.group()
-        if kind is None and found.re is _TOKEN:
+        if kind is None and raw is None:
             continue
         out.append(_token(kind or "raw", word))
     return [*out, ("end", "<EOF>")]

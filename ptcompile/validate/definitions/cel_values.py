@@ -250,7 +250,7 @@ def negative(value: Any) -> Any:
 
 # conversions
 
-_DURATION: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|us|µs|μs|ns)")
+_DURATION: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|us|µs|μs|ns)").match
 _UNITS: Final = {
     "h": 3600 * 10**9,
     "m": 60 * 10**9,
@@ -277,7 +277,7 @@ def to_duration(text: str) -> Duration:
     body = text[1:] if text[:1] in ("-", "+") else text
     total, at = 0, 0
     while at < len(body) and len(body) <= 100:
-        found = _DURATION.match(body, at)
+        found = _DURATION(body, at)
         if found is None:
             break
         whole, _, fraction = found.group(1).partition(".")
