@@ -14,7 +14,7 @@ import ptcompile
 from benchmarks.jobs import dirty, documents, spec
 from benchmarks.plot import plot
 from benchmarks.timing import ROOT, interleaved, line
-from ptcompile.documents.emit import emit
+from ptcompile.source.emitter import emit
 
 ROUNDS = 3
 LEAST = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ptcompile
-from ptcompile.documents.emit import emit
+from ptcompile.source.emitter import emit
 
 SPEC = """\
 apiVersion: ptcompile/v1

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptcompile.documents.schema_files import load
-from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, resolve
+from ptcompile._internal.schema_files import load
+from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, resolve
 
 if TYPE_CHECKING:
-    from ptcompile.documents.schema_files import Schema
+    from ptcompile._internal.schema_files import Schema
 
 INT_OR_STRING = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
 

@@ -15,8 +15,8 @@ import ptcompile
 from benchmarks.jobs import dirty, documents
 from benchmarks.many import many_files
 from benchmarks.timing import interleaved, line, ratio
-from ptcompile.documents.schema_files import load
-from ptcompile.validate.schemas import CORE
+from ptcompile._internal.schema_files import load
+from ptcompile.apiserver.kinds import CORE
 
 DOCUMENTS, LONG_DOCUMENTS = 100, 5
 ROUNDS = 9

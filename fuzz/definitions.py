@@ -12,10 +12,10 @@ from zlib import crc32
 
 import ptcompile
 from fuzz.harness import NAME, findings, harmless
-from ptcompile.documents import source
-from ptcompile.documents.emit import emit_all
-from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.verbs import fix as fixing
+from ptcompile.api import fix as fixing
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.source import documents as source
+from ptcompile.source.emitter import emit_all
 
 LAST = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: Last_Of-All}\n"
 """A document of its own, whose finding no other document may cost."""

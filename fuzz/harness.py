@@ -13,17 +13,17 @@ from xml.etree import ElementTree
 from zlib import crc32
 
 import ptcompile
-from ptcompile.documents import emit, source, suppression
-from ptcompile.documents.reader.events import parse
-from ptcompile.findings.diagnostics import Diagnostic, Span
+from ptcompile.compiler.reader import load_profile
+from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.graph import GRAPHS
-from ptcompile.operators.targets import TARGETS
+from ptcompile.registry.targets import TARGETS
 from ptcompile.report import FORMATS, renderer
-from ptcompile.simulation.as_json import pod_to_dict
-from ptcompile.simulation.overview import overview
-from ptcompile.simulation.podtext import env_file, in_full
-from ptcompile.simulation.world import World
-from ptcompile.verbs import compile as api
+from ptcompile.simulator.as_json import pod_to_dict
+from ptcompile.simulator.as_text import env_file, in_full, overview
+from ptcompile.simulator.world import World
+from ptcompile.source import documents as source
+from ptcompile.source import emitter, suppression
+from ptcompile.source.exact_reader import parse
 
 Harness = Callable[[bytes], None]
 
@@ -89,7 +89,7 @@ def compile(data: bytes) -> None:
         assert ptcompile.compile(data, filename=NAME, target=target, cluster=cluster).yaml() == written
         world(ptcompile.simulate(data, filename=NAME))
     if cluster is not None:
-        findings(tuple(api.read_cluster(data, filename=NAME)[1]), data)
+        findings(tuple(load_profile(data, filename=NAME)[1]), data)
 
 
 def server(data: bytes) -> None:
@@ -101,7 +101,7 @@ def server(data: bytes) -> None:
 
 def emit_and_read(data: object) -> object:
     """The data as it is read back from what `emit` writes."""
-    (document,) = source.read(emit.emit_all([data])).documents
+    (document,) = source.read(emitter.emit_all([data])).documents
     return document.data
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ptcompile.documents.emit import emit_all
-from ptcompile.documents.source import read
+from ptcompile.source.documents import read
+from ptcompile.source.emitter import emit_all
 
 MAX_SIZE = 16_384
 """Bytes of one input: what is large costs what it should, and the tests of growth look after that."""

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema  # noqa: F401 - takes a second to load, which is no input's
 
 from fuzz.mutate import MAX_SIZE, mutate
-from ptcompile.documents.emit import emit_all
+from ptcompile.source.emitter import emit_all
 
 TYPES = ("string", "integer", "number", "boolean", "object", "array")
 FIELDS = ("a", "b", "s", "n", "l", "m", "type", "namespace", "a-b", "__x__", "replicas")

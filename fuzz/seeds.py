@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptcompile.documents.emit import emit_all
+from ptcompile.source.emitter import emit_all
 
 ROOT = Path(__file__).parents[1]
 _CRD = """\

@@ -10,9 +10,10 @@ from cattrs import Converter
 from lsprotocol.converters import get_converter
 from lsprotocol.types import Position, Range, TextEdit
 
-from ptcompile.server import actions, commands, completion, definition, diagnostics, hints, hover, symbols
+from ptcompile.server import completion, definition, hover, lenses, symbols
+from ptcompile.server import diagnostics as actions
+from ptcompile.server.cursor import place_at
 from ptcompile.server.document import Open
-from ptcompile.server.place import place_at
 
 _ENCODINGS = ("utf-16", "utf-8", "utf-32")
 _LONG = 4_000
@@ -38,17 +39,17 @@ def server(data: bytes) -> None:
         for answer in (completion.complete(one, position), hover.hover(one, position)):
             converter.unstructure(answer)
         converter.unstructure(definition.definition(one, position))
-    for found in diagnostics.diagnostics(one):
+    for found in actions.diagnostics(one):
         assert found.range.start.line <= found.range.end.line < len(one.lines)
     converter.unstructure(symbols.symbols(one))
-    converter.unstructure([*hints.inlay_hints(one, everywhere), *hints.code_lenses(one)])
+    converter.unstructure([*lenses.inlay_hints(one, everywhere), *lenses.code_lenses(one)])
     line = Range(one.lines.position(cut), one.lines.position(cut))
     for action in actions.actions(one, everywhere if len(one.text) < _LONG else line, None, None):
         for edits in (action.edit.changes or {}).values() if action.edit is not None else ():
             _applied(one, list(edits))
     if one.objects:
-        commands.manifests(one, 0, None)
-        commands.pods(one, 0)
+        lenses.manifests(one, 0, None)
+        lenses.pods(one, 0)
 
 
 def _applied(one: Open, edits: list[TextEdit]) -> str:

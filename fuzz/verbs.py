@@ -17,16 +17,17 @@ from zlib import crc32
 
 import ptcompile
 from fuzz.harness import NAME, findings, harmless
-from ptcompile import cli, limits
-from ptcompile.cli import trust
-from ptcompile.documents import source
-from ptcompile.documents.emit import emit_all
-from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.page import gather, html
+from ptcompile import cli
+from ptcompile._internal import limits
+from ptcompile.api import fix as fixing
+from ptcompile.api import requirements
+from ptcompile.cli import files as trust
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.explainer.page import gather, html
 from ptcompile.report import FORMATS, renderer
-from ptcompile.simulation.overview import overview
-from ptcompile.verbs import fix as fixing
-from ptcompile.verbs import platform
+from ptcompile.simulator.as_text import overview
+from ptcompile.source import documents as source
+from ptcompile.source.emitter import emit_all
 
 MARK = "zQ7xK2mV9w"
 """A secret that no input holds by chance."""
@@ -99,7 +100,7 @@ def _convert(data: bytes) -> None:
 
 def _needs(data: bytes) -> None:
     findings(tuple(ptcompile.requires(data, filename=NAME).diagnostics), data)
-    findings(tuple(platform.platform(data).diagnostics), data)
+    findings(tuple(requirements.platform(data).diagnostics), data)
 
 
 _COMMANDS = (
@@ -171,7 +172,7 @@ def ran(words: list[str], around: Any = None) -> tuple[int, str, str]:
         status = 2
     finally:
         sys.stdout, sys.stderr = before
-        from ptcompile import limits
+        from ptcompile._internal import limits
 
         limits._in_force[0] = limits.TRUSTED
     said = (one.buffer.getvalue().decode() for one in (out, err))  # type: ignore[attr-defined]

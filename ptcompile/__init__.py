@@ -7,46 +7,44 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ptcompile.about import __version__
+from ptcompile._internal.about import __version__
 
 TYPE_CHECKING = False  # as typing says it, which takes longer to import than all that is here
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.diffing import Difference
-    from ptcompile.explaining.explanation import Explanation
+    from ptcompile.api.check import Checked, check
+    from ptcompile.api.compile import CompileError, Result, compile, explain
+    from ptcompile.api.convert import convert
+    from ptcompile.api.diff import diff
+    from ptcompile.api.fix import Fixed, fix
+    from ptcompile.api.import_manifests import Imported, import_manifests
+    from ptcompile.api.lint import Report, lint
+    from ptcompile.api.reference import Targets, extensions, init, plugins, rules, schema, targets
+    from ptcompile.api.rehearse import rehearse
+    from ptcompile.api.requirements import Requirements, platform, requires
+    from ptcompile.api.simulate import simulate, status
+    from ptcompile.diagnostics import Diagnostic, Span
+    from ptcompile.differ import Difference
+    from ptcompile.explainer.explanation import Explanation
     from ptcompile.extending import Extensions
-    from ptcompile.extending.installed import Plugin
-    from ptcompile.findings.diagnostics import Diagnostic, Span
-    from ptcompile.fixing import Skipped
-    from ptcompile.operators.common.following import Condition
-    from ptcompile.operators.common.status import Status
-    from ptcompile.operators.handles import Handle, Reference, RolePods
-    from ptcompile.prerequisites.objects import Setup
-    from ptcompile.prerequisites.requirements import Requirement
-    from ptcompile.simulation.world import World
-    from ptcompile.verbs.check import Checked, check
-    from ptcompile.verbs.compile import CompileError, Result, compile, explain
-    from ptcompile.verbs.convert import convert
-    from ptcompile.verbs.diff import diff
-    from ptcompile.verbs.fix import Fixed, fix
-    from ptcompile.verbs.import_manifests import Imported, import_manifests
-    from ptcompile.verbs.init import init
-    from ptcompile.verbs.lint import Report, lint
-    from ptcompile.verbs.platform import platform
-    from ptcompile.verbs.plugins import extensions, plugins
-    from ptcompile.verbs.rehearse import rehearse
-    from ptcompile.verbs.requires import Requirements, requires
-    from ptcompile.verbs.rules import rules
-    from ptcompile.verbs.schema import schema
-    from ptcompile.verbs.simulate import simulate
-    from ptcompile.verbs.status import status
-    from ptcompile.verbs.targets import Targets, targets
-    from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, Toleration
-    from ptcompile.vocabulary.cluster.model import (
+    from ptcompile.extending.plugins import Plugin
+    from ptcompile.fixer import Skipped
+    from ptcompile.registry.handles import Handle, Reference, RolePods
+    from ptcompile.registry.status import Condition, Status
+    from ptcompile.requirements.jobs import Requirement
+    from ptcompile.requirements.setup import Setup
+    from ptcompile.simulator.world import World
+    from ptcompile.spec.base import Metadata, ResourceList, Resources
+    from ptcompile.spec.cluster_profile import (
+        Accelerator,
         ClusterProfile,
+        ClusterTopology,
         Defaults,
+        Fabric,
+        Gpu,
+        NodeRequirement,
         OperatorDeployment,
         OperatorImage,
         OperatorNamespace,
@@ -54,11 +52,22 @@ if TYPE_CHECKING:
         ProfileMetadata,
         ProfileSpec,
         Spot,
+        Toleration,
+        TopologyLevel,
     )
-    from ptcompile.vocabulary.cluster.queues import ClusterTopology, TopologyLevel
-    from ptcompile.vocabulary.model import Metadata, ResourceList, Resources
-    from ptcompile.vocabulary.pod_fields import EnvSource, RoleSpec, SideRole
-    from ptcompile.vocabulary.spec import Elastic, JobSpec, Names, RunPolicy, RuntimeRef, Spec, Topology, Volcano
+    from ptcompile.spec.training_job import (
+        Elastic,
+        EnvSource,
+        JobSpec,
+        Names,
+        RoleSpec,
+        RunPolicy,
+        RuntimeRef,
+        SideRole,
+        Spec,
+        Topology,
+        Volcano,
+    )
 
 __all__ = [
     "Accelerator",
@@ -138,78 +147,78 @@ __all__ = [
 
 
 _FROM = {
-    "Accelerator": "vocabulary.cluster.devices",
-    "Checked": "verbs.check",
-    "ClusterProfile": "vocabulary.cluster.model",
-    "ClusterTopology": "vocabulary.cluster.queues",
-    "CompileError": "verbs.compile",
-    "Condition": "operators.common.following",
-    "Defaults": "vocabulary.cluster.model",
-    "Diagnostic": "findings.diagnostics",
+    "Accelerator": "spec.cluster_profile",
+    "Checked": "api.check",
+    "ClusterProfile": "spec.cluster_profile",
+    "ClusterTopology": "spec.cluster_profile",
+    "CompileError": "api.compile",
+    "Condition": "registry.status",
+    "Defaults": "spec.cluster_profile",
+    "Diagnostic": "diagnostics",
     "Difference": "diffing",
-    "Elastic": "vocabulary.spec",
-    "EnvSource": "vocabulary.pod_fields",
-    "Explanation": "explaining.explanation",
+    "Elastic": "spec.training_job",
+    "EnvSource": "spec.training_job",
+    "Explanation": "explainer.explanation",
     "Extensions": "extending",
-    "Imported": "verbs.import_manifests",
-    "Fabric": "vocabulary.cluster.devices",
-    "Fixed": "verbs.fix",
-    "Gpu": "vocabulary.cluster.devices",
-    "Handle": "operators.handles",
-    "JobSpec": "vocabulary.spec",
-    "Metadata": "vocabulary.model",
-    "Names": "vocabulary.spec",
-    "NodeRequirement": "vocabulary.cluster.devices",
-    "OperatorDeployment": "vocabulary.cluster.model",
-    "OperatorImage": "vocabulary.cluster.model",
-    "OperatorNamespace": "vocabulary.cluster.model",
-    "OperatorVersions": "vocabulary.cluster.model",
-    "Plugin": "extending.installed",
-    "ProfileMetadata": "vocabulary.cluster.model",
-    "ProfileSpec": "vocabulary.cluster.model",
-    "Reference": "operators.handles",
-    "Report": "verbs.lint",
-    "Requirement": "prerequisites.requirements",
-    "Requirements": "verbs.requires",
-    "ResourceList": "vocabulary.model",
-    "Resources": "vocabulary.model",
-    "Result": "verbs.compile",
-    "RolePods": "operators.handles",
-    "RoleSpec": "vocabulary.pod_fields",
-    "RunPolicy": "vocabulary.spec",
-    "Setup": "prerequisites.objects",
-    "RuntimeRef": "vocabulary.spec",
-    "SideRole": "vocabulary.pod_fields",
+    "Imported": "api.import_manifests",
+    "Fabric": "spec.cluster_profile",
+    "Fixed": "api.fix",
+    "Gpu": "spec.cluster_profile",
+    "Handle": "registry.handles",
+    "JobSpec": "spec.training_job",
+    "Metadata": "spec.base",
+    "Names": "spec.training_job",
+    "NodeRequirement": "spec.cluster_profile",
+    "OperatorDeployment": "spec.cluster_profile",
+    "OperatorImage": "spec.cluster_profile",
+    "OperatorNamespace": "spec.cluster_profile",
+    "OperatorVersions": "spec.cluster_profile",
+    "Plugin": "extending.plugins",
+    "ProfileMetadata": "spec.cluster_profile",
+    "ProfileSpec": "spec.cluster_profile",
+    "Reference": "registry.handles",
+    "Report": "api.lint",
+    "Requirement": "requirements.jobs",
+    "Requirements": "api.requirements",
+    "ResourceList": "spec.base",
+    "Resources": "spec.base",
+    "Result": "api.compile",
+    "RolePods": "registry.handles",
+    "RoleSpec": "spec.training_job",
+    "RunPolicy": "spec.training_job",
+    "Setup": "requirements.setup",
+    "RuntimeRef": "spec.training_job",
+    "SideRole": "spec.training_job",
     "Skipped": "fixing",
-    "Span": "findings.diagnostics",
-    "Spec": "vocabulary.spec",
-    "Spot": "vocabulary.cluster.model",
-    "Status": "operators.common.status",
-    "Targets": "verbs.targets",
-    "Toleration": "vocabulary.cluster.devices",
-    "Topology": "vocabulary.spec",
-    "TopologyLevel": "vocabulary.cluster.queues",
-    "Volcano": "vocabulary.spec",
-    "World": "simulation.world",
-    "check": "verbs.check",
-    "compile": "verbs.compile",
-    "convert": "verbs.convert",
-    "diff": "verbs.diff",
-    "explain": "verbs.compile",
-    "extensions": "verbs.plugins",
-    "fix": "verbs.fix",
-    "init": "verbs.init",
-    "import_manifests": "verbs.import_manifests",
-    "lint": "verbs.lint",
-    "platform": "verbs.platform",
-    "plugins": "verbs.plugins",
-    "rehearse": "verbs.rehearse",
-    "requires": "verbs.requires",
-    "rules": "verbs.rules",
-    "schema": "verbs.schema",
-    "simulate": "verbs.simulate",
-    "status": "verbs.status",
-    "targets": "verbs.targets",
+    "Span": "diagnostics",
+    "Spec": "spec.training_job",
+    "Spot": "spec.cluster_profile",
+    "Status": "registry.status",
+    "Targets": "api.reference",
+    "Toleration": "spec.cluster_profile",
+    "Topology": "spec.training_job",
+    "TopologyLevel": "spec.cluster_profile",
+    "Volcano": "spec.training_job",
+    "World": "simulator.world",
+    "check": "api.check",
+    "compile": "api.compile",
+    "convert": "api.convert",
+    "diff": "api.diff",
+    "explain": "api.compile",
+    "extensions": "api.reference",
+    "fix": "api.fix",
+    "init": "api.reference",
+    "import_manifests": "api.import_manifests",
+    "lint": "api.lint",
+    "platform": "api.requirements",
+    "plugins": "api.reference",
+    "rehearse": "api.rehearse",
+    "requires": "api.requirements",
+    "rules": "api.reference",
+    "schema": "api.reference",
+    "simulate": "api.simulate",
+    "status": "api.simulate",
+    "targets": "api.reference",
 }
 """The module of each public name, imported when it is asked for: linting needs no compiler, compiling no rules."""
 

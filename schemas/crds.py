@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from ptcompile.validate.definitions.crd import is_crd, kinds_of
-from ptcompile.validate.schemas import SHIPPED
+from ptcompile.apiserver.crds.loader import is_crd, kinds_of
+from ptcompile.apiserver.kinds import SHIPPED
 
 METADATA = {"$ref": "../kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
 SHORT = 60

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import ptcompile
 from fuzz.guard import limit_memory
-from ptcompile.page import gather, html
-from ptcompile.verbs import fix, platform
+from ptcompile.api import fix, requirements
+from ptcompile.explainer.page import gather, html
 from tests import growing as many
 from tests.making import smallest
 
@@ -43,7 +43,7 @@ VERBS: dict[str, Callable[[str], object]] = {
     "import": ptcompile.import_manifests,
     "convert": lambda text: ptcompile.convert(text, target="jobset"),
     "requires": ptcompile.requires,
-    "platform": platform.platform,
+    "platform": requirements.platform,
 }
 
 

@@ -20,9 +20,9 @@ from syrupy.data import SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from ptcompile import Diagnostic, Result, compile
+from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.targets import TARGETS
-from ptcompile.verbs import compile as api
+from ptcompile.registry.targets import TARGETS
 
 T = TypeVar("T")
 
@@ -94,14 +94,14 @@ class Case:
 
     def compile_anew(self, target: str | None = None) -> Result:
         """The same, done now."""
-        profile, found = api.read_cluster(self.cluster, filename="cluster.yaml")
+        profile, found = load_profile(self.cluster, filename="cluster.yaml")
         if profile is None:
             return Result((), tuple(found))
         return compile(self.spec, target=target, cluster=profile, filename="spec.yaml")
 
     def versions(self) -> Versions:
         """The releases of the case's cluster."""
-        profile, _ = api.read_cluster(self.cluster, filename="cluster.yaml")
+        profile, _ = load_profile(self.cluster, filename="cluster.yaml")
         return profile.versions() if profile is not None else Versions()
 
     def texts(self) -> dict[str | None, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ptcompile
-from ptcompile.documents.emit import emit
+from ptcompile.source.emitter import emit
 from tests.making import smallest, training_runtime
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p%d}\nspec:\n  containers:\n  - name: c\n    image: i\n"

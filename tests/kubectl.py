@@ -12,7 +12,7 @@ import shutil
 import subprocess
 from typing import Any
 
-from ptcompile.documents import source
+from ptcompile.source import documents as source
 
 INSTALLED = shutil.which("kubectl") is not None
 LABEL = ("ptcompile-read", "4")

@@ -8,14 +8,14 @@ from typing import Any
 
 import yaml
 
-from ptcompile.compiling.compiler import Compiled, compile_document
-from ptcompile.compiling.record import Trace
-from ptcompile.documents import source as reading
-from ptcompile.job.model import Context, Job, Launch, Nearness, Role
-from ptcompile.job.pods import Container, PodTemplate, Resources
-from ptcompile.operators.targets import target_named
-from ptcompile.vocabulary.cluster.model import ClusterProfile
-from ptcompile.vocabulary.from_schema import default_cluster
+from ptcompile.compiler.pipeline import Compiled, compile_document
+from ptcompile.compiler.trace import Trace
+from ptcompile.ir.job import Context, Job, Launch, Nearness, Role
+from ptcompile.ir.pods import Container, PodTemplate, Resources
+from ptcompile.registry.targets import target_named
+from ptcompile.source import documents as reading
+from ptcompile.spec.cluster_profile import ClusterProfile
+from ptcompile.spec.reader import default_cluster
 
 DEFAULT_CLUSTER = default_cluster()
 

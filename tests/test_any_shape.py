@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.linting import Rule, every_rule
-from ptcompile.linting.pages import page
-from ptcompile.operators.targets import TARGETS
+from ptcompile.linter import Rule, every_rule
+from ptcompile.linter.pages import page
+from ptcompile.registry.targets import TARGETS
 from tests.conftest import thinned
 from tests.making import documents, text
 from tests.places import places, put

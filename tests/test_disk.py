@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile import disk, limits
+from ptcompile._internal import files as disk
+from ptcompile._internal import limits
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and links")
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from ptcompile.operators.targets import TARGETS
-from ptcompile.verbs.compile import Result, compile
+from ptcompile.api.compile import Result, compile
+from ptcompile.registry.targets import TARGETS
 from tests.conftest import ROOT, thinned
 
 Json = dict[str, Any]
@@ -120,7 +120,7 @@ NOT_TRIED: Final = {
     "apiVersion": "a constant",
     "kind": "a constant",
     "spec.target": "the target is the case's own",
-    "spec.podSecurity": "a demand on what is written: it changes nothing that passes (tests/passes/test_security.py)",
+    "spec.podSecurity": "a demand on what is written: it changes nothing that passes (tests/compiler/passes/test_security.py)",
     "spec.volcano": "for one target, by its name",
     "spec.manifest": "for one target each, by its name",
     "spec.master.replicas": "1, or an error",

@@ -15,10 +15,11 @@ import pytest
 import yaml
 
 from ptcompile import compile
-from ptcompile.operators.pods import ContainerView, Expansion, PodView, expand
-from ptcompile.operators.targets import TARGETS, every_target
+from ptcompile.registry.pods import ContainerView, Expansion, PodView
+from ptcompile.registry.table import expand
+from ptcompile.registry.targets import TARGETS, every_target
 from ptcompile.report import renderer
-from ptcompile.simulation.kubelet import environment, expand_vars
+from ptcompile.simulator.kubelet import environment, expand_vars
 from tests.conftest import ABLE, ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, GoldenFile, pair_name
 
 pytestmark = pytest.mark.filterwarnings(

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.documents.suppression import add_ignores
-from ptcompile.fixing import mend
-from ptcompile.page import gather, html
+from ptcompile.explainer.page import gather, html
+from ptcompile.fixer import mend
 from ptcompile.report import FORMATS, renderer
-from ptcompile.server import commands
+from ptcompile.server import lenses
 from ptcompile.server.document import Open
-from ptcompile.simulation.overview import overview
+from ptcompile.simulator.as_text import overview
+from ptcompile.source.suppression import add_ignores
 from tests import growing as many
 from tests.cli.running import here
 from tests.counting import steps
@@ -67,7 +67,7 @@ def diff(text: str) -> object:
 
 
 def shown_pods(text: str) -> object:
-    return commands.pods(Open("file:///a.yaml", "/a.yaml", text), 0)
+    return lenses.pods(Open("file:///a.yaml", "/a.yaml", text), 0)
 
 
 def ignore(text: str) -> object:

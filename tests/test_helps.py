@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.linting import every_rule
-from ptcompile.linting.pages import page
+from ptcompile.linter import every_rule
+from ptcompile.linter.pages import page
 from tests.conftest import ALL, Case, pair_name
 
 SOURCES = Path(ptcompile.__file__).parent
@@ -69,7 +69,7 @@ def test_what_is_found_in_a_golden_case(case: Case) -> None:
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: str(rule.name))
-def test_what_a_rule_finds_in_its_example(rule: ptcompile.linting.Rule) -> None:
+def test_what_a_rule_finds_in_its_example(rule: ptcompile.linter.Rule) -> None:
     found = ptcompile.lint(page(rule).bad, select=[rule.name]).diagnostics
     assert any(one.name == rule.name for one in found)
     check(found)

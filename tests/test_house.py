@@ -18,7 +18,7 @@ MOST_FILES = 10
 """Files outside `operators/` in which an operator is named."""
 LONGEST_FILE = 600
 LONGEST_FUNCTION = 50
-TABLES = {"ptcompile/findings/codes.py"}
+TABLES = {"ptcompile/diagnostics/codes.py"}
 """Files that are one table, a row for each thing."""
 
 
@@ -141,9 +141,9 @@ BY_NAME = {
     "ptcompile": "public names",
     "ptcompile.flyte": "public names",
     "ptcompile.flyte.run": "the user's module",
-    "ptcompile.kubernetes.goregex": "a package that need not be installed",
-    "ptcompile.linting": "rules, by the words of a file",
-    "ptcompile.operators.all": "the operators, whose folders import what is there",
+    "ptcompile.apiserver.goregex": "a package that need not be installed",
+    "ptcompile.linter": "rules, by the words of a file",
+    "ptcompile.registry.table": "the operators, whose folders import what is there",
 }
 """Modules that import others by their names, and what that is."""
 

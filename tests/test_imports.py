@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.linting import FAMILIES
+from ptcompile.linter import FAMILIES
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,9 +41,9 @@ spec:
 {ROLE}"""
 NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "tomllib", "datetime", "decimal", "ast"}
 """What linting a clean manifest has no use for."""
-COMPILING = ("verbs.compile", "compiling", "vocabulary", "job", "passes", "operators.targets")
-REPORTING = ("documents.emit", "documents.suppression", "secrets", "report")
-SIMULATED = ("simulation", "operators.pods", "operators.common.expansion", "operators.trainer.runtimes")
+COMPILING = ("api.compile", "compiling", "vocabulary", "job", "passes", "registry.targets")
+REPORTING = ("source.emitter", "source.suppression", "secrets", "report")
+SIMULATED = ("simulation", "registry.pods", "registry.pods", "operators.trainer.runtimes")
 JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -109,7 +109,7 @@ def _rules(loaded: set[str]) -> list[str]:
 def test_the_package_alone_loads_nothing() -> None:
     bare = _loaded("pass")
     loaded = _loaded("import ptcompile") - bare
-    assert {name for name in loaded if name.startswith("ptcompile")} == {"ptcompile", "ptcompile.about"}
+    assert {name for name in loaded if name.startswith("ptcompile")} == {"ptcompile", "ptcompile._internal.about"}
     assert not loaded & {"re", "typing", "enum", "json"}
 
 
@@ -120,7 +120,7 @@ def test_no_plugin_costs_nothing_where_none_is_named(tmp_path: Path) -> None:
     code = "import atexit, os\nos._exit = lambda status: None\nfrom ptcompile.cli import run\nrun()"
     for command in ("compile", "lint"):
         loaded = _loaded(code, command, str(path))
-        assert "ptcompile.compiling.compiler" in loaded
+        assert "ptcompile.compiler.pipeline" in loaded
         assert not {name for name in loaded if name.startswith("ptcompile.extending")}
         assert "importlib.metadata" not in loaded
 
@@ -143,7 +143,7 @@ def test_a_pytorchjob_loads_the_rules_it_has_the_words_of() -> None:
     assert not loaded & {f"ptcompile.{name}" for name in (*COMPILING, *REPORTING)}
     rules = _rules(loaded)
     assert 20 < len(rules) < 50, rules
-    assert "ptcompile.linting.launch.missing_script" in rules
+    assert "ptcompile.linter.rules.launch.missing_script" in rules
     others = tuple(f"ptcompile.operators.{one}." for one in ("volcano", "jobset", "batch", "kueue.rules"))
     assert not [name for name in loaded if name.startswith(others)]
 
@@ -151,8 +151,8 @@ def test_a_pytorchjob_loads_the_rules_it_has_the_words_of() -> None:
 def test_a_spec_needs_no_pydantic_and_no_check_of_what_it_has_not() -> None:
     loaded = _compiled(SPEC)
     assert not {name.partition(".")[0] for name in loaded} & NEVER
-    assert not loaded & {"ptcompile.validate.core.others", "ptcompile.validate.core.patches"}
-    assert not loaded & {"ptcompile.catalogue.fabric_gaps", "ptcompile.frontends.checks_machines", "ptcompile.linting"}
+    assert not loaded & {"ptcompile.apiserver.validation", "ptcompile.operators.trainer.controller"}
+    assert not loaded & {"ptcompile.hardware.fabric_gaps", "ptcompile.compiler.checks.machines", "ptcompile.linter"}
 
 
 @pytest.mark.parametrize("mistake", ["nodess: 2", "nodes: two", "sharedMemory: many", "topology: {}", "nodes: 0"])

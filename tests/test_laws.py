@@ -22,14 +22,15 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from ptcompile import compile, lint
-from ptcompile.documents import source
-from ptcompile.documents.emit import emit_all
-from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.job.model import Context, Job
-from ptcompile.operators.targets import TARGETS, target_named
-from ptcompile.passes import PASSES, run, steps
-from ptcompile.validate import validate
-from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.apiserver import validate
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.compiler.passes import PASSES, run, steps
+from ptcompile.ir.job import Context, Job
+from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.source import documents as source
+from ptcompile.source.emitter import emit_all
+from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import kubectl
 from tests.conftest import GOLDEN, PAIRS, PROFILE, ROOT, Case, pair_name, thinned
 from tests.making import DEFAULT_CLUSTER, documents
@@ -91,7 +92,7 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
 COMPILE_ALL = """
 import hashlib, os, sys
 from ptcompile import compile
-from ptcompile.operators.targets import TARGETS, target_named
+from ptcompile.registry.targets import TARGETS, target_named
 whole = hashlib.sha256()
 for name in sorted(os.listdir(sys.argv[1]))[:: int(sys.argv[2])]:
     folder = os.path.join(sys.argv[1], name)
@@ -205,7 +206,7 @@ def test_law_3_what_the_user_wrote_stands(spec: Json, profile: Json, target: str
 
 def _lowered(spec: Json, profile: Json, target: str) -> tuple[Job, Context]:
     cluster = ClusterProfile.model_validate(profile)
-    read, problems = read_spec(spec)
+    read, problems = decode_spec(spec)
     assert read is not None, problems
     job = lower(read, cluster)
     assume(not any(one.severity == "error" for one in target_named(target).unsupported(job, cluster)))
@@ -290,7 +291,7 @@ def test_law_8_every_pass_changes_a_golden() -> None:
     idle = {one.__name__ for one in PASSES}
     for case, target in PAIRS:
         (document,) = documents(case.spec)
-        spec, problems = read_spec(document)
+        spec, problems = decode_spec(document)
         assert spec is not None, problems
         cluster = ClusterProfile.model_validate(*documents(case.cluster)) if case.cluster else DEFAULT_CLUSTER
         walked = steps(lower(spec, cluster), Context(cluster, target_named(target)))

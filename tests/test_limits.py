@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 import ptcompile
-from ptcompile import limits
-from ptcompile.limits import TRUSTED, UNTRUSTED
-from ptcompile.validate.schemas import versions
-from ptcompile.validate.structure import structure
+from ptcompile._internal import limits
+from ptcompile._internal.limits import TRUSTED, UNTRUSTED
+from ptcompile.apiserver.kinds import versions
+from ptcompile.apiserver.structure import structure
 from tests import growing as many
 from tests.counting import steps
 from tests.making import text

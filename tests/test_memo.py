@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.documents import emit
-from ptcompile.memo import LONGEST, cached_property, kept
-from ptcompile.operators.targets import TARGETS
+from ptcompile._internal.lazy import LONGEST, cached_property, kept
+from ptcompile.registry.targets import TARGETS
+from ptcompile.source import emitter
 from tests.conftest import GOOD, Case, thinned
 from tests.making import smallest
 
@@ -46,36 +46,38 @@ def spoil(value: Any) -> None:
 
 
 def test_a_string_is_written_alike_whatever_was_written_before() -> None:
-    alone = {text: emit.emit({text: text}) for text in TEXTS}
+    alone = {text: emitter.emit({text: text}) for text in TEXTS}
     for seed in range(3):
         order = turned(seed)
-        assert {text: emit.emit({text: text}) for text in order} == alone
-    assert len(alone) > emit._MOST_KEPT >= len(emit._lines)
+        assert {text: emitter.emit({text: text}) for text in order} == alone
+    assert len(alone) > emitter._MOST_KEPT >= len(emitter._lines)
 
 
 def test_long_strings_are_not_kept() -> None:
-    before = len(emit._lines)
-    emit.emit({"a": ["x" * 5000 + str(number) for number in range(100)]})
-    assert len(emit._lines) <= before + 1
+    before = len(emitter._lines)
+    emitter.emit({"a": ["x" * 5000 + str(number) for number in range(100)]})
+    assert len(emitter._lines) <= before + 1
 
 
 def test_a_key_that_is_no_string_is_refused_though_an_equal_text_is_kept() -> None:
     class Text(str):
         __slots__ = ()
 
-    emit.emit({"known": 1})
+    emitter.emit({"known": 1})
     with pytest.raises(TypeError, match="must be a string, not Text"):
-        emit.emit({Text("known"): 1})
+        emitter.emit({Text("known"): 1})
 
 
 def test_threads_that_fill_what_is_kept_write_the_same() -> None:
-    alone = emit.emit(TEXTS)
+    alone = emitter.emit(TEXTS)
     barrier = Barrier(8)
 
     def write(seed: int) -> bool:
         barrier.wait()
         order = turned(seed)
-        return emit.emit(TEXTS) == alone == "".join(sorted(emit.emit(order).splitlines(True), key=place.__getitem__))
+        return (
+            emitter.emit(TEXTS) == alone == "".join(sorted(emitter.emit(order).splitlines(True), key=place.__getitem__))
+        )
 
     place = {line: index for index, line in enumerate(alone.splitlines(True))}
     interval = sys.getswitchinterval()
@@ -104,7 +106,7 @@ def test_a_spoilt_result_spoils_no_other(target: str) -> None:
 @pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
 def test_no_part_of_a_result_is_shared(case: Case) -> None:
     """Who edits the worker's volumes does not edit the master's, nor those of the next result, nor what was given."""
-    given = ptcompile.documents.source.read(case.spec).documents[0].data
+    given = ptcompile.source.documents.read(case.spec).documents[0].data
     for target in thinned(TARGETS, 2, start=GOOD.index(case)):
         first, second = (ptcompile.compile(given, target=target, cluster=case.cluster) for _ in range(2))
         assert bool(first.manifests) == (case.folder / f"{target}.yaml").exists()

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.goregex import in_python
-from ptcompile.kubernetes.patterns import Pattern
+from ptcompile._internal.lazy import Pattern
+from ptcompile.apiserver.goregex import in_python
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
@@ -141,9 +141,9 @@ def test_the_patterns_are_found() -> None:
     places = set(_all().values())
     assert len(_all()) > 70
     for one in (
-        "ptcompile.kubernetes.scalars._signed_binary",
-        "ptcompile.report.colour._STYLES",
-        "ptcompile.documents.suppression._COMMENT",
+        "ptcompile.source.scalars._signed_binary",
+        "ptcompile.report.text._STYLES",
+        "ptcompile.source.suppression._COMMENT",
     ):
         assert one in places, one
     assert any(where.startswith("schemas/") for where in places)

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.about import __version__
-from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
-from ptcompile.findings.codes import CODES
+from ptcompile._internal.about import __version__
+from ptcompile._internal.limits import EXPANDED, TRUSTED, UNTRUSTED
+from ptcompile.diagnostics.codes import CODES
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.limits import TRUSTED, UNTRUSTED
-from ptcompile.rehearsal.actors import MOST_PODS
-from ptcompile.simulation.as_json import LISTED
-from ptcompile.simulation.budget import EXPANDED
+from ptcompile.rehearsal.cast import MOST_PODS
+from ptcompile.simulator.as_json import LISTED
+from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
 from tests.conftest import ROOT
 
 GITHUB = ROOT / ".github"
@@ -59,7 +58,7 @@ def _rows(name: str, marker: str) -> list[list[str]]:
 
 def test_the_paths_are_recognized() -> None:
     found = _paths(
-        "see `ptcompile/cli/`, [it](docs/x.md#y) and `tests/passes/test_NAME.py`; `ptcompile/v1`, `.ci/run` (golden/a)."
+        "see `ptcompile/cli/`, [it](docs/x.md#y) and `tests/compiler/passes/test_NAME.py`; `ptcompile/v1`, `.ci/run` (golden/a)."
     )
     assert found == {"ptcompile/cli/", "docs/x.md", ".ci/run", "golden/a"}
 

@@ -11,11 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import ptcompile
-from ptcompile.diffing import schema as diff_schema
-from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.api.reference import SCHEMAS
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.differ import schema as diff_schema
+from ptcompile.report import json as report_schema
 from ptcompile.report import renderer
-from ptcompile.report import schema as report_schema
-from ptcompile.verbs.schema import SCHEMAS
 from tests.cli.running import here
 from tests.conftest import ALL, GOOD, Case, pair_name
 

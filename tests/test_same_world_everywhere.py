@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from ptcompile import compile, simulate
-from ptcompile.operators.targets import TARGETS
-from ptcompile.simulation.same import same_world
-from ptcompile.simulation.world import World
+from ptcompile.registry.targets import TARGETS
+from ptcompile.simulator.equivalence import same_world
+from ptcompile.simulator.world import World
 from tests.strategies import specs
 
 

@@ -12,18 +12,18 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
-from ptcompile.compiling import checks
-from ptcompile.documents import source
-from ptcompile.frontends.amounts import parts_of
-from ptcompile.vocabulary import spec
-from ptcompile.vocabulary.cluster import model as cluster
-from ptcompile.vocabulary.cluster.model import ClusterProfile
-from ptcompile.vocabulary.spec import Spec
+from ptcompile.compiler import checks
+from ptcompile.compiler.frontend.parts import parts_of
+from ptcompile.source import documents as source
+from ptcompile.spec import cluster_profile as cluster
+from ptcompile.spec import training_job
+from ptcompile.spec.cluster_profile import ClusterProfile
+from ptcompile.spec.training_job import Spec
 from tests.making import DEFAULT_CLUSTER
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = {
-    "TrainingJob": Draft202012Validator(spec.json_schema()),
+    "TrainingJob": Draft202012Validator(training_job.json_schema()),
     "ClusterProfile": Draft202012Validator(cluster.json_schema()),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.torchrun import conf_of, option_name
+from ptcompile.simulator.launchers.torchrun import conf_of, option_name
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ptcompile import Result, compile, lint
-from ptcompile.documents.emit import emit_all
-from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.operators.targets import TARGETS
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.registry.targets import TARGETS
+from ptcompile.source.emitter import emit_all
 from tests.conftest import ALL, Case
 from tests.strategies import GARBAGE, TEXT, mutated, profiles, specs
 

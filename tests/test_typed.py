@@ -13,11 +13,11 @@ import pytest
 from pydantic import TypeAdapter
 
 import ptcompile
-from ptcompile import typed
-from ptcompile.findings.diagnostics import Span
+from ptcompile._internal import namedtuple
+from ptcompile.diagnostics import Span
 
 
-class Ours(typed.NamedTuple):
+class Ours(namedtuple.NamedTuple):
     """What it says."""
 
     first: int
@@ -108,7 +108,7 @@ def test_a_class_below_a_named_tuple_is_an_ordinary_one() -> None:
 
 
 def test_classes_of_as_many_fields_keep_their_own_names() -> None:
-    class Other(typed.NamedTuple):
+    class Other(namedtuple.NamedTuple):
         a: int
         b: int = 2
         c: int = 3

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.findings.codes import CODES
-from ptcompile.linting import every_rule
-from ptcompile.linting.answers import ANSWERS
-from ptcompile.linting.pages import Page, page
-from ptcompile.linting.rule import Rule
+from ptcompile.diagnostics.codes import CODES
+from ptcompile.linter import every_rule
+from ptcompile.linter.pages import ANSWERS, Page, page
+from ptcompile.linter.rule import Rule
 from website.facts import cited
 
 FAMILIES: Final = {

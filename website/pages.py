@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ptcompile.prerequisites.capabilities import version_rows
-from ptcompile.verbs.targets import targets
+from ptcompile.api.reference import targets
+from ptcompile.requirements.capabilities import version_rows
 from website import cli, codes, documents, python, schemas
 
 

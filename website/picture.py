@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.page.browser import browser
+from tests.explainer.page.browser import browser
 from website.blocks import ROOT, blocks
 
 PICTURE = ROOT / "docs" / "assets" / "explain.png"

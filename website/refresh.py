@@ -10,8 +10,8 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-from ptcompile.catalogue.fabrics import FABRICS
-from ptcompile.catalogue.rows import ROWS
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.fabrics import FABRICS
 from website.blocks import PAGES, ROOT, update
 
 

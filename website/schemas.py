@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ptcompile.verbs.schema import SCHEMAS, schema
+from ptcompile.api.reference import SCHEMAS, schema
 
 Schema = dict[str, Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptcompile.verbs.compile import Result
+    from ptcompile.api.compile import Result
 
 Json = dict[str, Any]
 
@@ -19,7 +19,7 @@ def templates(result: Result, *, owned: bool = True) -> list[Json]:
     `owned` lets the Workflow own the objects: deleting it deletes them. Raises `CompileError` for a result with errors,
     and ValueError where the text has `{{`, which Argo would fill in.
     """
-    from ptcompile.documents.emit import emit_all
+    from ptcompile.source.emitter import emit_all
 
     handle, manifests = result.handle, result.unwrap()
     made: list[Json] = []

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from ptcompile.kubernetes.untyped import at, text
-from ptcompile.operators import all as operators
-from ptcompile.operators.common.status import Status, status_of
-from ptcompile.operators.handles import Handle, Reference, RolePods, handles
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.registry import table as operators
+from ptcompile.registry.handles import Handle, Reference, RolePods, handles
+from ptcompile.registry.status import Status
+from ptcompile.registry.table import status_of
 
 if TYPE_CHECKING:
-    from ptcompile.verbs.compile import Result
+    from ptcompile.api.compile import Result
 
 Json = dict[str, Any]
 

@@ -10,21 +10,15 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from torchx.schedulers.api import (
-    DescribeAppResponse,
-    ListAppResponse,
-    Scheduler,
-    Stream,
-    filter_regex,
-)
+from torchx.schedulers.api import DescribeAppResponse, ListAppResponse, Scheduler, Stream, filter_regex
 from torchx.schedulers.ids import make_unique
 from torchx.specs import AppDef, AppDryRunInfo, AppState, ReplicaStatus, Role, RoleStatus, runopts
 
 import ptcompile
-from ptcompile import disk
+from ptcompile._internal import files as disk
 from ptcompile.adapters import cluster
 from ptcompile.adapters.torchx_spec import spec_of
-from ptcompile.operators.targets import TARGETS
+from ptcompile.registry.targets import TARGETS
 
 _STATES: Final = {
     "created": AppState.PENDING,

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any, Final
 
-from ptcompile.simulation.launch import Launch, of_container
-from ptcompile.torchrun import conf_of
+from ptcompile.simulator.launchers.command import Launch, of_container
+from ptcompile.simulator.launchers.torchrun import conf_of
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from ptcompile.about import __version__
+from ptcompile._internal.about import __version__
 from ptcompile.cli import files
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Final
 
-    from ptcompile.cli.sets import Set
+    from ptcompile.cli.overrides import Set
 
     _Add = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
     """Puts a command and its options into the parser."""
@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
     if getattr(options, "untrusted", False):
-        from ptcompile.cli.trust import distrust
+        from ptcompile.cli.files import distrust
 
         distrust()
     command: Callable[[argparse.Namespace], int] = options.run
@@ -101,7 +101,7 @@ def _meant(word: str) -> str | None:
     """The command that a first word was meant to be, which is none and names no file."""
     if not word.isalpha() or os.path.exists(word):
         return None
-    from ptcompile.kubernetes.names import suggest
+    from ptcompile._internal.spelling import suggest
 
     return suggest(word, COMMANDS)
 
@@ -110,7 +110,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
     """The parser of the command that the first word names, and of all of them where it names none."""
     import argparse
 
-    from ptcompile.cli.parsers import Parser
+    from ptcompile.cli.options import Parser
 
     parser: argparse.ArgumentParser = Parser(
         prog="ptcompile",
@@ -167,16 +167,16 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _set(text: str) -> Set:
     """What --set reads."""
-    from ptcompile.cli import sets
+    from ptcompile.cli import overrides
 
-    return sets.yaml(text)
+    return overrides.yaml(text)
 
 
 def _set_string(text: str) -> Set:
     """What --set-string reads."""
-    from ptcompile.cli import sets
+    from ptcompile.cli import overrides
 
-    return sets.string(text)
+    return overrides.string(text)
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -225,91 +225,91 @@ def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.simulate_command import add
+    from ptcompile.cli.commands.simulate import add
 
     add(commands)
 
 
 def _add_rehearse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.rehearse_command import add
+    from ptcompile.cli.commands.rehearse import add
 
     add(commands)
 
 
 def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.explain_command import add
+    from ptcompile.cli.commands.explain import add
 
     add(commands)
 
 
 def _add_diff(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.diff_command import add
+    from ptcompile.cli.commands.diff import add
 
     add(commands)
 
 
 def _add_import(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.import_command import add
+    from ptcompile.cli.commands.migrate import add_import
 
-    add(commands)
+    add_import(commands)
 
 
 def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.convert_command import add
+    from ptcompile.cli.commands.migrate import add_convert
 
-    add(commands)
+    add_convert(commands)
 
 
 def _add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.rules_command import add
+    from ptcompile.cli.commands.reference import add_rules
 
-    add(commands)
+    add_rules(commands)
 
 
 def _add_init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.init_command import add
+    from ptcompile.cli.commands.reference import add_init
 
-    add(commands)
+    add_init(commands)
 
 
 def _add_flyte(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.flyte_command import add
+    from ptcompile.cli.commands.flyte import add
 
     add(commands)
 
 
 def _add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.targets_command import add
+    from ptcompile.cli.commands.reference import add_targets
 
-    add(commands)
+    add_targets(commands)
 
 
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.plugins_command import add
+    from ptcompile.cli.commands.reference import add_plugins
 
-    add(commands)
+    add_plugins(commands)
 
 
 def _add_server(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.server_command import add
+    from ptcompile.cli.commands.server import add
 
     add(commands)
 
 
 def _add_watch(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.watch_command import add
+    from ptcompile.cli.commands.watch import add
 
     add(commands)
 
 
 def _add_completion(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.completion_command import add
+    from ptcompile.cli.commands.completion import add
 
     add(commands)
 
 
 def _add_platform(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ptcompile.cli.platform_command import add
+    from ptcompile.cli.commands.platform import add
 
     add(commands)
 
@@ -339,13 +339,13 @@ _ADD: Final[dict[str, _Add]] = {
 
 
 def _compile(options: argparse.Namespace) -> int:
-    from ptcompile.cli.compile_command import run as command
+    from ptcompile.cli.commands.compile import run as command
 
     return command(options)
 
 
 def _lint(options: argparse.Namespace) -> int:
-    from ptcompile.cli.lint_command import run as command
+    from ptcompile.cli.commands.lint import run as command
 
     return command(options)
 
@@ -353,7 +353,7 @@ def _lint(options: argparse.Namespace) -> int:
 def _schema(options: argparse.Namespace) -> int:
     import json
 
-    from ptcompile.verbs.schema import schema
+    from ptcompile.api.reference import schema
 
     return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
 

@@ -10,13 +10,13 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from ptcompile._internal.files import inside, leads_out, root_of
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import suggest
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
-from ptcompile.disk import inside, leads_out, root_of
-from ptcompile.findings.selection import NO_CODES, named
-from ptcompile.kubernetes.names import suggest
+from ptcompile.diagnostics.selection import NO_CODES, named
 from ptcompile.kubernetes.versions import parse_version
-from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ def _extensions(table: Mapping[str, Any], wrong: list[str]) -> Extensions | None
     """What plugins and declared rules add; what is wrong with them is put to the other mistakes."""
     if not table.get("plugins") and not table.get("rule"):
         return None
-    from ptcompile.extending.loading import ExtensionError
-    from ptcompile.verbs.plugins import extensions
+    from ptcompile.api.reference import extensions
+    from ptcompile.extending.plugins import ExtensionError
 
     try:
         return extensions(_names(table.get("plugins", [])), _tables(table.get("rule", [])))
@@ -287,7 +287,7 @@ def settings(options: Namespace) -> Config:
     select = tuple(_split(options.select)) or config.select
     schemas = tuple(options.schemas) or config.schemas
     if schemas:
-        from ptcompile.validate.definitions.files import read_definitions
+        from ptcompile.apiserver.crds.loader import read_definitions
 
         try:
             read_definitions(schemas)

@@ -1,20 +1,49 @@
-"""Reading what was named on the command line, and writing results: whole or not at all."""
+"""Reading what is named or found, and writing results whole or not at all, never out of the tree."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from zlib import crc32
 
-from ptcompile import disk
-from ptcompile.cli.trust import untrusted
-from ptcompile.disk import leads_out, places
-from ptcompile.limits import limits
-from ptcompile.typed import NamedTuple
+from ptcompile._internal import files as disk
+from ptcompile._internal.files import inside, leads_out, places, root_of
+from ptcompile._internal.limits import limits
+from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Final, TextIO
+
+
+_untrusted: list[bool] = [False]
+
+
+def distrust() -> None:
+    """`--untrusted`: the lower limits, no frames of files outside of the tree, no named links out of it."""
+    from ptcompile._internal.limits import lower
+
+    _untrusted[0] = True
+    lower()
+
+
+def untrusted() -> bool:
+    """Whether `--untrusted` was given."""
+    return _untrusted[0]
+
+
+def hidden(path: str) -> bool:
+    """Whether `--untrusted` keeps the lines of a file from reports: it lies outside of the tree."""
+    try:
+        here = os.getcwd()
+    except OSError:
+        return untrusted()
+    return untrusted() and path != "<stdin>" and not inside(path, root_of(here) or here)
+
 
 SUFFIXES = (".yaml", ".yml", ".json")
 BUG = "this is a bug in ptcompile"
@@ -176,7 +205,6 @@ def _beside(path: str, text: str) -> tuple[str, str]:
 
     Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
     """
-    from ptcompile.cli import temporaries  # for those who write files
 
     if path and (tree := leads_out(path)):
         raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
@@ -184,10 +212,10 @@ def _beside(path: str, text: str) -> tuple[str, str]:
     if os.path.isdir(place) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
     os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-    temporaries.sweep(os.path.dirname(place))
+    sweep(os.path.dirname(place))
     if os.path.exists(place) and not os.stat(place).st_mode & 0o222:
         raise OSError(0, "is read-only")  # root could, and a rename always can
-    temporary = os.path.join(os.path.dirname(place), temporaries.name())
+    temporary = os.path.join(os.path.dirname(place), temporary_name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
         with file:
@@ -240,7 +268,7 @@ def say(text: str, *, raw: bool = False) -> None:
     if sys.stderr is None:
         return
     if not raw and not text.replace("\n", "").isprintable():
-        from ptcompile.report.common import printable
+        from ptcompile.report.layout import printable
 
         text = "\n".join(printable(line) for line in text.split("\n"))
     text = "".join([*ERASE, text])
@@ -292,3 +320,50 @@ def leave(status: int) -> None:
 def _watched() -> bool:
     """Whether something waits for the interpreter's end, such as a coverage measurement."""
     return "coverage" in sys.modules or sys.gettrace() is not None
+
+
+_START: Final = ".ptcompile-"
+_OLD: Final = 3600
+"""Seconds after which no run is still writing a temporary file, whoever it was."""
+
+
+def temporary_name() -> str:
+    """A new name: it says which run has it, and cannot be foreseen."""
+    return f"{_START}{_here()}-{os.getpid()}-{os.urandom(8).hex()}.tmp"
+
+
+@cache
+def sweep(folder: str) -> None:
+    """Remove what runs left that were killed (SIGKILL); asked once for each folder."""
+    with suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in entries:
+            if entry.name.startswith(_START) and entry.name.endswith(".tmp") and entry.is_file(follow_symlinks=False):
+                old = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD
+                with suppress(OSError):
+                    os.unlink(entry.path) if old or _is_over(entry.name) else None
+
+
+def _is_over(name: str) -> bool:
+    """Whether the run that wrote a temporary file of this name has surely ended: it was here, and is no more."""
+    where, _, rest = name.removeprefix(_START).partition("-")
+    number = rest.partition("-")[0]
+    if not where or where != _here() or not (number.isascii() and number.isdigit()) or not 0 < int(number) < 1 << 31:
+        return False
+    try:
+        os.kill(int(number), 0)  # asks, and sends nothing
+    except ProcessLookupError:
+        return True
+    except OSError:  # it is someone else's
+        pass
+    return False
+
+
+@cache
+def _here() -> str:
+    """Where numbers of processes mean the same: this boot of the machine, this container. Nothing where unknown."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            boot = file.read(64)
+        return f"{crc32(boot + str(os.stat('/proc/self/ns/pid').st_ino).encode()):08x}"
+    except OSError:
+        return ""

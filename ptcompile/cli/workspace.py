@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
-from ptcompile import disk
+from ptcompile._internal import files as disk
 from ptcompile.cli import config as configuration
 from ptcompile.cli import files
 from ptcompile.cli.config import Config
-from ptcompile.cli.excluding import excluding
+from ptcompile.cli.exclude import excluding
 from ptcompile.cli.files import UsageError
 from ptcompile.kubernetes.versions import parse_version
-from ptcompile.server.surroundings import NAMED, File, Settings
+from ptcompile.server.workspace import NAMED, File, Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Workspace:
             if config.kubernetes_version is not None:
                 parse_version(config.kubernetes_version)
             if config.schemas:
-                from ptcompile.validate.definitions.files import read_definitions
+                from ptcompile.apiserver.crds.loader import read_definitions
 
                 read_definitions(config.schemas)
             settings = _with_profile(config)
@@ -77,7 +77,7 @@ class Workspace:
 
     def _with_given(self, config: Config, start: str) -> Config:
         """The configuration with the editor's settings laid over it, as the command line's options are."""
-        from ptcompile.findings.selection import named
+        from ptcompile.diagnostics.selection import named
 
         select, ignore = (tuple(map(str, self._given.get(name, ()))) for name in ("select", "ignore"))
         named([*select, *ignore])
@@ -132,10 +132,10 @@ def _with_profile(config: Config) -> Settings:
     """The profile that the configuration names. Raises `UsageError` for one that is wrong."""
     if config.cluster is None:
         return Settings()
-    from ptcompile.verbs.compile import read_cluster
+    from ptcompile.compiler.reader import load_profile
 
     content = files.read(config.cluster)
-    profile, found = read_cluster(content, filename=config.cluster)
+    profile, found = load_profile(content, filename=config.cluster)
     if profile is None:
         why = next((one.message for one in found if one.severity == "error"), "it cannot be read")
         raise UsageError(f"{config.cluster}: the profile is wrong: {why}")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.findings.terms import Authority, Severity, Stage
-from ptcompile.job.model import Context, Job, Pass, Target, map_templates
-from ptcompile.linting.rule import Found, found_at
-from ptcompile.operators.targets import target_named
-from ptcompile.typed import Any, NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.diagnostics.terms import Authority, Severity, Stage
+from ptcompile.ir.job import Context, Job, Pass, Target, map_templates
+from ptcompile.linter.rule import Found, found_at
+from ptcompile.registry.targets import target_named
 
 Json = Mapping[str, Any]
 

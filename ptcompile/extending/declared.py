@@ -18,15 +18,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, get_args  # noqa: TID253 - rules of a configuration
 
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import suggest
+from ptcompile.apiserver.cel import checked, evaluate, fresh_budget
+from ptcompile.apiserver.cel.values import CelError
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.paths import PlaceError, place
+from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Rule, found_at
-from ptcompile.extending.asking import shared
-from ptcompile.findings.diagnostics import Path
-from ptcompile.findings.places import PlaceError, place
-from ptcompile.findings.terms import Severity, Stage
-from ptcompile.kubernetes.names import suggest
-from ptcompile.operators.common.templates import templates_of
-from ptcompile.typed import NamedTuple
-from ptcompile.validate.definitions.cel import CelError, checked, evaluate, fresh_budget
+from ptcompile.extending.calls import shared
+from ptcompile.registry.table import templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

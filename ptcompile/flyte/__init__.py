@@ -10,15 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptcompile.flyte.convert import Converted, to_yaml
-    from ptcompile.flyte.existing import from_task
-    from ptcompile.flyte.found import FlyteError, FlyteWarning
-    from ptcompile.flyte.legacy import pytorch_task
-    from ptcompile.flyte.nodes import from_node
-    from ptcompile.flyte.platforms import Platform, platform
-    from ptcompile.flyte.signatures import Types, inputs, outputs
-    from ptcompile.flyte.tasks import Task, task
-    from ptcompile.flyte.words import (
+    from ptcompile.flyte.config import (
         CleanPodPolicy,
         Elastic,
         Master,
@@ -30,7 +22,12 @@ if TYPE_CHECKING:
         Secret,
         Worker,
     )
-    from ptcompile.flyte.workflows import Workflow, from_workflow
+    from ptcompile.flyte.convert import Converted, to_yaml
+    from ptcompile.flyte.legacy import Types, inputs, outputs, pytorch_task
+    from ptcompile.flyte.platforms import Platform, platform
+    from ptcompile.flyte.problems import FlyteError, FlyteWarning
+    from ptcompile.flyte.tasks import Task, from_task, task
+    from ptcompile.flyte.workflows import Workflow, from_node, from_workflow
 
 __all__ = [
     "CleanPodPolicy",

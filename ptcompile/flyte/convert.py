@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.documents import emit
-from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.flyte import foreign, images, pods
-from ptcompile.flyte.accelerators import DEVICES, entry_name
-from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
-from ptcompile.flyte.found import FlyteError, FlyteWarning, changed, wrong
-from ptcompile.flyte.knobs import Knobs, deadline, named, sound, task_amounts
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.flyte import pods
+from ptcompile.flyte import resources as foreign
+from ptcompile.flyte.findings import read
+from ptcompile.flyte.keywords import Knobs, deadline, named, sound, task_amounts
 from ptcompile.flyte.launch import Entry, launch
+from ptcompile.flyte.problems import FlyteError, FlyteWarning, changed, wrong
+from ptcompile.flyte.resources import DEVICES, Amounts, entry_name, plain, spread, to_spec
 from ptcompile.flyte.roles import CONFIG, Shape, shape
-from ptcompile.flyte.verdict import read
-from ptcompile.secrets.names import masked
+from ptcompile.source import emitter
+from ptcompile.source.secrets.names import masked
 
 if TYPE_CHECKING:
     from ptcompile.flyte.platforms import Platform
-    from ptcompile.vocabulary.spec import Spec
+    from ptcompile.spec.training_job import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Converted:
         Raises:
             FlyteError: the task has a mistake; all of them are in its `problems`.
         """
-        from ptcompile.vocabulary.spec import Spec
+        from ptcompile.spec.training_job import Spec
 
         if not self.ok:
             raise FlyteError(self.problems)
@@ -66,7 +66,7 @@ class Converted:
         """
         if not self.ok:
             raise FlyteError(self.problems)
-        return emit.emit(self.document)
+        return emitter.emit(self.document)
 
 
 def to_yaml(spec: Spec) -> str:
@@ -77,7 +77,7 @@ def to_yaml(spec: Spec) -> str:
         if block and "resources" in block:
             block["resources"] = plain(block["resources"])
     head = {"apiVersion": spec.api_version, "kind": spec.kind, "metadata": data["metadata"]}
-    return emit.emit({**head, "spec": job})
+    return emitter.emit({**head, "spec": job})
 
 
 def in_order(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,7 +134,7 @@ _ORDER = (
 def _pods(knobs: Knobs, template: pods.Template, found: list[Problem]) -> dict[str, Any]:
     """What the task says of its pods, whatever its shape."""
     secret = pods.secrets(knobs.get("secret_requests") or (), found)
-    image = images.image(knobs.get("container_image") or knobs.get("image"), ("container_image",), named(knobs), found)
+    image = pods.image_of(knobs.get("container_image") or knobs.get("image"), ("container_image",), named(knobs), found)
     return {
         "target": knobs.get("target"),
         # the template's image stands over the task's, as in flytekit 1.16

@@ -1,25 +1,190 @@
-"""Flyte's K8s plugin configuration as a platform: `plugins.k8s.*` of the propeller (flyte 1.16), or of Flyte 2."""
+"""Flyte's propeller configuration as a cluster profile.
+
+Flyte 1.16 turns an accelerator into a required node affinity on the device's label and a toleration of the same, and
+does it again with the label of a slice. A catalogue entry is both at once, under the names of `entry_name`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile.documents import source
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.flyte import catalogue
-from ptcompile.flyte.accelerators import DEVICES
-from ptcompile.flyte.foreign import mappings
-from ptcompile.flyte.found import changed, wrong
-from ptcompile.flyte.settings import CONTAINER, ENGINE, KNOWN, POD, Settings, pairs
-from ptcompile.kubernetes import names
-from ptcompile.vocabulary.cluster.pod_base import MAIN
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Problem
+from ptcompile.flyte.problems import changed, wrong
+from ptcompile.flyte.resources import CLASSES, DEVICES, WHOLE, listed, mappings, normal
+from ptcompile.source import documents as source
+from ptcompile.spec.checks import MAIN
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+POD: dict[str, tuple[str, type, str]] = {
+    "default-affinity": ("affinity", dict, "a mapping"),
+    "default-pod-security-context": ("securityContext", dict, "a mapping"),
+    "enable-host-networking-pod": ("hostNetwork", bool, "true or false"),
+    "default-pod-dns-config": ("dnsConfig", dict, "a mapping"),
+}
+"""Keys that are a field of every pod: that field, and the type of its value."""
+
+CONTAINER: dict[str, tuple[str, type, str]] = {
+    "default-security-context": ("securityContext", dict, "a mapping"),
+    "image-pull-policy": ("imagePullPolicy", str, "text"),
+}
+"""Keys that are a field of the container that trains."""
+
+_LIFECYCLE = "it tells Flyte's engine how to watch its pods and has no counterpart in a manifest"
+ENGINE: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "inject-finalizer", "delete-resource-on-finalize", "disable-inject-owner-references", "co-pilot",
+            "image-pull-backoff-grace-period", "create-container-error-grace-period", "pod-pending-timeout",
+            "create-container-config-error-grace-period", "default-pod-template-resync", "kf-operator",
+        ),
+        _LIFECYCLE,
+    ),
+    "default-env-vars-from-env": "it reads the environment of Flyte's engine, which is unknown here",
+    "default-pod-template-name": "a PodTemplate object of the cluster cannot be read from here",
+}  # fmt: skip
+"""Keys without effect on our manifests, each with the reason (flyte 1.16, `plugins.k8s` and `kf-operator`)."""
+
+KNOWN = (
+    *POD, *CONTAINER, "default-cpus", "default-memory", "default-annotations", "default-labels", "default-env-vars",
+    "default-env-from-configmaps", "default-env-from-secrets", "default-tolerations", "default-node-selector",
+    "scheduler-name", "interruptible-tolerations", "interruptible-node-selector",
+    "interruptible-node-selector-requirement", "non-interruptible-node-selector-requirement", "resource-tolerations",
+    "add-tolerations-for-extended-resources", "gpu-resource-name", "gpu-device-node-label",
+    "gpu-partition-size-node-label", "gpu-unpartitioned-node-selector-requirement", "gpu-unpartitioned-toleration",
+    "accelerator-devices", "accelerator-device-classes",
+)  # fmt: skip
+
+
+class Settings:
+    """A section of the configuration whose values have the type that is asked for, or are empty and a problem."""
+
+    def __init__(self, section: Mapping[str, Any], found: list[Problem]) -> None:
+        self.section = section
+        self.found = found
+
+    def any(self, key: str) -> Any:
+        """The value as it is; None where it is not there."""
+        return self.section.get(key)
+
+    def text(self, key: str) -> str:
+        """A string; empty where it is not there."""
+        value = self.section.get(key)
+        return value if isinstance(value, str) else self._empty(key, value, "", "text")
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        """A mapping; empty where it is not there."""
+        value = self.section.get(key)
+        return dict(value) if isinstance(value, Mapping) else self._empty(key, value, {}, "a mapping")
+
+    def sequence(self, key: str) -> list[Any]:
+        """A list; empty where it is not there."""
+        value = self.section.get(key)
+        return list(value) if isinstance(value, list | tuple) else self._empty(key, value, [], "a list")
+
+    def fields(self, known: Mapping[str, tuple[str, type, str]]) -> dict[str, Any]:
+        """What the keys of such a table say, by Kubernetes' words."""
+        out: dict[str, Any] = {}
+        for key, (word, kind, what) in known.items():
+            value = self.section.get(key)
+            if isinstance(value, kind):
+                out[word] = value
+            else:
+                self._empty(key, value, None, what)
+        return {word: value for word, value in out.items() if value}
+
+    def _empty(self, key: str, value: object, empty: Any, what: str) -> Any:
+        if value is not None:
+            self.found.append(wrong("spec-wrong-type", ("k8s", key), f"{value!r} is not {what}"))
+        return empty
+
+
+def pairs(settings: Settings, key: str) -> dict[str, str]:
+    """Names and text. Flyte takes a mapping, or a list of mappings, which keeps capitals through its reader."""
+    value = settings.any(key)
+    items = [value] if isinstance(value, Mapping) else settings.sequence(key)
+    if not all(isinstance(one, Mapping) for one in items):
+        settings.found.append(wrong("spec-wrong-type", ("k8s", key), "is not a list of mappings"))
+        return {}
+    return {str(name): _text(text) for one in items for name, text in one.items()}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 Json = dict[str, Any]
+
+_CLASS_NAMES = {"nvidia": "nvidia_gpu", "tpu": "google_tpu"}
+
+
+class _Class(NamedTuple):
+    """A device class: what its resource and its node labels are called."""
+
+    resource: str
+    device: str
+    partition: str
+    requirement: Json | None
+    toleration: Json | None
+
+
+def entries(
+    settings: Settings,
+    devices: Mapping[str, str],
+    more: Iterable[str],
+    gpu: str,
+) -> dict[str, Json]:
+    """The catalogue: each device that the configuration or Flyte itself knows, whole and in its slices."""
+    kinds = {kind: _class(settings, kind) for kind in CLASSES}
+    names = [*dict.fromkeys(devices.values()), *(normal(one, devices) for one in more)]
+    out: dict[str, Json] = {}
+    for name, part in listed(names):
+        kind = kinds[_kind(name)]
+        labels = {kind.device: name}
+        tolerations = [_taint(kind.device, name)]
+        entry: Json = {"nodeLabels": labels, "tolerations": tolerations}
+        if part == WHOLE:
+            # by default no label of a slice
+            entry["matchExpressions"] = [kind.requirement or {"key": kind.partition, "operator": "DoesNotExist"}]
+            tolerations += [kind.toleration] if kind.toleration else []
+        elif part is not None:
+            labels[kind.partition] = part
+            tolerations.append(_taint(kind.partition, part))
+        if kind.resource != gpu:
+            entry["resourceName"] = kind.resource
+        out[f"{name}/{part}" if part else name] = entry
+    return out
+
+
+def _kind(name: str) -> str:
+    return "tpu" if name.startswith("tpu-") else "nvidia"
+
+
+def _class(settings: Settings, kind: str) -> _Class:
+    """A class: Flyte 2's `accelerator-device-classes`, else Flyte 1's `gpu-*` keys for GPUs, else the defaults."""
+    resource, device, partition = CLASSES[kind]
+    own = {str(k).lower().replace("-", "_"): v for k, v in settings.mapping("accelerator-device-classes").items()}
+    given = own.get(_CLASS_NAMES[kind])
+    found = Settings(given if isinstance(given, Mapping) else {}, settings.found)
+    old = settings if kind == "nvidia" else Settings({}, settings.found)
+    return _Class(
+        found.text("resource-name") or old.text("gpu-resource-name") or resource,
+        found.text("device-node-label") or old.text("gpu-device-node-label") or device,
+        found.text("partition-size-node-label") or old.text("gpu-partition-size-node-label") or partition,
+        found.mapping("unpartitioned-node-selector-requirement")
+        or old.mapping("gpu-unpartitioned-node-selector-requirement")
+        or None,
+        found.mapping("unpartitioned-toleration") or old.mapping("gpu-unpartitioned-toleration") or None,
+    )
+
+
+def _taint(label: str, value: str) -> Json:
+    return {"key": label, "operator": "Equal", "value": value, "effect": "NoSchedule"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +214,8 @@ def platform(
     The section may be the whole document, or stand under `k8s` or `plugins.k8s`, as in a ConfigMap of a Flyte chart.
     `accelerators` are devices, or `device/slice`, beyond those that Flyte knows. Raises nothing for what a user wrote.
     """
-    from ptcompile.frontends.spec import read_cluster
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.compiler.frontend.reader import decode_profile
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
     found: list[Problem] = []
     section = _section(_data(config, found))
@@ -61,7 +226,7 @@ def platform(
     spec = {
         # tolerations are by resource here, the GPU's as well
         "gpu": {"resourceName": gpu, "tolerations": []},
-        "accelerators": catalogue.entries(settings, devices, accelerators, gpu),
+        "accelerators": entries(settings, devices, accelerators, gpu),
         "resourceTolerations": _resource_tolerations(settings),
         "spot": _spot(settings),
         "onDemand": _requirements(settings, "non-interruptible-node-selector-requirement"),
@@ -69,7 +234,7 @@ def platform(
     }
     spec = {key: value for key, value in spec.items() if value or key == "defaults"}
     document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": name}, "spec": spec}
-    read, problems = read_cluster(document)
+    read, problems = decode_profile(document)
     profile = ClusterProfile() if read is None else ClusterProfile.model_validate(document)
     once = (one for one in problems if one.path[:3] != ("spec", "defaults", "limits"))  # they are the requests again
     return Platform(document, profile, devices, (*found, *once))
@@ -99,7 +264,7 @@ def _unknown(section: Mapping[str, Any], found: list[Problem]) -> None:
         if key in ENGINE:
             found.append(changed(("k8s", str(key)), ENGINE[key]))
         elif key not in KNOWN:
-            near = names.suggest(str(key), KNOWN)
+            near = suggest(str(key), KNOWN)
             found.append(changed(("k8s", str(key)), "is not known", f"did you mean {near}?" if near else None))
 
 

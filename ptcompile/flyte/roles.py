@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.flyte import amounts, foreign, images
-from ptcompile.flyte.amounts import Amounts
-from ptcompile.flyte.found import changed, not_whole, wrong
-from ptcompile.flyte.knobs import Knobs, named
-from ptcompile.torchrun import MEETING_SECONDS
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.flyte import pods as images
+from ptcompile.flyte import resources
+from ptcompile.flyte.keywords import Knobs, named
+from ptcompile.flyte.problems import changed, not_whole, wrong
+from ptcompile.flyte.resources import Amounts
+from ptcompile.ir.job import MEETING_SECONDS
 
 CONFIG: Path = ("task_config",)
 MEETING = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS}
@@ -122,7 +123,7 @@ def _common(config: Any, knobs: Knobs, found: list[Problem]) -> dict[str, Any]:
         clean = getattr(policy, "clean_pod_policy", None)
         at = (*CONFIG, "run_policy", "clean_pod_policy")
         out["runPolicy"] = {
-            "cleanPodPolicy": foreign.policy(clean, foreign.CLEAN_POD_POLICIES, at, found),
+            "cleanPodPolicy": resources.policy(clean, resources.CLEAN_POD_POLICIES, at, found),
             "ttlSecondsAfterFinished": getattr(policy, "ttl_seconds_after_finished", None),
             "activeDeadlineSeconds": getattr(policy, "active_deadline_seconds", None),
             "backoffLimit": getattr(policy, "backoff_limit", None),
@@ -133,10 +134,10 @@ def _common(config: Any, knobs: Knobs, found: list[Problem]) -> dict[str, Any]:
 def _role(value: Any, at: Path, knobs: Knobs, found: list[Problem]) -> RoleWords:
     restart = getattr(value, "restart_policy", None)
     words = {
-        "image": images.image(getattr(value, "image", None), (*at, "image"), named(knobs), found),
-        "restartPolicy": foreign.policy(restart, foreign.RESTART_POLICIES, (*at, "restart_policy"), found),
+        "image": images.image_of(getattr(value, "image", None), (*at, "image"), named(knobs), found),
+        "restartPolicy": resources.policy(restart, resources.RESTART_POLICIES, (*at, "restart_policy"), found),
     }
-    own = amounts.read(getattr(value, "requests", None), getattr(value, "limits", None), at, found)
+    own = resources.read(getattr(value, "requests", None), getattr(value, "limits", None), at, found)
     return RoleWords({key: word for key, word in words.items() if word is not None}, own)
 
 

@@ -1,4 +1,4 @@
-"""Flyte's `@task`, as a decorator whose function compiles, and as a function that returns a Spec."""
+"""`task` and `from_task`: Flyte tasks that compile."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from ptcompile import streams
-from ptcompile.flyte import verdict
+from ptcompile.api import compile as api
+from ptcompile.flyte import findings, run
 from ptcompile.flyte.convert import Converted, convert
-from ptcompile.flyte.knobs import Knobs, check_names
+from ptcompile.flyte.findings import surprises
+from ptcompile.flyte.keywords import Knobs, check_names
 from ptcompile.flyte.launch import Entry, entry
-from ptcompile.flyte.surprises import surprises
-from ptcompile.verbs import compile as api
+from ptcompile.source import streams
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import Spec
+    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
+
 
 Convert = Callable[[str, Knobs, Entry | None], Converted]
 """A task without its name, the keywords that are added last, and the function that is called."""
@@ -79,7 +80,7 @@ class Task:
         about = surprises(converted.document, result.manifests)
         told = tuple(streams.stamp(one, None, None, manifest=converted.document) for one in about)
         # two roles without an image are one task without
-        found = [verdict.in_flyte_s_words(one) for one in result.diagnostics]
+        found = [findings.in_flyte_s_words(one) for one in result.diagnostics]
         found = [one for i, one in enumerate(found) if one not in found[:i]]
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*said, *found, *told))
@@ -128,3 +129,47 @@ def decorate(
     if function is not None:
         return Task(prepared(function), finish)
     return lambda wrapped: Task(prepared(wrapped), finish)
+
+
+_OF_TASK = ("container_image", "environment", "pod_template", "accelerator", "shared_memory")
+_OF_METADATA = (
+    "retries", "timeout", "interruptible", "labels", "annotations", "pod_template_name", "cache", "cache_version",
+    "cache_serialize", "deprecated",
+)  # fmt: skip
+
+
+def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
+    """A task that flytekit's own `@task`, or ours, made, with everything it says; `knobs` are laid over it.
+
+    Only attributes are read: flytekit is not imported, and the function is not called. Its parameters need `inputs`,
+    unless they have defaults.
+
+    Raises:
+        TypeError: it is not such a task.
+    """
+    check_names(knobs)
+    if isinstance(task, Task):
+        return Task(task.function, lambda name, more, called: task.finish(name, {**knobs, **more}, called), task)
+    if not callable(getattr(task, "task_function", None)) or not hasattr(task, "task_config"):
+        raise TypeError(f"{type(task).__name__} is not a flytekit task")
+    try:
+        function = run.function_of(task, getattr(task, "name", "this"))
+    except run.Refused as error:
+        raise TypeError(str(error)) from None
+    own = _said(task)
+
+    def finish(name: str, more: Knobs, called: Entry | None) -> Converted:
+        return convert(task.task_config, name, cast("Knobs", {**own, **knobs, **more}), called)
+
+    return Task(function, finish, task)
+
+
+def _said(task: Any) -> dict[str, Any]:
+    """What a task of flytekit's says beside its task_config."""
+    read: dict[str, Any] = {name: getattr(task, name, None) for name in _OF_TASK}
+    metadata = getattr(task, "metadata", None)
+    read |= {name: value for name in _OF_METADATA if (value := getattr(metadata, name, None))}
+    resources = getattr(task, "resources", None)
+    read |= {half: getattr(resources, half, None) for half in ("requests", "limits")}
+    read["secret_requests"] = getattr(getattr(task, "security_context", None), "secrets", None)
+    return {name: value for name, value in read.items() if value is not None}

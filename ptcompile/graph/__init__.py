@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ptcompile.graph.mermaid import mermaid
 from ptcompile.graph.svg import svg
-from ptcompile.simulation.world import World
+from ptcompile.simulator.world import World
 
 GRAPHS: dict[str, Callable[[World], str]] = {"mermaid": mermaid, "svg": svg}
 """From a world to the text of its picture."""

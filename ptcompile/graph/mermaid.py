@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.graph.model import Card, Group, Picture, picture
-from ptcompile.report.common import printable
-from ptcompile.simulation.world import World
+from ptcompile.graph.picture import Card, Group, Picture, picture
+from ptcompile.report.layout import printable
+from ptcompile.simulator.world import World
 
 _SAFE = frozenset(" .,_-/+*()")
 

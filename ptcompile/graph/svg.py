@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.graph import svg_parts as draw
-from ptcompile.graph.model import TIMES, Card, Group, Picture, picture
-from ptcompile.simulation.world import World
+from ptcompile.graph import svg_elements as draw
+from ptcompile.graph.picture import TIMES, Card, Group, Picture, picture
+from ptcompile.simulator.world import World
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ normalization, in which docker.io stands for an absent registry.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.patterns import Pattern
+from ptcompile._internal.lazy import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import is_
 
-from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, namespace, object_name, string_map
-from ptcompile.memo import cached_property
+from ptcompile._internal.lazy import cached_property
+from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping, namespace, object_name, string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar, overload
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
     Key = TypeVar("Key")
 

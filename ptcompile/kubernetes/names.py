@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile.kubernetes.patterns import Pattern
+from ptcompile._internal.lazy import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
+
 
 DNS_LABEL_MAX: Final = 63
 """Characters in a DNS label: container, volume, port and Service names, each part of a host name."""
@@ -31,9 +32,6 @@ PORT_NAME_MAX: Final = 15
 
 CONFIG_KEY_MAX: Final = 253
 """Characters in a key of a ConfigMap or Secret."""
-
-HUGE_PAGES: Final = "hugepages-"
-"""How the resource names of huge pages begin."""
 
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _of_label = frozenset(f"{_SMALL}0123456789-").issuperset
@@ -221,43 +219,9 @@ def why_not_port_name(text: str) -> str | None:
     return "must not start or end with '-'" if text[0] == "-" or text[-1] == "-" else None
 
 
-_MAX_WORD: Final = 253
-"""Characters of a word that is compared: the longest name of Kubernetes. A longer text is not a typo."""
-_MAX_CANDIDATES: Final = 1000
-"""Names that a word is compared with: a container with thousands of mounts may have as many volumes."""
-
-
-def suggest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that was most likely meant, or `None` where none is near; letter case counts little."""
-    names = list(candidates)
-    folded = word.casefold()
-    for name in names:
-        if name.casefold() == folded:
-            return name
-    if len(word) > _MAX_WORD or len(names) > _MAX_CANDIDATES:
-        return None  # both comparisons are quadratic
-    import difflib
-
-    found = difflib.get_close_matches(word, names, n=1, cutoff=0.7)
-    return found[0] if found else None
-
-
 def longest_name(suffixes: Iterable[str], limit: int = DNS_LABEL_MAX) -> int:
     """How many characters an object's name may have so that name and suffix fit in `limit`, for every suffix.
 
     The suffixes are what an operator appends to make the names of pods and Services (`-worker-0`, `-master-0`).
     """
     return max(0, limit - max(map(len, suffixes), default=0))
-
-
-def is_native_resource(name: str) -> bool:
-    """Whether a resource is Kubernetes' own, and so may be promised more than once (huge pages apart)."""
-    return "/" not in name or "kubernetes.io/" in name
-
-
-def never_shared(resource: str) -> bool:
-    """Whether a container's request for a resource must equal its limit: huge pages, and all but Kubernetes' own.
-
-    Kubernetes 1.36, pkg/apis/core/v1/helper `IsOvercommitAllowed`.
-    """
-    return resource.startswith(HUGE_PAGES) or not is_native_resource(resource)

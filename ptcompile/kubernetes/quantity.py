@@ -5,8 +5,7 @@ Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the serve
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.memo import kept
+from ptcompile._internal.lazy import Pattern, kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The operators, those of the targets first and in the order of the targets; each in a folder.
 
-A new operator is a folder, its class in `OPERATORS`, and an authority in `findings.terms`.
+A new operator is a folder, its class in `OPERATORS`, and an authority in `diagnostics.terms`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from ptcompile.operators.mpijob import MPIOperator
 from ptcompile.operators.nvidia_dra import NvidiaDRA
 from ptcompile.operators.pod import PodOperator
 from ptcompile.operators.pytorchjob import TrainingOperator
-from ptcompile.operators.record import Operator
 from ptcompile.operators.scheduler_plugins import SchedulerPlugins
 from ptcompile.operators.trainer import Trainer
 from ptcompile.operators.volcano import Volcano
+from ptcompile.registry.model import Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ end that `grounds` chooses (`namespaces`, whose programs are `stage` and `inside
 tells it.
 """
 
-from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.places import Settings
-from ptcompile.rehearsal.rehearse import Rehearsal, enough, rehearse
 from ptcompile.rehearsal.report import text, to_dict
-from ptcompile.rehearsal.words import FORMS, fault
+from ptcompile.rehearsal.runner import Rehearsal, enough, rehearse
+from ptcompile.rehearsal.settings import FORMS, RehearsalError, fault
 
 __all__ = [
     "FORMS",

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
-from ptcompile.rehearsal.errors import RehearsalError
+from ptcompile.rehearsal.settings import RehearsalError
 
 _STAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
 _TOOLS = {"unshare": "util-linux", "mount": "util-linux", "ip": "iproute2"}

@@ -7,8 +7,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.rehearsal.actors import Actor, scaled_conf, with_fields
-from ptcompile.rehearsal.lines import HOSTFILE, MODULES, SCRIPT
+from ptcompile.rehearsal.cast import HOSTFILE, MODULES, SCRIPT, Actor, scaled_conf, with_fields
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STAND_IN = os.path.join(_HERE, "stand_in.py")

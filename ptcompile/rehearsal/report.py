@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.rehearsal.actors import Actor
-from ptcompile.rehearsal.judge import WORDS
-from ptcompile.rehearsal.rehearse import Rehearsal
-from ptcompile.rehearsal.seen import Round, Seen
-from ptcompile.simulation.faults import Fault
-from ptcompile.simulation.layout import finished, labelled, table
+from ptcompile.rehearsal.cast import Actor
+from ptcompile.rehearsal.course import Round, Seen
+from ptcompile.rehearsal.runner import Rehearsal
+from ptcompile.rehearsal.verdict import WORDS
+from ptcompile.report.layout import finished, labelled, table
+from ptcompile.simulator.faults import Fault
 
 VERSION = 1
 _HEAD = ["POD", "RANK", "SEEN", "WORLD", "SEEN", "STARTS", "EXIT", "FIRST ERROR"]

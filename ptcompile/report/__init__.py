@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic
 
 Format = Callable[[Sequence[Diagnostic], Mapping[str | None, str]], str]
 """From the findings, and the text of each file by name, to what is printed."""
 
 
 def _full() -> Format:
-    from ptcompile.report.full import full
+    from ptcompile.report.text import full
 
     return full
 
 
 def _concise() -> Format:
-    from ptcompile.report.concise import concise
+    from ptcompile.report.text import concise
 
     return concise
 
@@ -29,19 +29,19 @@ def _json() -> Format:
 
 
 def _github() -> Format:
-    from ptcompile.report.github import github
+    from ptcompile.report.ci import github
 
     return github
 
 
 def _sarif() -> Format:
-    from ptcompile.report.sarif import sarif
+    from ptcompile.report.ci import sarif
 
     return sarif
 
 
 def _junit() -> Format:
-    from ptcompile.report.junit import junit
+    from ptcompile.report.ci import junit
 
     return junit
 

@@ -1,12 +1,21 @@
-"""For programs: one JSON object, the findings under `diagnostics`; `version` changes when a field does."""
+"""The JSON report and its JSON Schema."""
 
 from __future__ import annotations
 
 import json as _json
 from collections.abc import Mapping, Sequence
+from typing import get_args  # noqa: TID253 - no cold start reads it
 
-from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.report.common import in_order
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics.terms import Authority, Severity, Stage
+from ptcompile.report.layout import in_order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Schema = dict[str, Any]
+
 
 VERSION = 1
 
@@ -15,3 +24,67 @@ def json(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) ->
     """The report as JSON, ASCII only, so that nothing in it can steer a terminal."""
     report = {"version": VERSION, "diagnostics": [d.to_dict() for d in in_order(diagnostics)]}
     return _json.dumps(report, indent=2) + "\n"
+
+
+TEXT: Schema = {"type": "string"}
+BOOLEAN: Schema = {"type": "boolean"}
+TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
+_POSITION: Schema = {"type": "integer", "minimum": 1}
+
+
+def closed(description: str, properties: Schema) -> Schema:
+    """An object with these properties, all of them required, and no others."""
+    return {
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def diagnostic() -> Schema:
+    """One finding."""
+    span = closed(
+        "Lines and columns count from 1, in code points; the end is exclusive.",
+        dict.fromkeys(("line", "column", "end_line", "end_column"), _POSITION),
+    )
+    fix = closed("Whether `--fix` does it, or `--unsafe-fixes` has to be asked for.", {"title": TEXT, "safe": BOOLEAN})
+    return closed(
+        "One finding.",
+        {
+            "code": {"type": "string", "pattern": "^[A-Z]{2,8}[0-9]{3}$"},
+            "name": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
+            "severity": {"enum": list(get_args(Severity))},
+            "message": TEXT,
+            "help": {**TEXT_OR_NULL, "description": "How to fix it."},
+            "path": {
+                "description": "From the document's root.",
+                "type": "array",
+                "items": {"type": ["string", "integer"]},
+            },
+            "span": {"anyOf": [span, {"type": "null"}]},
+            "stage": {"description": "When it would have failed.", "enum": list(get_args(Stage))},
+            "authority": {"description": "Who says so.", "enum": list(get_args(Authority))},
+            "filename": TEXT_OR_NULL,
+            "document": {"description": "Its index in the stream.", "type": "integer", "minimum": 0},
+            "resource": {**TEXT_OR_NULL, "description": "`Kind/name` of the object."},
+            "fix": {"description": "How to fix it automatically.", "anyOf": [fix, {"type": "null"}]},
+            "template": {**TEXT_OR_NULL, "description": "What the document was rendered from."},
+            "masked": {**BOOLEAN, "description": "Whether `***` stands for a secret in message, help or path."},
+            "url": {**TEXT, "description": "The page of the code; `ptcompile explain CODE` prints it offline."},
+        },
+    )
+
+
+def json_schema() -> Schema:
+    """The schema of what `--output-format json` prints."""
+    report = closed(
+        "Findings of ptcompile.",
+        {
+            "version": {"const": VERSION},
+            "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
+        },
+    )
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "report.schema.json"}
+    return {**head, "title": "Report", **report, "$defs": {"diagnostic": diagnostic()}}

@@ -1,19 +1,149 @@
-"""Hover: what a field is for, what a code means, what the processes of each pod will see in a variable."""
+"""Hover: a field, the page of a code, a variable in each pod."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.diagnostics import Path
+from ptcompile.explainer.model import Cause
+from ptcompile.explainer.provenance import provenance
+from ptcompile.explainer.values import shown_value
+from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.server.document import Object, Open
-from ptcompile.server.hover_env import seen_by_pods
-from ptcompile.server.hover_fields import field_text, uses
-from ptcompile.server.shapes import at, root
+from ptcompile.server.schema import Node, at, leaves, root, since, sort_of
+from ptcompile.simulator.as_json import shown_jobs
+from ptcompile.simulator.job import Job
+from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
+from ptcompile.simulator.pod import Pod
+
+_MOST: Final = 8
+"""Pods of a role that have a line of their own."""
+_TORCHRUN: Final = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+"""Variables that torchrun sets for each process (torch/distributed/elastic/agent/server/local_elastic_agent.py)."""
+
+
+def seen_by_pods(opened: Open, one: Object, name: str) -> str:
+    """A table of the pods of an object and the variable's value in each, as Markdown; empty where it has no pods."""
+    jobs = shown_jobs(opened.jobs.get((one.document.index, one.under), []))
+    rows = [row for job in jobs for row in _rows(job, name)]
+    if not rows:
+        return ""
+    values = {value for _, value in rows}
+    total = sum(job.size for job in jobs)
+    if len(values) == 1 and len(rows) > 1:
+        return f"**{name}** is {_code(values.pop())} in {_all(total)}"
+    table = [f"| `{pod}` | {_code(value)} |" for pod, value in rows]
+    left = total - len(rows)
+    more = [f"| and {left} more | |"] if left > 0 else []
+    return "\n".join([f"| Pod | {name} |", "|---|---|", *table, *more])
+
+
+def _all(total: int) -> str:
+    return "both pods" if total == 2 else f"all {total} pods"
+
+
+def _rows(job: Job, name: str) -> list[tuple[str, str | None]]:
+    found: list[tuple[str, str | None]] = []
+    for role in job.roles:
+        indexes = range(role.count) if role.count <= _MOST else (*range(_MOST - 1), role.count - 1)
+        for index in indexes:
+            pod = job.pod(role, index)
+            found.append((pod.shown, _value(pod, name)))
+    return found if any(value is not None for _, value in found) else []
+
+
+def _value(pod: Pod, name: str) -> str | None:
+    """The value in the processes of a pod; None where there is no such variable."""
+    if name in _TORCHRUN and pod.rendezvous.launcher == "torchrun" and (value := _by_torchrun(pod, name)):
+        return value
+    return pod.env.get(name)
+
+
+def _by_torchrun(pod: Pod, name: str) -> str | None:
+    """What torchrun sets for the processes of a pod."""
+    seen = pod.rendezvous
+    if name == "WORLD_SIZE":
+        return seen.world_text
+    if name == "LOCAL_WORLD_SIZE":
+        return seen.processes_text
+    if seen.processes is None:
+        return None
+    if name == "LOCAL_RANK":
+        return _range(0, seen.processes)
+    if name == "RANK":
+        fixed = seen.node_rank.isdigit()
+        return _range(int(seen.node_rank) * seen.processes, seen.processes) if fixed else AT_RENDEZVOUS
+    if seen.backend != "static":
+        return AT_RENDEZVOUS
+    return seen.host if name == "MASTER_ADDR" else seen.endpoint.rpartition(":")[2]
+
+
+def _range(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first} to {first + count - 1}"
+
+
+def _code(value: str | None) -> str:
+    if value is None:
+        return "not set"
+    short = value if len(value) <= 120 else f"{value[:117]}..."
+    return "`" + short.replace("`", "'").replace("|", "\\|").replace("\n", "\\n") + "`"
+
+
+_LARGEST: Final = 40
+"""A line that holds more lines than this is not asked for what it is good for: that would take a compilation each."""
+
+
+def field_text(name: str, node: Node) -> str:
+    """The field as Markdown."""
+    leaf = next(leaves(node), node)
+    description = node.description or leaf.description
+    parts = [f"**{name}** ({sort_of(node)})", description]
+    default = node.schema.get("default")
+    if default is not None and default not in ({}, []):
+        parts.append(f"Default: `{json.dumps(default)}`")
+    if (version := since(node)) is not None:
+        parts.append(f"Since Kubernetes {version}.")
+    return "\n\n".join(filter(None, parts))
+
+
+def uses(opened: Open, one: Object, path: Path) -> str:
+    """Which values of the manifests a line of a spec decides, and which pass or target writes them; Markdown."""
+    compiled = opened.compiled.get((one.document.index, one.under))
+    if compiled is None or compiled.target is None or not compiled.manifests or len(path) < 2 or _size(one, path):
+        return ""
+    causes = provenance(one.data, compiled, only=path)
+    found: dict[str, list[Cause]] = {}
+    for cause in causes:
+        if any(one.file == "spec" and one.path[: len(path)] == path for one in cause.inputs):
+            found.setdefault(cause.by, []).append(cause)
+    if not found:
+        return ""
+    return "\n".join([f"What it decides, for `{compiled.target.name}`:", "", *(map(_line, found.values()))])
+
+
+def _line(causes: list[Cause]) -> str:
+    """Who writes some values, how many, and the first of them with the rule."""
+    first = causes[0]
+    by = {"spec": "carried over", "target": "the target"}.get(first.by, f"the pass **{first.by}**")
+    more = f" and {len(causes) - 1} more" if len(causes) > 1 else ""
+    return f"- {by}: `{first.shown}: {shown_value(first.value, 60)}`{more}. {first.rule}"
+
+
+def _size(one: Object, path: Path) -> bool:
+    """Whether too much is below a path."""
+    value = one.data
+    for part in path:
+        try:
+            value = value[part]  # type: ignore[index]  # an int into a list
+        except (LookupError, TypeError):
+            return True
+    return len(json.dumps(value, default=str)) > _LARGEST * 80
+
 
 _reference = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 _ignoring = re.compile(r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[([^\]\n]*)\]?")
@@ -76,7 +206,7 @@ def _variable(one: Object, path: Path, *, on_key: bool) -> str | None:
 
 def _code_in_comment(line: str, column: int) -> str | None:
     """The code or name under the cursor in a comment that ignores it."""
-    from ptcompile.linting.catalogue import named
+    from ptcompile.linter.pages import named
 
     for match in _ignoring.finditer(line):
         for word in _word.finditer(line, match.start(1), match.end(1)):
@@ -97,8 +227,8 @@ def _pages(opened: Open, offset: int) -> list[str]:
 
 
 def _page(name: str) -> str:
-    from ptcompile.findings.codes import CODES
-    from ptcompile.linting.catalogue import pages
+    from ptcompile.diagnostics.codes import CODES
+    from ptcompile.linter.pages import pages
 
     _, text = pages([name])[name]
     return f"**{CODES[name]} {name}**\n\n{text}"

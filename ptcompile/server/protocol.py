@@ -1,4 +1,4 @@
-"""The Language Server Protocol on standard input and output, by pygls: requests in, answers of the other modules out.
+"""The language server over pygls: features, the worker thread, warming up.
 
 Everything is worked out on one thread beside the one that reads messages, so that a request can be cancelled, and the
 findings of a text that was typed over are not waited for.
@@ -7,22 +7,98 @@ findings of a text that was typed over are not waited for.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
+from lsprotocol.types import Position, Range
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
-from ptcompile.about import __version__
-from ptcompile.operators.targets import TARGETS
-from ptcompile.server import actions, commands, completion, definition, diagnostics, hints, hover, symbols, warm
-from ptcompile.server.commands import Shown
-from ptcompile.server.document import Open
-from ptcompile.server.surroundings import NAMED, Surroundings
-from ptcompile.server.texts import Texts
-from ptcompile.server.worker import Stopped, Worker
+from ptcompile._internal.about import __version__
+from ptcompile.registry.targets import TARGETS
+from ptcompile.server import completion, definition, hover, lenses, symbols
+from ptcompile.server import diagnostics as actions
+from ptcompile.server.document import Open, Texts
+from ptcompile.server.lenses import Shown
+from ptcompile.server.workspace import NAMED, Surroundings
+
+_SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: warm}
+spec:
+  image: warm:latest
+  script: train.py
+  nodes: 2
+  resources: {cpu: 1, memory: 1Gi, gpu: 1}
+  target: TARGET
+"""
+
+
+def up(pause: Callable[[], None]) -> None:
+    """Ask everything of a spec for every target, and of what it compiles to."""
+    from ptcompile.registry.targets import TARGETS
+    from ptcompile.server.lenses import manifests
+
+    everywhere = Range(Position(0, 0), Position(100, 0))
+    for target in TARGETS:
+        spec = Open("", "", _SPEC.replace("TARGET", target), pause=pause)
+        shown = manifests(spec, 0, None)
+        for one in (spec, Open("", "", shown.text if shown is not None else "", pause=pause)):
+            actions.diagnostics(one)
+            symbols.symbols(one)
+            lenses.inlay_hints(one, everywhere)
+            lenses.code_lenses(one)
+            actions.actions(one, everywhere, None, None)
+            hover.hover(one, Position(4, 3))
+            definition.definition(one, Position(4, 12))
+            completion.complete(one, Position(5, 2))
+            pause()
+    gc.collect()
+    gc.freeze()  # modules and schemas stay: no later collection looks at them
+
+
+class Stopped(Exception):  # noqa: N818 - no error: the answer is not wanted any more
+    """Raised within work that was cancelled, at its next pause."""
+
+
+class Worker:
+    """Runs one thing at a time, so that what it works on needs no locks."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ptcompile")
+
+    async def run(self, work: Callable[[Callable[[], None]], _T]) -> _T:
+        """The result of `work`, which is given a `pause` to call now and then.
+
+        When the awaiting task is cancelled, work that has not begun is not done, and work that has ends at its next
+        pause.
+        """
+        stopped = Event()
+
+        def pause() -> None:
+            if stopped.is_set():
+                raise Stopped
+
+        def begin() -> _T:
+            pause()
+            return work(pause)
+
+        try:
+            return await asyncio.wrap_future(self._pool.submit(begin))
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
 
 _T = TypeVar("_T")
 
@@ -84,9 +160,9 @@ class Server:
         feature(lsp.TEXT_DOCUMENT_CODE_LENS)(self._lenses)
         kinds: list[lsp.CodeActionKind | str] = [lsp.CodeActionKind.QuickFix, actions.FIX_ALL]
         feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=kinds))(self._actions)
-        self.pygls.command(hints.SHOW_MANIFESTS)(_function(self._show_manifests))
-        self.pygls.command(hints.CHOOSE_TARGET)(_function(self._choose_target))
-        self.pygls.command(hints.SHOW_PODS)(_function(self._show_pods))
+        self.pygls.command(lenses.SHOW_MANIFESTS)(_function(self._show_manifests))
+        self.pygls.command(lenses.CHOOSE_TARGET)(_function(self._choose_target))
+        self.pygls.command(lenses.SHOW_PODS)(_function(self._show_pods))
         self.pygls.command("ptcompile.explainPage")(_function(self._explain_page))
 
     # What the client says
@@ -116,7 +192,7 @@ class Server:
                 lsp.RegistrationParams([lsp.Registration("files", method, options)]), lambda _: None
             )
 
-        asyncio.ensure_future(self._worker.run(warm.up))  # noqa: RUF006 - the worker holds it
+        asyncio.ensure_future(self._worker.run(up))  # noqa: RUF006 - the worker holds it
 
     async def _shutdown(self, *_: object) -> None:
         """End what waits for a person's answer first: pygls fails to end the connection while a command runs."""
@@ -174,7 +250,7 @@ class Server:
     async def _find(self, uri: str) -> None:
         version = self.pygls.workspace.get_text_document(uri).version
         try:
-            found = await self._ask(uri, diagnostics.diagnostics)
+            found = await self._ask(uri, actions.diagnostics)
         except Exception:  # our fault: what is shown stays, and the server goes on
             _log.exception("no findings for %s", uri)
             return
@@ -205,10 +281,10 @@ class Server:
         return await self._ask(params.text_document.uri, symbols.symbols)
 
     async def _hints(self, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        return await self._ask(params.text_document.uri, lambda one: hints.inlay_hints(one, params.range))
+        return await self._ask(params.text_document.uri, lambda one: lenses.inlay_hints(one, params.range))
 
     async def _lenses(self, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        return await self._ask(params.text_document.uri, hints.code_lenses)
+        return await self._ask(params.text_document.uri, lenses.code_lenses)
 
     async def _actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri, only = params.text_document.uri, params.context.only
@@ -225,7 +301,7 @@ class Server:
     # Commands
 
     async def _show_manifests(self, uri: str, number: int, target: str) -> dict[str, Any] | None:
-        return await self._show(self._ask(uri, lambda one: commands.manifests(one, number, target)))
+        return await self._show(self._ask(uri, lambda one: lenses.manifests(one, number, target)))
 
     async def _choose_target(self, uri: str, number: int) -> dict[str, Any] | None:
         """Ask for the target first."""
@@ -241,10 +317,10 @@ class Server:
         return None if chosen is None else await self._show_manifests(uri, number, chosen.title)
 
     async def _show_pods(self, uri: str, number: int) -> dict[str, Any] | None:
-        return await self._show(self._ask(uri, lambda one: commands.pods(one, number)))
+        return await self._show(self._ask(uri, lambda one: lenses.pods(one, number)))
 
     async def _explain_page(self, uri: str) -> dict[str, Any]:
-        return (await self._ask(uri, commands.page)).to_dict()
+        return (await self._ask(uri, lenses.page)).to_dict()
 
     async def _show(self, asked: Awaitable[Shown | None]) -> dict[str, Any] | None:
         """Open a text in the editor, where that can; the text in any case."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from lsprotocol.types import DocumentSymbol, Range, SymbolKind
 
-from ptcompile.documents.reader.nodes import Node
-from ptcompile.explaining.leaves import identity
+from ptcompile.explainer.values import identity
 from ptcompile.server.document import Object, Open
-from ptcompile.streams import resource
+from ptcompile.source.nodes import Node
+from ptcompile.source.streams import resource
 
 _DEPTH: Final = 7
 _MOST: Final = 5_000
@@ -73,7 +73,7 @@ def _one(
 
 
 def _masked(name: str, detail: str) -> str:
-    from ptcompile.secrets.names import masked
+    from ptcompile.source.secrets.names import masked
 
     return str(masked(name, detail))
 

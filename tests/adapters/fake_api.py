@@ -15,10 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ptcompile.operators.all import kinds_with
-from ptcompile.operators.pods import expand
-from ptcompile.operators.record import Kind
-from ptcompile.validate import validate
+from ptcompile.apiserver import validate
+from ptcompile.registry.model import Kind
+from ptcompile.registry.table import expand, kinds_with
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]

@@ -52,5 +52,5 @@ def test_nothing_else_happens(name: str) -> None:
 
 
 def test_plugins_are_not_looked_for_on_import() -> None:
-    code = "import sys, ptcompile.extending, ptcompile.verbs.lint; assert 'importlib.metadata' not in sys.modules"
+    code = "import sys, ptcompile.extending, ptcompile.api.lint; assert 'importlib.metadata' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

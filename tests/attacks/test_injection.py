@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 import ptcompile
+from ptcompile.explainer.page import gather, html
 from ptcompile.graph import GRAPHS
-from ptcompile.page import gather, html
 from ptcompile.report import FORMATS, renderer
-from ptcompile.simulation.overview import overview
+from ptcompile.simulator.as_text import overview
 
 TEXT = (Path(__file__).parent / "injection-ok.yaml").read_text()
 

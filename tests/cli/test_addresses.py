@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.about import SITE, page_address
-from ptcompile.findings.codes import CODES
-from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile._internal.about import SITE, page_address
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics.codes import CODES
 from ptcompile.report import renderer
 from tests.cli.running import here
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.compiling.starter import starter
-from ptcompile.operators.targets import TARGETS
+from ptcompile.api.reference import starter
+from ptcompile.registry.targets import TARGETS
 from tests.cli.running import here
 
 Capture = pytest.CaptureFixture[str]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptcompile.cli import files
-from ptcompile.cli import lint_command as lint
+from ptcompile.cli.commands import lint
 from tests.cli.running import here, no_traceback, process, spec
 
 CRASHING = """\

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.catalogue.fabrics import FABRICS
-from ptcompile.catalogue.rows import ROWS
 from ptcompile.cli import COMMANDS
 from ptcompile.cli.config import load
-from ptcompile.operators.all import FEATURES
-from ptcompile.operators.record import Feature
-from ptcompile.passes import PASSES
-from ptcompile.vocabulary.cluster.model import ProfileSpec
-from ptcompile.vocabulary.spec import RunPolicy
+from ptcompile.compiler.passes import PASSES
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.fabrics import FABRICS
+from ptcompile.registry.model import Feature
+from ptcompile.registry.table import FEATURES
+from ptcompile.spec.cluster_profile import ProfileSpec
+from ptcompile.spec.training_job import RunPolicy
 from website.blocks import PAGES, ROOT, blocks
 
 GUIDE = ROOT / "docs" / "guide"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.docs.test_site import site  # noqa: F401  # the fixture
-from tests.page.browser import CHROMIUM, Browser, browser
+from tests.explainer.page.browser import CHROMIUM, Browser, browser
 
 pytest.importorskip("material", reason="mkdocs-material is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")

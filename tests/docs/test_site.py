@@ -18,8 +18,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 import yaml
 
-from ptcompile.about import SITE, page_address
-from ptcompile.findings.codes import CODES
+from ptcompile._internal.about import SITE, page_address
+from ptcompile.diagnostics.codes import CODES
 from tests.conftest import ROOT
 
 pytest.importorskip("material", reason="mkdocs-material is not installed")
@@ -130,9 +130,9 @@ def test_search_knows_guides_fields_and_codes(site: Path) -> None:
 def test_the_reference_is_whole(site: Path) -> None:
     import ptcompile
     from ptcompile.cli import COMMANDS
-    from ptcompile.prerequisites.capabilities import PROBES
-    from ptcompile.vocabulary.cluster.model import ProfileSpec
-    from ptcompile.vocabulary.spec import JobSpec
+    from ptcompile.requirements.capabilities import PROBES
+    from ptcompile.spec.cluster_profile import ProfileSpec
+    from ptcompile.spec.training_job import JobSpec
 
     def text(name: str) -> str:
         return (site / "reference" / name / "index.html").read_text(encoding="utf-8")

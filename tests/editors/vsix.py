@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from ptcompile.about import __version__
+from ptcompile._internal.about import __version__
 
 _FILES = {
     "[Content_Types].xml",

@@ -1,4 +1,7 @@
-"""Plugins: the example one, laid out as pip lays it out, and broken ones. Each runs in a process of its own."""
+"""The example plugin, really installed: `.ci/adapters` does so, elsewhere there is nothing to ask.
+
+Plugins: the example one, laid out as pip lays it out, and broken ones. Each runs in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.extending.installed import GROUPS
+import ptcompile
+from ptcompile.extending.plugins import GROUPS
 from tests.extending.installing import install, install_example, ran
 
 RULES, PASSES, TARGETS = GROUPS
@@ -230,3 +234,27 @@ def test_a_target_that_fails_writes_nothing(place: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "target mine failed: ZeroDivisionError" in done.stderr
     assert ran(place / "packages", place / "repo", "spec.yaml", "--target", "job").returncode == 0
+
+
+pytest.importorskip("acme_ptcompile")
+
+
+def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
+    (one,) = ptcompile.plugins()
+    assert one == ("acme-ptcompile", "1.0.0", ("ACME",), ("cost_center",), ("appwrapper",))
+    (tmp_path / "ptcompile.toml").write_text('plugins = ["acme-ptcompile"]\n', encoding="utf-8")
+    (tmp_path / "spec.yaml").write_text(LABELLED, encoding="utf-8")
+    done = ran(None, tmp_path, "lint", "spec.yaml", "--output-format", "json")
+    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (1, ["ACME001"])
+
+
+@pytest.mark.parametrize("name", ["acme-ptcompile", "Acme_PTcompile"])
+def test_in_python(name: str) -> None:
+    extensions = ptcompile.extensions(plugins=[name])
+    assert extensions.plugins == (("acme-ptcompile", "1.0.0"),)
+    assert [one.code for one in ptcompile.lint(LABELLED, extensions=extensions).diagnostics] == ["ACME001"]
+    made = ptcompile.compile(SPEC, target="appwrapper", extensions=extensions)
+    assert [one["kind"] for one in made.manifests] == ["AppWrapper"]
+    assert ptcompile.rules(extensions=extensions)[-1]["code"] == "ACME001"
+    (pod, *_) = ptcompile.simulate(SPEC, target="job", extensions=extensions).pods
+    assert pod.name.startswith("train-0")

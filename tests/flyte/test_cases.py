@@ -11,7 +11,7 @@ import pytest
 
 import ptcompile
 from ptcompile import flyte
-from ptcompile.flyte.accelerators import normal
+from ptcompile.flyte.resources import normal
 from tests.flyte.making import (
     OURS,
     convert,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile import compile, flyte
-from ptcompile.documents.emit import emit
 from ptcompile.flyte.convert import GPU_TAINT
-from ptcompile.flyte.settings import ENGINE, KNOWN
+from ptcompile.flyte.platforms import ENGINE, KNOWN
+from ptcompile.source.emitter import emit
 from tests.flyte.making import OURS, document, manifest, pod
 from tests.flyte.test_tasks import ANYTHING
 

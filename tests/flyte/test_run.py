@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from ptcompile import flyte
 from ptcompile.flyte import run
-from ptcompile.flyte.texts import text_of
+from ptcompile.flyte.launch import text_of
 from tests.flyte.making import forgetting
 
 ROOT = Path(__file__).parents[2]

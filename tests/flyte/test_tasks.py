@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ptcompile
 from ptcompile import flyte
-from ptcompile.flyte.knobs import ENGINE, Knobs
+from ptcompile.flyte.keywords import ENGINE, Knobs
 from ptcompile.flyte.legacy import LegacyKnobs
 from tests.flyte.making import OURS, convert, document, env, main, manifest, messages, pod
 

@@ -17,8 +17,8 @@ from fuzz.harnesses import GRAMMARS, HARNESSES
 from fuzz.mutate import MAX_SIZE
 from fuzz.seeds import seeds
 from ptcompile import cli
-from ptcompile.documents import source
-from ptcompile.validate.definitions.files import definitions_of
+from ptcompile.apiserver.crds.loader import definitions_of
+from ptcompile.source import documents as source
 
 
 @pytest.mark.parametrize("make", GRAMMARS.values(), ids=GRAMMARS)

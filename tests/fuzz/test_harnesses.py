@@ -20,9 +20,10 @@ from fuzz import engine, guard, harness, schemas, verbs
 from fuzz.harnesses import HARNESSES, SHARES
 from fuzz.mutate import MAX_SIZE, _anchors, _chain, _stream, mutate
 from fuzz.seeds import seeds
-from ptcompile import cli, limits
-from ptcompile.cli import files, trust
-from ptcompile.verbs import fix as fixing
+from ptcompile import cli
+from ptcompile._internal import limits
+from ptcompile.api import fix as fixing
+from ptcompile.cli import files
 from tests.conftest import thinned
 from tests.making import smallest, training_runtime
 
@@ -129,11 +130,11 @@ def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_untrusted_input_leaves_the_process_trusted() -> None:
-    with patch.object(trust, "distrust", side_effect=trust.distrust) as asked:
+    with patch.object(files, "distrust", side_effect=files.distrust) as asked:
         for tail in range(64):
             HARNESSES["files"](f"kind: Pod  # {tail}\n".encode())
     assert asked.called
-    assert not trust.untrusted()
+    assert not files.untrusted()
     assert limits.limits() == limits.TRUSTED
 
 

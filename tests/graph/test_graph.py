@@ -12,12 +12,11 @@ import pytest
 
 from ptcompile.graph import GRAPHS
 from ptcompile.graph.mermaid import escape, mermaid
-from ptcompile.graph.model import picture
+from ptcompile.graph.picture import picture
 from ptcompile.graph.svg import svg
-from ptcompile.graph.svg_parts import MONO, fitted
-from ptcompile.simulation import simulate
-from ptcompile.simulation.world import World
-from tests.simulation.worlds import EVIL, jobset, pod_of, pytorchjob, volcano
+from ptcompile.graph.svg_elements import MONO, fitted
+from ptcompile.simulator.world import World, simulate
+from tests.simulator.worlds import EVIL, jobset, pod_of, pytorchjob, volcano
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOUNTS = [{"name": "shm", "mountPath": "/dev/shm"}, {"name": "data", "mountPath": "/data"}]  # noqa: S108

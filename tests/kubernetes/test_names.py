@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+from ptcompile._internal.spelling import suggest
 from ptcompile.kubernetes import names
 
 CASES: list[tuple[Callable[[str], str | None], list[str], list[str]]] = [
@@ -55,12 +56,12 @@ def test_long_texts_take_linear_time(reason: Callable[[str], str | None], good: 
 
 
 def test_suggest() -> None:
-    assert names.suggest("Replicas", ["replicas", "template"]) == "replicas"
-    assert names.suggest("resorces", ["resources", "restartPolicy"]) == "resources"
-    assert names.suggest("zzz", ["resources"]) is None
-    assert names.suggest("a" * 100_000, ["a" * 1000]) is None
-    assert names.suggest("valeu", ["value"] * 1000) == "value"
-    assert names.suggest("valeu", ["value"] * 1001) is None
+    assert suggest("Replicas", ["replicas", "template"]) == "replicas"
+    assert suggest("resorces", ["resources", "restartPolicy"]) == "resources"
+    assert suggest("zzz", ["resources"]) is None
+    assert suggest("a" * 100_000, ["a" * 1000]) is None
+    assert suggest("valeu", ["value"] * 1000) == "value"
+    assert suggest("valeu", ["value"] * 1001) is None
 
 
 def test_longest_name() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.all import kind_named
-from ptcompile.operators.record import Kind, Request
+from ptcompile.registry.model import Kind, Request
+from ptcompile.registry.table import kind_named
 
 
 def admission(manifest: dict[str, Any]) -> Kind:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators import all as operators
-from ptcompile.operators.record import Kind
+from ptcompile.registry import table as operators
+from ptcompile.registry.model import Kind
 
 Json = dict[str, Any]
 TRAINER = "trainer.kubeflow.org/v1alpha1"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators.pods import PodView, expand
+from ptcompile.registry.pods import PodView
+from ptcompile.registry.table import expand
 from tests.oracle import rows
 
 AT_LEAST = 0.995

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptcompile.operators.pods import RUNS_PODS, expand
-from ptcompile.simulation.kubelet import command_line, environment, qos_class
+from ptcompile.registry.table import RUNS_PODS, expand
+from ptcompile.simulator.kubelet import command_line, environment, qos_class
 from tests.operators.making import Json, container, jobset, pytorchjob, replicated, task, template, trainjob, volcano
 from tests.places import places
 
@@ -95,7 +95,7 @@ LARGE = [
 @pytest.mark.parametrize("manifest", LARGE, ids=lambda m: m["kind"])
 def test_nothing_is_built_before_it_is_asked_for(manifest: Json, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: as many pod views are made for ten thousand pods as for a hundred."""
-    from ptcompile.operators.common import expansion
+    from ptcompile.registry import pods as expansion
 
     made = {}
     for count in (100, 10_000):

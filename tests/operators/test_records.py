@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators import all as operators
-from ptcompile.operators.common.expansion import Expansion
-from ptcompile.operators.common.templates import Template
-from ptcompile.operators.record import ApiServer, Kind, Operator, Request, Update, overrides
+from ptcompile.registry import table as operators
+from ptcompile.registry.model import ApiServer, Kind, Operator, Request, Update, overrides
+from ptcompile.registry.pods import Expansion
+from ptcompile.registry.templates import Template
 
 ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.templates: ({},),

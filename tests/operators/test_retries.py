@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators import all as operators
-from ptcompile.operators.common.templates import Template
+from ptcompile.registry import table as operators
+from ptcompile.registry.templates import Template
 
 JOB = ("batch/v1", "Job")
 JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ptcompile
-from ptcompile.operators.common.status import Status
+from ptcompile.registry.status import Status
 from tests.strategies import mutated
 
 Json = dict[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators.all import kind_named
-from ptcompile.operators.record import Request
+from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.registry.model import Request
+from ptcompile.registry.table import kind_named
 from tests.operators.admission import admission, said
 from tests.oracle import rows
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators.record import Request
+from ptcompile.registry.model import Request
 from tests.operators.admission import admission
 from tests.operators.making import (
     Json,

@@ -12,7 +12,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptcompile.rehearsal.engines import Engine
+from ptcompile.rehearsal.containers import Engine
 
 FAKE = '''\
 #!{python}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ptcompile
-from ptcompile.simulation.job import Job
+from ptcompile.simulator.job import Job
 from tests.making import smallest
 
 RANGE = "elastic: {nnodes: '2:3', nprocPerNode: 4, maxRestarts: 3}"

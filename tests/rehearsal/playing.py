@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ptcompile.rehearsal import Settings, course
-from ptcompile.rehearsal.grounds import Ground, Opening
+from ptcompile.rehearsal.backends import Ground, Opening
 
 FAKE = '''\
 #!{python}

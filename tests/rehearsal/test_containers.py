@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from ptcompile.rehearsal import RehearsalError, Settings
-from ptcompile.rehearsal.containers import Containers
-from ptcompile.rehearsal.engines import Engine, find_engine
-from ptcompile.rehearsal.grounds import ground
+from ptcompile.rehearsal.backends import ground
+from ptcompile.rehearsal.containers import Containers, Engine, find_engine
 from tests.rehearsal.engines import fake_engine, python_image, told
 
 IMAGE = "ptcompile-test-of-rehearsals:1"
@@ -169,7 +168,7 @@ def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(folder: str) -> None:
         raise RehearsalError("this machine does not allow the namespaces that a rehearsal needs: no")
 
-    monkeypatch.setattr("ptcompile.rehearsal.grounds.Namespaces", never)
+    monkeypatch.setattr("ptcompile.rehearsal.backends.Namespaces", never)
 
 
 @pytest.mark.usefixtures("no_namespaces")

@@ -10,12 +10,12 @@ import jsonschema
 import pytest
 
 from ptcompile.rehearsal import Rehearsal, RehearsalError, Settings, fault, rehearse, text, to_dict
-from ptcompile.rehearsal.grounds import interpreter, torch_and_launchers
+from ptcompile.rehearsal.backends import interpreter, torch_and_launchers
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import Scripted, fake_python
 
 if TYPE_CHECKING:
-    from ptcompile.simulation.faults import Kind
+    from ptcompile.simulator.faults import Kind
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "rehearsal.schema.json").read_text(encoding="utf-8"))
 

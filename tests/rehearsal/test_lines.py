@@ -8,10 +8,10 @@ import pytest
 
 import ptcompile
 from ptcompile.rehearsal import RehearsalError, Settings, rehearse
-from ptcompile.rehearsal.actors import Cast, cast
-from ptcompile.rehearsal.judge import claimed
-from ptcompile.rehearsal.words import fault
-from ptcompile.simulation.job import Job
+from ptcompile.rehearsal.cast import Cast, cast
+from ptcompile.rehearsal.settings import fault
+from ptcompile.rehearsal.verdict import claimed
+from ptcompile.simulator.job import Job
 from tests.making import text
 from tests.rehearsal.playing import Scripted, fake_python
 

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has types, and no py.typed
 
 import ptcompile
-from ptcompile.findings.diagnostics import Diagnostic, Span
-from ptcompile.linting.catalogue import pages
+from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.linter.pages import pages
 from ptcompile.report import renderer
-from ptcompile.report.sarif import sarif
+from ptcompile.report.ci import sarif
 from tests import recorded
 
 HOSTILE = 'a\x1b[31m::error::b%0A\r\n]]></failure>"<&\x00\ud800 ,:'

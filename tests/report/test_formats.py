@@ -7,9 +7,9 @@ import json
 import pytest
 
 import ptcompile
-from ptcompile.findings.diagnostics import Diagnostic, Span
+from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
-from ptcompile.report.common import in_order, place, printable
+from ptcompile.report.layout import in_order, place, printable
 
 ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: unknown field", "did you mean nodes?",
                  ("spec", "nods"), Span(2, 3, 2, 7), "apply", "ptcompile", "x.yaml")  # fmt: skip

@@ -9,11 +9,11 @@ import jsonschema
 import pytest
 
 from ptcompile.cli.files import File
-from ptcompile.cli.findings import Findings
-from ptcompile.findings.diagnostics import Diagnostic, Span
+from ptcompile.cli.reporter import Findings
+from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
-from ptcompile.report.colour import colour
-from ptcompile.report.schema import json_schema
+from ptcompile.report.json import json_schema
+from ptcompile.report.text import colour
 
 NOTE = Diagnostic("PTC302", "missing-shm", "note", "spec.a: worth knowing", None, ("spec", "a"), Span(1, 1, 1, 2),
                   "run", "ptcompile", "x.yaml", 0, "Pod/x")  # fmt: skip

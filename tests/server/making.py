@@ -8,7 +8,7 @@ from lsprotocol.types import CompletionItem, Position
 
 from ptcompile.server.completion import complete
 from ptcompile.server.document import Open
-from ptcompile.server.surroundings import Defined, File, Settings, defined
+from ptcompile.server.workspace import Defined, File, Settings, defined
 
 CURSOR = "|"
 """Stands for the cursor."""
@@ -88,8 +88,8 @@ def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[Defined, ...]:
 
 def with_profile(text: str) -> Settings:
     """Settings with a profile."""
-    from ptcompile.verbs.compile import read_cluster
+    from ptcompile.compiler.reader import load_profile
 
-    profile, found = read_cluster(text)
+    profile, found = load_profile(text)
     assert profile is not None, found
     return Settings(profile, "/w/cluster.yaml", text.encode())

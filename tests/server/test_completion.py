@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.operators.targets import TARGETS
+from ptcompile.registry.targets import TARGETS
 from tests.server.making import POD, SPEC, accepted, completions, elsewhere, opened, with_profile
 
 PROFILE = """\

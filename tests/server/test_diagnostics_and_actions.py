@@ -6,13 +6,12 @@ import pytest
 from lsprotocol.types import CodeAction, DiagnosticSeverity, Position, Range
 
 import ptcompile
-from ptcompile.linting import every_rule
-from ptcompile.linting.pages import page
-from ptcompile.linting.rule import Rule
-from ptcompile.server.actions import FIX_ALL, actions, text_edits
-from ptcompile.server.diagnostics import diagnostics
+from ptcompile.linter import every_rule
+from ptcompile.linter.pages import page
+from ptcompile.linter.rule import Rule
+from ptcompile.server.diagnostics import FIX_ALL, actions, diagnostics, text_edits
 from ptcompile.server.document import Open
-from ptcompile.server.surroundings import Settings
+from ptcompile.server.workspace import Settings
 from tests.server.making import POD, SPEC, elsewhere, opened
 
 EVERYWHERE = Range(Position(0, 0), Position(1000, 0))

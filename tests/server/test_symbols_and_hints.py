@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from lsprotocol.types import DocumentSymbol, Position, Range
 
-from ptcompile.server.commands import manifests, page, pods
-from ptcompile.server.hints import code_lenses, inlay_hints
-from ptcompile.server.surroundings import Settings
+from ptcompile.server.lenses import code_lenses, inlay_hints, manifests, page, pods
 from ptcompile.server.symbols import symbols
+from ptcompile.server.workspace import Settings
 from tests.server.making import POD, SPEC, opened
 
 EVERYWHERE = Range(Position(0, 0), Position(1000, 0))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.operators.record import LAUNCH_RULES, POD_RULES, Feature, Kind, Meeting, Operator, Request
+from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Feature, Kind, Meeting, Operator, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.job.model import Target
-    from ptcompile.kubernetes.untyped import Json
-    from ptcompile.operators.common.defaults import Defaults
-    from ptcompile.operators.common.expansion import Expansion
-    from ptcompile.operators.common.following import Following
-    from ptcompile.operators.common.read import Read
-    from ptcompile.operators.common.status import Status
-    from ptcompile.operators.common.templates import Template
+    from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import Defaults
+    from ptcompile.registry.pods import Expansion
+    from ptcompile.registry.reading import Read
+    from ptcompile.registry.status import Following, Status
+    from ptcompile.registry.templates import Template
 
 
 class Job(Kind):
@@ -27,7 +26,7 @@ class Job(Kind):
     meeting = Meeting(across_objects=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.batch.templates import of
+        from ptcompile.operators.batch.pods import of
 
         return of(manifest)
 
@@ -37,17 +36,17 @@ class Job(Kind):
         return expand(manifest, request)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.batch.retries import recreated
+        from ptcompile.operators.batch.pods import recreated
 
         return recreated(manifest, template)
 
     def retries(self, manifest: Json) -> int:
-        from ptcompile.operators.batch.retries import retries
+        from ptcompile.operators.batch.pods import retries
 
         return retries(manifest)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.batch.failure import sentences
+        from ptcompile.operators.batch.pods import sentences
 
         return sentences(manifest, others)
 
@@ -57,12 +56,12 @@ class Job(Kind):
         return read(manifest, others)
 
     def status(self, live: Json) -> Status:
-        from ptcompile.operators.batch.status import status
+        from ptcompile.operators.batch.facts import status
 
         return status(live)
 
     def following(self) -> Following:
-        from ptcompile.operators.batch.following import FOLLOWING
+        from ptcompile.operators.batch.facts import FOLLOWING
 
         return FOLLOWING
 
@@ -99,11 +98,11 @@ class BatchOperator(Operator):
         return JOB
 
     def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.batch.sentences import SENTENCES
+        from ptcompile.operators.batch.emit import SENTENCES
 
         return SENTENCES
 
     def defaults(self) -> Defaults:
-        from ptcompile.operators.batch.defaults import DEFAULTS
+        from ptcompile.operators.batch.facts import DEFAULTS
 
         return DEFAULTS

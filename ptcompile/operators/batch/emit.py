@@ -1,4 +1,4 @@
-"""Target `job`: an Indexed batch/v1 Job and a headless Service. Needs no operator: the default for several nodes.
+"""A job as an Indexed Job and a headless Service, and why each field is written.
 
 Why each field (Kubernetes 1.36):
 - One node needs neither index nor Service: its completionMode is NonIndexed, the default.
@@ -16,15 +16,14 @@ Why each field (Kubernetes 1.36):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job import pod_template
-from ptcompile.job.model import Job, Target, Wiring
-from ptcompile.operators.all import has_feature
-from ptcompile.operators.batch import names
-from ptcompile.operators.common import batch_endings, endings, gang
-from ptcompile.operators.common.emitting import (
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import Derived, Job, Target, Wiring
+from ptcompile.operators.batch import endings as batch_endings
+from ptcompile.registry import emitting, endings
+from ptcompile.registry.emitting import (
     COMPLETION_INDEX,
     dns_1035,
     equal_roles,
@@ -36,14 +35,26 @@ from ptcompile.operators.common.emitting import (
     rank_of,
     restart_policies,
 )
-from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
-from ptcompile.operators.common.queues import gang as gang_of
+from ptcompile.registry.endings import COUNTED, ENDING
+from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
+from ptcompile.registry.queues import gang as gang_of
+from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+_JOB = "facts/kubernetes, Kubernetes 1.36"
+
+DERIVED = (
+    Derived("the last pod's host name", "{job}-{last}", _JOB),
+    Derived("the Service", "{job}", "facts/kubernetes, Kubernetes 1.36"),
+    Derived("the label batch.kubernetes.io/job-name", "{job}", _JOB),
+    Derived("the PodGroup's label on pods", "{job}", "facts/training-operator, scheduler-plugins"),
+)
 
 
 def _wiring(job: Job) -> Wiring:
@@ -89,7 +100,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
-    template = gang.marked(role.template, job, cluster)
+    template = emitting.marked(role.template, job, cluster)
     spec["template"] = pod_template.write(
         template,
         main=job.names.container,
@@ -103,7 +114,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         "spec": spec,
     }
     beside = [_service(job)] if several else []
-    return [*beside, *gang.pod_group(job, cluster, "job"), manifest]
+    return [*beside, *emitting.pod_group(job, cluster, "job"), manifest]
 
 
 def _metadata(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
@@ -136,5 +147,17 @@ JOB = Target(
     overwrites={"JOB_COMPLETION_INDEX": None},
     unsupported=_unsupported,
     emit=_emit,
-    derived=names.DERIVED,
+    derived=DERIVED,
 )
+
+
+SENTENCES: Mapping[str, str] = {
+    **ENDING,
+    **COUNTED,
+    "subdomain": "Pods in the subdomain of the headless Service find each other by name.",
+    "clusterIP": "A Service without an address of its own gives each pod a DNS name.",
+    "publishNotReadyAddresses": (
+        "Names resolve before pods are ready, so no pod waits for a probe that waits for the rendezvous."
+    ),
+    "selector": "The Service is for the pods of this Job.",
+}

@@ -1,24 +1,74 @@
-"""batch/v1 Job -> the pods of the Kubernetes 1.36 Job controller."""
+"""The pods of a Job: templates, expansion, restarts, and what happens on failure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, string_map, text
-from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import Expansion, PodView, Role, template_parts
-from ptcompile.operators.common.job_labels import job_labels
-from ptcompile.operators.common.services import headless_for
-from ptcompile.operators.record import Request
+from ptcompile.kubernetes.unstructured import at, integer, items, namespace, object_name, string_map, text
+from ptcompile.registry import templates
+from ptcompile.registry.model import Request
+from ptcompile.registry.pods import Expansion, PodView, Role, template_parts
+from ptcompile.registry.templates import Template, headless_for, job_labels, limit_sentences, pod_restart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
-_INDEX_ENV = podspec.field("JOB_COMPLETION_INDEX", f"metadata.labels['{podspec.COMPLETION_INDEX}']")
-_INDEX_ENV_OLD = podspec.field("JOB_COMPLETION_INDEX", f"metadata.annotations['{podspec.COMPLETION_INDEX}']")
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a Job."""
+    yield from of_spec(at(manifest, "spec"), "Never")
+
+
+def of_spec(spec: Json, restart: str) -> Iterator[str]:
+    """The sentences for a Job's spec; `restart` is the restartPolicy of pods that name none."""
+    template = at(spec, "template", "spec")
+    yield pod_restart(template, restart)
+    if spec.get("backoffLimitPerIndex") is not None:
+        yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
+    else:
+        limit = integer(spec.get("backoffLimit"), 6)
+        yield (
+            "backoffLimit 0: the first failure fails the Job"
+            if limit == 0
+            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
+            "recreated"
+        )
+    yield from _job_rules(items(at(spec, "podFailurePolicy").get("rules")))
+    for rule in items(at(spec, "successPolicy").get("rules"))[:1]:
+        indexes = text(rule.get("succeededIndexes"))
+        yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
+    yield from limit_sentences(spec, "the Job")
+
+
+_LOST: dict[str, str] = {
+    "Ignore": "the pod is recreated and not counted",
+    "Count": "the pod counts as failed",
+    "FailJob": "the Job fails",
+    "FailIndex": "the pod's index fails",
+}
+"""A Job's actions where a node goes, which is the pod condition DisruptionTarget (Kubernetes 1.36)."""
+
+
+def _job_rules(rules: list[Json]) -> Iterator[str]:
+    if rules:
+        actions = ", ".join(text(rule.get("action")) for rule in rules)
+        yield f"podFailurePolicy: the first rule that matches decides ({actions})"
+    action = next((text(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
+    yield f"a lost node: {_LOST.get(action, 'unknown action')}"
+
+
+def _is_of_disruption(rule: Json) -> bool:
+    conditions = items(rule.get("onPodConditions"))
+    return any(
+        one.get("type") == "DisruptionTarget" and (text(one.get("status")) or "True") == "True" for one in conditions
+    )
+
+
+_INDEX_ENV = templates.field("JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']")
+_INDEX_ENV_OLD = templates.field("JOB_COMPLETION_INDEX", f"metadata.annotations['{templates.COMPLETION_INDEX}']")
 
 
 def expand(manifest: Json, request: Request) -> Expansion:
@@ -86,9 +136,9 @@ class PodBuilder:
         annotations = {**self.annotations, **extra}  # what JobSet adds it adds as both
         if self.indexed:
             hostname = f"{job}-{within}"
-            annotations = {**annotations, podspec.COMPLETION_INDEX: str(within)}
+            annotations = {**annotations, templates.COMPLETION_INDEX: str(within)}
             if self.labelled:
-                labels[podspec.COMPLETION_INDEX] = str(within)
+                labels[templates.COMPLETION_INDEX] = str(within)
         resolvable = hostname if self.dns and self.subdomain else None
         return PodView(
             name=hostname if self.indexed and hostname else job,
@@ -98,7 +148,7 @@ class PodBuilder:
             random_suffix=True,
             hostname=hostname,
             subdomain=self.subdomain,
-            dns=podspec.fqdn(resolvable, self.subdomain, self.space) if resolvable else None,
+            dns=templates.fqdn(resolvable, self.subdomain, self.space) if resolvable else None,
             job=job,
             labels=labels,
             annotations=annotations,
@@ -113,6 +163,22 @@ def _with_index(pod: Json, *, labelled: bool) -> dict[str, Any]:
 
     def add(container: Json) -> Json:
         present = any(e.get("name") == entry["name"] for e in items(container.get("env")))
-        return container if present else podspec.with_env(container, [entry])
+        return container if present else templates.with_env(container, [entry])
 
-    return podspec.with_containers(podspec.with_containers(pod, add, init=True), add, init=False)
+    return templates.with_containers(templates.with_containers(pod, add, init=True), add, init=False)
+
+
+def recreated(manifest: Json, _template: Template) -> bool:
+    """Whether a lost pod is recreated."""
+    return retries(manifest) > 0
+
+
+def retries(manifest: Json) -> int:
+    """How often a pod is restarted."""
+    return integer(at(manifest, "spec").get("backoffLimit"), 6)
+
+
+def of(manifest: Json) -> Iterator[Template]:
+    """The template of all pods."""
+    spec = at(manifest, "spec")
+    yield Template(("spec", "template"), spec.get("template"), "", integer(spec.get("parallelism"), 1))

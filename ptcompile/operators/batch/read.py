@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import at
-from ptcompile.operators.common.read import (
-    MAIN,
-    Pods,
-    Read,
-    count,
-    given,
-    main_container,
-    names,
-    refused,
-    restart_policy,
-)
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.registry.reading import MAIN, Pods, Read, count, given, main_container, names, refused, restart_policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

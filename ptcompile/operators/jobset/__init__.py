@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.operators.record import (
+from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
     Additions,
@@ -20,16 +20,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.findings.diagnostics import Problem
-    from ptcompile.job.model import Target
-    from ptcompile.kubernetes.untyped import Json
-    from ptcompile.operators.common.defaults import Defaults
-    from ptcompile.operators.common.expansion import Expansion
-    from ptcompile.operators.common.following import Following
-    from ptcompile.operators.common.read import Read
-    from ptcompile.operators.common.status import Status
-    from ptcompile.operators.common.templates import Template
-    from ptcompile.operators.record import ApiServer
+    from ptcompile.diagnostics import Problem
+    from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import ApiServer, Defaults
+    from ptcompile.registry.pods import Expansion
+    from ptcompile.registry.reading import Read
+    from ptcompile.registry.status import Following, Status
+    from ptcompile.registry.templates import Template
 
 
 class JobSet(Kind):
@@ -43,7 +41,7 @@ class JobSet(Kind):
     additions = Additions(job_label="jobset.sigs.k8s.io/jobset-name")
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.jobset.templates import of
+        from ptcompile.operators.jobset.pods import of
 
         return of(manifest)
 
@@ -53,17 +51,17 @@ class JobSet(Kind):
         return expand(manifest, request)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.jobset.retries import recreated
+        from ptcompile.operators.jobset.pods import recreated
 
         return recreated(manifest, template)
 
     def retries(self, manifest: Json) -> int:
-        from ptcompile.operators.jobset.retries import retries
+        from ptcompile.operators.jobset.pods import retries
 
         return retries(manifest)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.jobset.failure import sentences
+        from ptcompile.operators.jobset.pods import sentences
 
         return sentences(manifest, others)
 
@@ -73,49 +71,49 @@ class JobSet(Kind):
         return read(manifest, others)
 
     def status(self, live: Json) -> Status:
-        from ptcompile.operators.jobset.status import status
+        from ptcompile.operators.jobset.facts import status
 
         return status(live)
 
     def following(self) -> Following:
-        from ptcompile.operators.jobset.following import FOLLOWING
+        from ptcompile.operators.jobset.facts import FOLLOWING
 
         return FOLLOWING
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
-        from ptcompile.operators.jobset.webhook import default
+        from ptcompile.operators.jobset.admission import default
 
         return default(manifest, complete=complete)
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
-        from ptcompile.operators.jobset.crd import jobset_rules
+        from ptcompile.operators.jobset.admission import jobset_rules
 
         return jobset_rules(manifest)
 
     def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.jobset.webhook import check
+        from ptcompile.operators.jobset.admission import validate
 
-        return check(manifest, request)
+        return validate(manifest, request)
 
     def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.jobset.webhook import later
+        from ptcompile.operators.jobset.admission import controller_errors
 
-        return later(manifest, request)
+        return controller_errors(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.jobset.pod_checks import check
+        from ptcompile.operators.jobset.admission import check_children
 
-        check(manifest, spec, context, problems)
+        check_children(manifest, spec, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        from ptcompile.operators.jobset.update import FIXED
+        from ptcompile.operators.jobset.admission import FIXED
 
         return FIXED
 
     def validate_update(self, update: Update) -> Iterator[Problem]:
-        from ptcompile.operators.jobset.update import check
+        from ptcompile.operators.jobset.admission import validate_update
 
-        return check(update)
+        return validate_update(update)
 
 
 class JobSetOperator(Operator):
@@ -139,11 +137,11 @@ class JobSetOperator(Operator):
         return JOBSET
 
     def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.jobset.sentences import SENTENCES
+        from ptcompile.operators.jobset.emit import SENTENCES
 
         return SENTENCES
 
     def defaults(self) -> Defaults:
-        from ptcompile.operators.jobset.defaults import DEFAULTS
+        from ptcompile.operators.jobset.facts import DEFAULTS
 
         return DEFAULTS

@@ -1,4 +1,4 @@
-"""Target `jobset`: jobset.x-k8s.io/v1alpha2 JobSet, which makes Indexed Jobs and one headless Service for all of them.
+"""A job as a JobSet, and why each field is written.
 
 Why each field (JobSet 0.12):
 - Equal nodes are one replicatedJob, `node` unless `names` says otherwise, with one Job: parallelism equal to
@@ -15,15 +15,15 @@ Why each field (JobSet 0.12):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job import pod_template
-from ptcompile.job.meeting import backend
-from ptcompile.job.model import Group, Job, Role, Target, Wiring
-from ptcompile.job.pods import PodTemplate
-from ptcompile.operators.common import gang
-from ptcompile.operators.common.emitting import (
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import Derived, Group, Job, Role, Target, Wiring, backend
+from ptcompile.ir.pods import PodTemplate
+from ptcompile.operators.jobset import endings
+from ptcompile.registry import emitting
+from ptcompile.registry.emitting import (
     COMPLETION_INDEX,
     cannot,
     dns_1035,
@@ -36,16 +36,26 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
-from ptcompile.operators.common.endings import pods_left
-from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
-from ptcompile.operators.common.queues import gang as gang_of
-from ptcompile.operators.jobset import endings, names
+from ptcompile.registry.endings import COUNTED, JOBS, pods_left
+from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
+from ptcompile.registry.queues import gang as gang_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+_JOBSET = "facts/jobset, JobSet 0.12"
+
+DERIVED = (
+    Derived("the last pod", "{job}-{group}-{last_job}-{last}-xxxxx", _JOBSET),
+    Derived("the Job", "{job}-{group}-{last_job}", _JOBSET),
+    Derived("the Service and the label jobset.sigs.k8s.io/jobset-name", "{job}", _JOBSET),
+    Derived("the PodGroup's label on pods", "{job}", "facts/training-operator, scheduler-plugins"),
+)
+
 
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
@@ -138,11 +148,11 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     ]
     metadata = object_metadata(job, cluster, "jobset")
     manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
-    return [*gang.pod_group(job, cluster, "jobset"), manifest]
+    return [*emitting.pod_group(job, cluster, "jobset"), manifest]
 
 
 def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
-    template = gang.marked(_with_rank(role, job), job, cluster)
+    template = emitting.marked(_with_rank(role, job), job, cluster)
     main = job.names.container if role.trains else None
     return pod_template.write(template, main=main, restartPolicy=role.restart_policy or "Never")
 
@@ -171,5 +181,18 @@ JOBSET = Target(
     unsupported=_unsupported,
     emit=_emit,
     groups=_groups,
-    derived=names.DERIVED,
+    derived=DERIVED,
 )
+
+
+SENTENCES: Mapping[str, str] = {
+    **JOBS,
+    **COUNTED,
+    "completions": "The pods of a Job: all equal nodes, one of a master and workers, or all of an auxiliary role.",
+    "parallelism": "All pods run at once; the default of 1 would run one rank after the other.",
+    "replicatedJobs.name": "Equal nodes are one replicatedJob `node`; a master, workers and each role beside them are "
+    "one each.",
+    "replicas": "How many Jobs: one with all its pods, or one for each pod of a master and workers.",
+    "network": "Names of pods resolve, even before the pods are ready.",
+    "RANK": "A pod's number over all roles is JobSet's label job-global-index.",
+}

@@ -20,15 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import Job, Role
-from ptcompile.operators.common import batch_endings, endings
+from ptcompile.diagnostics import Problem
+from ptcompile.ir.job import Job, Role
+from ptcompile.operators.batch import endings as batch_endings
+from ptcompile.registry import endings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
 

@@ -1,20 +1,57 @@
-"""JobSet v1alpha2 -> the Jobs, the Service and the pods of JobSet 0.12 on Kubernetes 1.36."""
+"""The pods of a JobSet: templates, expansion, restarts, and what happens on failure."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, text
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, integer, items, mapping, namespace, object_name, text, texts
 from ptcompile.operators.batch.pods import PodBuilder, job_summary, pod_count
-from ptcompile.operators.common.expansion import Expansion, PodView, Role
-from ptcompile.operators.record import Request
+from ptcompile.operators.batch.pods import of_spec as of_job
+from ptcompile.registry.model import Request
+from ptcompile.registry.pods import Expansion, PodView, Role
+from ptcompile.registry.templates import Template, limit_sentences, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a JobSet."""
+    yield from failures_of_spec(at(manifest, "spec"))
+
+
+def failures_of_spec(spec: Json) -> Iterator[str]:
+    """The sentences for a JobSet's spec, wherever it stands."""
+    for replicated in items(spec.get("replicatedJobs")):
+        name = text(replicated.get("name"))
+        yield from (f"{name}: {one}" for one in of_job(at(replicated, "template", "spec"), "OnFailure"))
+    policy = spec.get("failurePolicy")
+    if policy is None:
+        yield "no failurePolicy: the first Job that fails fails the JobSet"
+    else:
+        rules = "; ".join(_rule(rule) for rule in items(mapping(policy).get("rules")))
+        limit = integer(mapping(policy).get("maxRestarts"))
+        again = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
+        yield f"failurePolicy: a failed Job {again}" + (f"; rules before that: {rules}" * bool(rules))
+    success = at(spec, "successPolicy")
+    some = texts(success.get("targetReplicatedJobs"))
+    operator = text(success.get("operator")) or "All"
+    yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(some) or 'the Jobs'} succeeded"
+    if spec.get("ttlSecondsAfterFinished") is not None:
+        yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet")
+
+
+def _rule(rule: Json) -> str:
+    why = " or ".join(texts(rule.get("onJobFailureReasons"))) or "any failure"
+    where = f" of {', '.join(texts(rule.get('targetReplicatedJobs')))}" if rule.get("targetReplicatedJobs") else ""
+    return f"{why}{where} -> {text(rule.get('action'))}"
+
 
 _PREFIX = "jobset.sigs.k8s.io/"
 
@@ -150,3 +187,36 @@ def _coordinator(name: str, subdomain: str, spec: Json) -> str | None:
     wanted = at({"coordinator": given}, "coordinator")
     pod = f"{name}-{text(wanted.get('replicatedJob'))}-{integer(wanted.get('jobIndex'))}"
     return f"{pod}-{integer(wanted.get('podIndex'))}.{subdomain}"
+
+
+def recreated(manifest: Json, _template: Template) -> bool:
+    """Whether a lost pod is recreated."""
+    return any(limit > 0 for limit in _of_jobs(manifest)) or _of_all(manifest) > 0
+
+
+def retries(manifest: Json) -> int:
+    """How often a pod is restarted at most."""
+    return (max(_of_jobs(manifest), default=0) + 1) * (_of_all(manifest) + 1) - 1
+
+
+def _of_jobs(manifest: Json) -> Iterator[int]:
+    for one in items(at(manifest, "spec").get("replicatedJobs")):
+        yield integer(at(one, "template", "spec").get("backoffLimit"), 6)
+
+
+def _of_all(manifest: Json) -> int:
+    return integer(at(manifest, "spec", "failurePolicy").get("maxRestarts"))
+
+
+def of(manifest: Json) -> Iterator[Template]:
+    """The templates of the replicatedJobs."""
+    return templates_of_spec(at(manifest, "spec"), ("spec",))
+
+
+def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
+    """The templates of a JobSet spec that stands at a path. The replicas are the pods of all its Jobs."""
+    for i, job in listed(spec.get("replicatedJobs")):
+        child = at(job, "template", "spec")
+        count = integer(job.get("replicas"), 1) * integer(child.get("parallelism"), 1)
+        here = (*path, "replicatedJobs", i, "template", "spec", "template")
+        yield Template(here, child.get("template"), text(job.get("name")), count)

@@ -1,14 +1,14 @@
-"""KAI Scheduler: queues and gangs by labels and annotations."""
+"""NVIDIA's KAI scheduler: its queues, and what its releases changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.operators.record import Feature, Install, Operator
+from ptcompile.registry.model import Feature, Install, Operator, QueueSystem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.operators.common.queue_system import QueueSystem
+    from typing import Any
 
 
 class KAI(Operator):
@@ -29,6 +29,16 @@ class KAI(Operator):
     gang_scheduler = "kai"
 
     def queues(self) -> QueueSystem:
-        from ptcompile.operators.kai.queues import QUEUES
 
         return QUEUES
+
+
+_SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
+
+
+def _spec(_name: str) -> dict[str, Any]:
+    """No guarantee and no limit, as KAI's own default-queue (KAI Scheduler, docs/quickstart/default-queues.yaml)."""
+    return {"resources": {name: dict(_SHARE) for name in ("cpu", "gpu", "memory")}}
+
+
+QUEUES = QueueSystem(lambda _: "scheduling.run.ai/v2", "Queue", _spec)

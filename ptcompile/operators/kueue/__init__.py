@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.operators.record import Feature, Foreign, Install, Key, Operator, Update
+from ptcompile.registry.model import Feature, Foreign, Install, Key, Operator, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Problem
-    from ptcompile.kubernetes.untyped import Json
-    from ptcompile.operators.common.queue_system import QueueSystem
+    from ptcompile.diagnostics import Problem
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import QueueSystem
 
 
 class Kueue(Operator):
@@ -54,11 +54,11 @@ class Kueue(Operator):
         return QUEUES
 
     def validate_foreign(self, manifest: Json, key: Key) -> Iterator[Problem]:
-        from ptcompile.operators.kueue.webhook import check
+        from ptcompile.operators.kueue.admission import check
 
         return check(manifest, key)
 
     def validate_foreign_update(self, update: Update, group_kind: tuple[str, str]) -> Iterator[Problem]:
-        from ptcompile.operators.kueue.update import kueue_update
+        from ptcompile.operators.kueue.admission import kueue_update
 
         return kueue_update(update, group_kind)

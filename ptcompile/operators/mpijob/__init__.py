@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.operators.record import POD_RULES, Install, Kind, Operator, Request
+from ptcompile.registry.model import POD_RULES, Install, Kind, Operator, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.findings.diagnostics import Problem
-    from ptcompile.kubernetes.untyped import Json
-    from ptcompile.operators.common.defaults import Defaults
-    from ptcompile.operators.common.expansion import Expansion
-    from ptcompile.operators.common.templates import Template
-    from ptcompile.operators.record import ApiServer
+    from ptcompile.diagnostics import Problem
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import ApiServer, Defaults
+    from ptcompile.registry.pods import Expansion
+    from ptcompile.registry.templates import Template
 
 
 class MPIJob(Kind):
@@ -27,7 +26,7 @@ class MPIJob(Kind):
     rules = (*POD_RULES, "operators.mpijob.rules", "operators.kueue.rules")
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.mpijob.templates import of
+        from ptcompile.operators.mpijob.pods import of
 
         return of(manifest)
 
@@ -37,24 +36,24 @@ class MPIJob(Kind):
         return expand(manifest, request)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.mpijob.failure import sentences
+        from ptcompile.operators.mpijob.pods import sentences
 
         return sentences(manifest, others)
 
     def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.mpijob.controller import later
+        from ptcompile.operators.mpijob.admission import controller_errors
 
-        return later(manifest, request)
+        return controller_errors(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.mpijob.pod_checks import check
+        from ptcompile.operators.mpijob.admission import check_children
 
-        check(manifest, spec, context, problems)
+        check_children(manifest, spec, context, problems)
 
     def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-        from ptcompile.operators.mpijob.update import later
+        from ptcompile.operators.mpijob.admission import unseen_changes
 
-        return later(old)
+        return unseen_changes(old)
 
 
 class MPIOperator(Operator):
@@ -67,6 +66,6 @@ class MPIOperator(Operator):
     install = Install("mpi-operator", ("mpijobs.kubeflow.org/v2beta1",))
 
     def defaults(self) -> Defaults:
-        from ptcompile.operators.mpijob.defaults import DEFAULTS
+        from ptcompile.operators.mpijob.pods import DEFAULTS
 
         return DEFAULTS

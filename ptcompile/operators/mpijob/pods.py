@@ -1,20 +1,68 @@
-"""MPIJob v2beta1 -> the launcher Job, the workers, the Service and the hostfile of MPI Operator 0.8."""
+"""The pods of an MPIJob: templates, defaults, expansion, and what happens on failure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ptcompile.kubernetes.untyped import at, integer, items, mapping, namespace, object_name, string_map, text
-from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import MOST_NAMED, Expansion, PodView, Role, template_parts
-from ptcompile.operators.mpijob.templates import DEFAULT_REPLICAS
-from ptcompile.operators.record import Request
+from ptcompile.kubernetes.unstructured import at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.registry import templates
+from ptcompile.registry.model import Defaults, Request
+from ptcompile.registry.pods import MOST_NAMED, Expansion, PodView, Role, template_parts
+from ptcompile.registry.templates import Template, limit_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
+
+
+DEFAULTS = Defaults(
+    {
+        ("MPIJob", "spec", "slotsPerWorker"): 1,
+        ("MPIJob", "spec", "runLauncherAsWorker"): False,
+        ("MPIJob", "spec", "sshAuthMountPath"): "/root/.ssh",
+        ("MPIJob", "spec", "launcherCreationPolicy"): "AtStartup",
+        ("MPIJob", "spec", "mpiImplementation"): "OpenMPI",
+        ("MPIJob", "spec", "runPolicy", "cleanPodPolicy"): "None",
+        ("MPIJob", "spec", "runPolicy", "backoffLimit"): 6,
+        ("mpiReplicaSpecs", "Launcher", "replicas"): 1,
+        ("mpiReplicaSpecs", "Launcher", "restartPolicy"): "OnFailure",
+        ("mpiReplicaSpecs", "Worker", "restartPolicy"): "Never",
+    },
+)
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for an MPIJob."""
+    spec = at(manifest, "spec")
+    replicas = {str(k): mapping(v) for k, v in at(spec, "mpiReplicaSpecs").items()}
+    policy = at(spec, "runPolicy")
+    restart = text(mapping(replicas.get("Launcher")).get("restartPolicy")) or "OnFailure"
+    again = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
+    yield f"a launcher that fails: {again}, at most backoffLimit {integer(policy.get('backoffLimit'), 6)} times"
+    if "Worker" in replicas:
+        in_place = text(replicas["Worker"].get("restartPolicy")) == "OnFailure"
+        worker = "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
+        yield f"a worker that fails: mpirun fails with it; {worker}, and the launcher is retried"
+    yield "the job succeeds or fails with its launcher"
+    clean = text(policy.get("cleanPodPolicy")) or "None"
+    kept = {"None": "all workers stay", "Running": "running workers are deleted", "All": "all workers are deleted"}
+    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
+    yield from limit_sentences(policy, "the job")
+
+
+DEFAULT_REPLICAS = {"Launcher": 1, "Worker": 0}
+
+
+def of(manifest: Json) -> Iterator[Template]:
+    """The templates of both replica types, as they are written."""
+    for role, replica in at(manifest, "spec", "mpiReplicaSpecs").items():
+        path = ("spec", "mpiReplicaSpecs", role, "template")
+        replicas = integer(mapping(replica).get("replicas"), DEFAULT_REPLICAS.get(role, 1))
+        yield Template(path, mapping(replica).get("template"), role, replicas)
+
 
 _PREFIX: Final = "training.kubeflow.org/"
 _SSH: Final = "/root/.ssh"
@@ -70,7 +118,7 @@ class _Job:
             random_suffix=launcher,
             hostname=name,
             subdomain=self.name,
-            dns=podspec.fqdn(name, self.name, self.namespace) if self.named(kind) else None,
+            dns=templates.fqdn(name, self.name, self.namespace) if self.named(kind) else None,
             job=name if launcher else None,
             labels={**string_map(metadata.get("labels")), **self.labels(kind, index)},
             annotations=string_map(metadata.get("annotations")),
@@ -91,17 +139,17 @@ class _Job:
             mounts.append({"name": "mpi-job-config", "mountPath": _MPI})
             volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
         first, *others = items(spec.get("containers")) or [{}]
-        container = podspec.with_env(podspec.with_items(first, "volumeMounts", mounts), self.env(kind))
+        container = templates.with_env(templates.with_items(first, "volumeMounts", mounts), self.env(kind))
         if not launcher and not first.get("command") and not first.get("args"):
             container["command"] = ["/usr/sbin/sshd", "-De"]
         searches = [*(at(spec, "dnsConfig").get("searches") or []), f"{self.name}.{self.namespace}.svc.cluster.local"]
-        made = {**podspec.with_items(spec, "volumes", volumes), "containers": [container, *others]}
+        made = {**templates.with_items(spec, "volumes", volumes), "containers": [container, *others]}
         named = {"hostname": name, "subdomain": self.name, "dnsConfig": {**at(spec, "dnsConfig"), "searches": searches}}
         return {**made, **named, "restartPolicy": restart}
 
     def env(self, kind: str) -> list[Json]:
         """The variables of the first container; a launcher that does not compute is shown no GPU."""
-        role = podspec.value("K_MPI_JOB_ROLE", kind.lower())
+        role = templates.value("K_MPI_JOB_ROLE", kind.lower())
         if kind != "Launcher":
             return [role]
         slots, hosts = str(self.slots), f"{_MPI}/hostfile"
@@ -121,7 +169,7 @@ class _Job:
         }
         pairs = of_mpi.get(self.implementation, [])
         hidden = [] if self.launcher_works else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
-        return [role, *(podspec.value(name, value) for name, value in (*pairs, *hidden))]
+        return [role, *(templates.value(name, value) for name, value in (*pairs, *hidden))]
 
     def labels(self, kind: str, index: int) -> dict[str, str]:
         """Workers count from 1 where the launcher is worker 0."""

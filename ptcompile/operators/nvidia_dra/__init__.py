@@ -1,8 +1,12 @@
-"""NVIDIA's DRA driver for GPUs: ComputeDomain, and the classes of devices that pods claim."""
+"""NVIDIA's DRA driver: ComputeDomains."""
 
 from __future__ import annotations
 
-from ptcompile.operators.record import Install, Kind, Operator
+from ptcompile.registry.model import Install, Kind, Operator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class ComputeDomain(Kind):
@@ -14,7 +18,6 @@ class ComputeDomain(Kind):
     rules = ("operators.nvidia_dra.rules",)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        from ptcompile.operators.nvidia_dra.update import FIXED
 
         return FIXED
 
@@ -31,3 +34,7 @@ class NvidiaDRA(Operator):
         ("computedomains.resource.nvidia.com/v1beta1",),
         kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
     )
+
+
+FIXED: Final = (("spec", "A computeDomain.spec is immutable"),)
+"""What the CRD makes immutable."""

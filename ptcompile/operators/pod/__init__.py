@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.operators.record import LAUNCH_RULES, POD_RULES, Kind, Meeting, Operator, Request
+from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Kind, Meeting, Operator, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.job.model import Target
-    from ptcompile.kubernetes.untyped import Json
-    from ptcompile.operators.common.expansion import Expansion
-    from ptcompile.operators.common.following import Following
-    from ptcompile.operators.common.read import Read
-    from ptcompile.operators.common.status import Status
-    from ptcompile.operators.common.templates import Template
+    from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.pods import Expansion
+    from ptcompile.registry.reading import Read
+    from ptcompile.registry.status import Following, Status
+    from ptcompile.registry.templates import Template
 
 
 class Pod(Kind):
@@ -26,7 +25,7 @@ class Pod(Kind):
     meeting = Meeting(across_objects=True, open=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.pod.templates import of
+        from ptcompile.operators.pod.pods import of
 
         return of(manifest)
 
@@ -36,22 +35,22 @@ class Pod(Kind):
         return expand(manifest, request)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.pod.failure import sentences
+        from ptcompile.operators.pod.pods import sentences
 
         return sentences(manifest, others)
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
-        from ptcompile.operators.pod.read import read
+        from ptcompile.operators.pod.pods import read
 
         return read(manifest, others)
 
     def status(self, live: Json) -> Status:
-        from ptcompile.operators.pod.status import status
+        from ptcompile.operators.pod.facts import status
 
         return status(live)
 
     def following(self) -> Following:
-        from ptcompile.operators.pod.following import FOLLOWING
+        from ptcompile.operators.pod.facts import FOLLOWING
 
         return FOLLOWING
 
@@ -71,6 +70,6 @@ class PodOperator(Operator):
         return POD
 
     def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.pod.sentences import SENTENCES
+        from ptcompile.operators.pod.emit import SENTENCES
 
         return SENTENCES

@@ -1,4 +1,4 @@
-"""Target `pod`: a plain v1 Pod, for a job of one node. Needs no operator (Kubernetes 1.36).
+"""A job of one node as a Pod, and why each field is written.
 
 The pod is never replaced when its node is lost, and nothing deletes it: what a run policy says beyond a deadline needs
 a Job. restartPolicy is Never unless the user says otherwise, so that a failure is seen; the kubelet counts no restarts.
@@ -7,13 +7,13 @@ A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job import pod_template
-from ptcompile.job.model import UNLIMITED, Job, Target, Wiring
-from ptcompile.operators.common import endings, gang
-from ptcompile.operators.common.emitting import (
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import UNLIMITED, Derived, Job, Target, Wiring
+from ptcompile.registry import emitting, endings
+from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
     cannot,
@@ -22,13 +22,16 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
-from ptcompile.operators.pod import names
+from ptcompile.registry.endings import NEVER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+DERIVED = (Derived("the pod's host name", "{job}", "facts/kubernetes, Kubernetes 1.36"),)
 
 
 def _wiring(job: Job) -> Wiring:
@@ -81,7 +84,7 @@ def _endings(job: Job) -> Iterator[Problem]:
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     role = job.roles[0]
     template = pod_template.write(
-        gang.lone(role.template, job, cluster),
+        emitting.lone(role.template, job, cluster),
         main=job.names.container,
         restartPolicy=role.restart_policy or "Never",
         activeDeadlineSeconds=job.run_policy.active_deadline_seconds,
@@ -103,5 +106,10 @@ POD = Target(
     overwrites={},
     unsupported=_unsupported,
     emit=_emit,
-    derived=names.DERIVED,
+    derived=DERIVED,
 )
+
+
+SENTENCES: Mapping[str, str] = {
+    "restartPolicy": NEVER,
+}

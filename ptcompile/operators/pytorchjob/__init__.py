@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.operators.record import (
+from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
     Additions,
@@ -21,17 +21,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.findings.diagnostics import Problem
-    from ptcompile.job.model import Target
-    from ptcompile.kubernetes.untyped import Json
-    from ptcompile.operators.common.defaults import Defaults
-    from ptcompile.operators.common.expansion import Expansion, Role
-    from ptcompile.operators.common.following import Following
-    from ptcompile.operators.common.pod_group import Shares
-    from ptcompile.operators.common.read import Read
-    from ptcompile.operators.common.status import Status
-    from ptcompile.operators.common.templates import Template
-    from ptcompile.operators.record import ApiServer
+    from ptcompile.diagnostics import Problem
+    from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import ApiServer, Defaults
+    from ptcompile.registry.pods import Expansion, Role
+    from ptcompile.registry.queue_systems import Shares
+    from ptcompile.registry.reading import Read
+    from ptcompile.registry.status import Following, Status
+    from ptcompile.registry.templates import Template
 
 _ELASTIC = ("spec", "elasticPolicy")
 
@@ -60,7 +58,7 @@ class PyTorchJob(Kind):
     gang_counts_limits = True
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.pytorchjob.templates import of
+        from ptcompile.operators.pytorchjob.pods import of
 
         return of(manifest)
 
@@ -70,27 +68,27 @@ class PyTorchJob(Kind):
         return expand(manifest, request)
 
     def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
-        from ptcompile.operators.pytorchjob.gang import counted
+        from ptcompile.operators.pytorchjob.pods import counted
 
         return counted(group, roles)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.pytorchjob.retries import recreated
+        from ptcompile.operators.pytorchjob.pods import recreated
 
         return recreated(manifest, template)
 
     def retries(self, manifest: Json) -> int:
-        from ptcompile.operators.pytorchjob.retries import retries
+        from ptcompile.operators.pytorchjob.pods import retries
 
         return retries(manifest)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.pytorchjob.failure import sentences
+        from ptcompile.operators.pytorchjob.pods import sentences
 
         return sentences(manifest, others)
 
     def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:
-        from ptcompile.operators.pytorchjob.meeting import meets_nowhere
+        from ptcompile.operators.pytorchjob.pods import meets_nowhere
 
         return meets_nowhere(manifest, options)
 
@@ -100,44 +98,44 @@ class PyTorchJob(Kind):
         return read(manifest, others)
 
     def status(self, live: Json) -> Status:
-        from ptcompile.operators.pytorchjob.status import status
+        from ptcompile.operators.pytorchjob.facts import status
 
         return status(live)
 
     def following(self) -> Following:
-        from ptcompile.operators.pytorchjob.following import FOLLOWING
+        from ptcompile.operators.pytorchjob.facts import FOLLOWING
 
         return FOLLOWING
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
-        from ptcompile.operators.pytorchjob.crd import pytorch_job_rules
+        from ptcompile.operators.pytorchjob.admission import pytorch_job_rules
 
         return pytorch_job_rules(manifest)
 
     def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.pytorchjob.webhook import check
+        from ptcompile.operators.pytorchjob.admission import validate
 
-        return check(manifest, request)
+        return validate(manifest, request)
 
     def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.pytorchjob.webhook import later
+        from ptcompile.operators.pytorchjob.admission import controller_errors
 
-        return later(manifest, request)
+        return controller_errors(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.pytorchjob.pod_checks import check
+        from ptcompile.operators.pytorchjob.admission import check_children
 
-        check(manifest, spec, context, problems)
+        check_children(manifest, spec, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        from ptcompile.operators.pytorchjob.update import FIXED
+        from ptcompile.operators.pytorchjob.admission import FIXED
 
         return FIXED
 
     def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-        from ptcompile.operators.pytorchjob.update import later
+        from ptcompile.operators.pytorchjob.admission import unseen_changes
 
-        return later(old)
+        return unseen_changes(old)
 
 
 class TrainingOperator(Operator):
@@ -189,11 +187,11 @@ class TrainingOperator(Operator):
         return PYTORCHJOB
 
     def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.pytorchjob.sentences import SENTENCES
+        from ptcompile.operators.pytorchjob.emit import SENTENCES
 
         return SENTENCES
 
     def defaults(self) -> Defaults:
-        from ptcompile.operators.pytorchjob.defaults import DEFAULTS
+        from ptcompile.operators.pytorchjob.facts import DEFAULTS
 
         return DEFAULTS

@@ -1,4 +1,4 @@
-"""Target `pytorchjob`: kubeflow.org/v1 PyTorchJob, for the Kubeflow training-operator 1.7 to 1.9.
+"""A job as a PyTorchJob, and why each field is written.
 
 Why each field (training-operator 1.9.4):
 - The container that trains is called `pytorch`: the webhook refuses a role without one.
@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job import pod_template
-from ptcompile.job.model import Group, Job, Role, Target, Wiring
-from ptcompile.job.pods import PodTemplate
-from ptcompile.operators.all import has_feature
-from ptcompile.operators.common.emitting import (
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import Derived, Group, Job, Role, Target, Wiring
+from ptcompile.ir.pods import PodTemplate
+from ptcompile.operators.pytorchjob import endings
+from ptcompile.registry.emitting import (
     SPEC,
     cannot,
     dns_1035,
@@ -33,17 +33,27 @@ from ptcompile.operators.common.emitting import (
     other_container,
     own_host_names,
     restart_policies,
+    scheduling_policy,
 )
-from ptcompile.operators.common.endings import meets_by_c10d
-from ptcompile.operators.common.gang import scheduling_policy
-from ptcompile.operators.pytorchjob import endings, names
-from ptcompile.vocabulary.checks import split_endpoint
+from ptcompile.registry.endings import meets_by_c10d
+from ptcompile.registry.table import has_feature
+from ptcompile.spec.checks import split_endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+_TRAINING = "facts/training-operator, training-operator 1.9"
+
+DERIVED = (
+    Derived("the last pod and its Service", "{job}-{group}-{last}", _TRAINING),
+    Derived("the label training.kubeflow.org/job-name", "{job}", _TRAINING),
+    Derived("the PodGroup's label on pods", "{job}", _TRAINING),
+)
+
 
 _PORT = 23456
 _STATIC = frozenset({"nnodes", "nproc-per-node", "node-rank", "master-addr", "master-port"})
@@ -172,5 +182,27 @@ PYTORCHJOB = Target(
     emit=_emit,
     groups=_groups,
     names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
-    derived=names.DERIVED,
+    derived=DERIVED,
 )
+
+
+SENTENCES: Mapping[str, str] = {
+    "nprocPerNode": "The operator computes WORLD_SIZE and PET_NPROC_PER_NODE from this text.",
+    "replicas": (
+        "The Master is node 0, and the webhook requires its replicas to be explicit; the Workers are all other "
+        "nodes, or all nodes of a range."
+    ),
+    "restartPolicy": (
+        "Always written: Never, where a failed pod fails the job, or OnFailure, where containers are restarted and "
+        "lost pods recreated."
+    ),
+    "backoffLimit": "It counts the restarts of containers; with OnFailure and without it there would be no limit.",
+    "cleanPodPolicy": "A job that fails would leave its other pods as they are, restarting or waiting for peers.",
+    "elasticPolicy": (
+        "A range of nodes is Workers with an elasticPolicy, from which the operator derives torchrun's PET_* variables."
+    ),
+    "schedulingPolicy": (
+        "The operator creates the PodGroup from it, whose pods start together when there is room for all that must run."
+    ),
+    "ports": "The operator reads a port other than 23456 from the container port named pytorchjob-port.",
+}

@@ -15,16 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import UNLIMITED, Job, Role
-from ptcompile.operators.common import endings
-from ptcompile.operators.common.emitting import cannot
+from ptcompile.diagnostics import Problem
+from ptcompile.ir.job import UNLIMITED, Job, Role
+from ptcompile.registry import endings
+from ptcompile.registry.emitting import cannot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.job.model import RestartPolicy
+    from ptcompile.ir.job import RestartPolicy
 
 _BATCH = "use the target job, jobset or volcano"
 

@@ -1,19 +1,75 @@
-"""Kubeflow PyTorchJob v1 -> the pods and Services of training-operator 1.5 to 1.9."""
+"""The pods of a PyTorchJob: templates, expansion, gang, rendezvous, and what happens on failure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.untyped import at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.kubernetes.unstructured import at, integer, items, mapping, namespace, object_name, string_map, text
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import Expansion, PodView, Role, template_parts
-from ptcompile.operators.record import Request
+from ptcompile.registry import templates
+from ptcompile.registry.model import Request
+from ptcompile.registry.pods import Expansion, PodView, Role, template_parts
+from ptcompile.registry.queue_systems import Shares, first
+from ptcompile.registry.templates import Template, limit_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_REPLICA: dict[str, str] = {
+    "Always": "a failed pod is recreated",
+    "OnFailure": "the kubelet restarts a container that fails; a failed pod is recreated",
+    "Never": "a failed pod fails the job, and the other pods go on",
+    "ExitCode": "exit codes from 128 on recreate the pod, 1 to 127 fail the job",
+}
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a PyTorchJob."""
+    spec = at(manifest, "spec")
+    policy = at(spec, "runPolicy")
+    replicas = {str(k): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items()}
+    for name, replica in replicas.items():
+        restart = text(replica.get("restartPolicy")) or "OnFailure"
+        yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'unknown policy')}"
+        lost = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
+        yield f"{name}, a lost node: {lost}"
+    limit = policy.get("backoffLimit")
+    yield (
+        "no backoffLimit: restarts are unlimited"
+        if limit is None
+        else "backoffLimit 0: the first restart of a container fails the job"
+        if limit == 0
+        else f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
+    )
+    if "Master" in replicas:
+        yield "the job succeeds with its Master, even while workers run or have failed"
+    elif spec.get("elasticPolicy") is not None:
+        yield "the job succeeds with any of its workers (elastic)"
+    else:
+        yield "the job succeeds when all workers have"
+    clean = text(policy.get("cleanPodPolicy")) or "None"
+    kept = {"None": "all pods stay", "Running": "pods that still run are deleted", "All": "all pods are deleted"}
+    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
+    yield from limit_sentences(policy, "the job")
+
+
+def counted(group: Json, roles: tuple[Role, ...]) -> Shares:
+    """The first pods, as many as must start together."""
+    return first(integer(group.get("minMember")), roles)
+
+
+def meets_nowhere(manifest: Json, options: Mapping[str, str]) -> bool:
+    """Return whether there are only Workers, no elasticPolicy, and no address among the options of torchrun."""
+    spec = at(manifest, "spec")
+    if "Master" in at(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
+        return False
+    return not {"master-addr", "rdzv-endpoint"} & options.keys()
+
 
 CONTAINER = "pytorch"
 PORT_NAME = "pytorchjob-port"
@@ -80,7 +136,7 @@ class _Job:
             "command": ["sh", "-c", script],
             "resources": {"requests": {"cpu": "50m", "memory": "10Mi"}, "limits": {"cpu": "100m", "memory": "20Mi"}},
         }
-        return podspec.with_items(spec, "initContainers", [waiting])
+        return templates.with_items(spec, "initContainers", [waiting])
 
     def pod(self, kind: str, index: int, spec: Json, metadata: Json) -> PodView:
         name = f"{self.name}-{kind.lower()}-{index}"
@@ -93,11 +149,11 @@ class _Job:
             namespace=self.namespace,
             hostname=text(spec.get("hostname")) or None,
             subdomain=text(spec.get("subdomain")) or None,
-            dns=podspec.fqdn(name, None, self.namespace),
+            dns=templates.fqdn(name, None, self.namespace),
             labels={**string_map(metadata.get("labels")), **self.labels(kind, index, leads=leads)},
             annotations=string_map(metadata.get("annotations")),
             main=CONTAINER,
-            spec=podspec.with_containers(spec, lambda c: podspec.with_env(c, env), init=False),
+            spec=templates.with_containers(spec, lambda c: templates.with_env(c, env), init=False),
         )
 
     def labels(self, kind: str, index: int, *, leads: bool = False) -> dict[str, str]:
@@ -126,12 +182,12 @@ class _Job:
         old = self.versions.training_operator < (1, 7)
         world = self.env_of_master(kind, index)
         nproc = [] if old else self.env_of_nproc()
-        nodes: list[Json] = [] if old else [podspec.value("PET_NNODES", str(sum(self.counts.values())))]
+        nodes: list[Json] = [] if old else [templates.value("PET_NNODES", str(sum(self.counts.values())))]
         if self.elastic is not None and "Worker" in self.replicas:
             nodes = self.env_of_elastic()
         if self.versions.training_operator < (1, 8) and "Master" not in self.replicas:
             nproc = []
-        return [podspec.value("PYTHONUNBUFFERED", "0" if old else "1"), *world, *nproc, *nodes]
+        return [templates.value("PYTHONUNBUFFERED", "0" if old else "1"), *world, *nproc, *nodes]
 
     def env_of_master(self, kind: str, index: int) -> list[Json]:
         if "Master" not in self.replicas:
@@ -141,7 +197,7 @@ class _Job:
         total = sum(self.counts.values())
         if self.versions.training_operator < (1, 7):
             plain = [("MASTER_PORT", port), ("MASTER_ADDR", address), ("WORLD_SIZE", str(total)), ("RANK", rank)]
-            return [podspec.value(k, v) for k, v in plain]
+            return [templates.value(k, v) for k, v in plain]
         nproc = None if self.spec.get("nprocPerNode") is None else atoi(text(self.spec.get("nprocPerNode")))
         pairs = [
             ("MASTER_PORT", port),
@@ -152,13 +208,13 @@ class _Job:
             ("RANK", rank),
             ("PET_NODE_RANK", rank),
         ]
-        return [podspec.value(k, v) for k, v in pairs]
+        return [templates.value(k, v) for k, v in pairs]
 
     def env_of_nproc(self) -> list[Json]:
         given = self.spec.get("nprocPerNode")
         if given is None and mapping(self.elastic).get("nProcPerNode") is not None:
             return []
-        return [podspec.value("PET_NPROC_PER_NODE", "auto" if given is None else text(given))]
+        return [templates.value("PET_NPROC_PER_NODE", "auto" if given is None else text(given))]
 
     def env_of_elastic(self) -> list[Json]:
         policy = mapping(self.elastic)
@@ -182,7 +238,7 @@ class _Job:
             out.append(("PET_RDZV_CONF", ",".join(pairs)))
         if policy.get("standalone") is True:
             out.append(("PET_STANDALONE", ""))
-        return [podspec.value(k, v) for k, v in out]
+        return [templates.value(k, v) for k, v in out]
 
 
 _ELASTIC_OPTIONS = (
@@ -212,9 +268,9 @@ def _with_port(spec: Json) -> Json:
     port = {"name": PORT_NAME, "containerPort": PORT}
 
     def add(container: Json) -> Json:
-        return podspec.with_items(container, "ports", [port]) if container is main else container
+        return templates.with_items(container, "ports", [port]) if container is main else container
 
-    return podspec.with_containers(spec, add, init=False)
+    return templates.with_containers(spec, add, init=False)
 
 
 def _port(spec: Json) -> int:
@@ -225,3 +281,23 @@ def _port(spec: Json) -> int:
 def _service_port(port: Json) -> Json:
     """The Service's port for a container's; the protocol is dropped."""
     return {k: v for k, v in (("name", port.get("name")), ("port", integer(port.get("containerPort")))) if v}
+
+
+def recreated(manifest: Json, template: Template) -> bool:
+    """Whether a lost pod of a replica type is recreated."""
+    spec = at(manifest, "spec")
+    policy = text(at(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy")) or "OnFailure"
+    return policy != "Never" and at(spec, "runPolicy").get("backoffLimit") != 0
+
+
+def retries(manifest: Json) -> int:
+    """How often a pod is restarted."""
+    return integer(at(manifest, "spec", "runPolicy").get("backoffLimit"))
+
+
+def of(manifest: Json) -> Iterator[Template]:
+    """The templates of Master and Worker, as they are written."""
+    for role, replica in at(manifest, "spec", "pytorchReplicaSpecs").items():
+        path = ("spec", "pytorchReplicaSpecs", role, "template")
+        replicas = integer(mapping(replica).get("replicas"), 1)
+        yield Template(path, mapping(replica).get("template"), role, replicas, "pytorch")

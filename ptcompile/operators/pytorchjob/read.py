@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import at, integer, items, text
-from ptcompile.operators.common.read import MAIN, Pods, Read, as_nodes, count, given, main_container, refused
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, integer, items, text
+from ptcompile.registry.reading import MAIN, Pods, Read, as_nodes, count, given, main_container, refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 _PORT = 23456
 _NO_WAITS: dict[str, str | None] = {"timeout": None, "join_timeout": None}

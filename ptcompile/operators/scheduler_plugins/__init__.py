@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.operators.common.queue_marks import GROUP_LABEL
-from ptcompile.operators.record import GroupMark, Install, Kind, Operator
+from ptcompile.registry.model import GroupMark, Install, Kind, Operator
+from ptcompile.registry.queue_systems import GROUP_LABEL
 
 
 class PodGroup(Kind):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile.operators.record import (
+from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
     Feature,
@@ -21,18 +21,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.findings.diagnostics import Path, Problem
-    from ptcompile.job.model import Target
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.diagnostics import Path, Problem
+    from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
-    from ptcompile.operators.common.base import Base
-    from ptcompile.operators.common.defaults import Defaults
-    from ptcompile.operators.common.expansion import Expansion
-    from ptcompile.operators.common.following import Following
-    from ptcompile.operators.common.read import Read
-    from ptcompile.operators.common.status import Status
-    from ptcompile.operators.common.templates import Template
-    from ptcompile.operators.record import ApiServer
+    from ptcompile.registry.model import ApiServer, Base, Defaults
+    from ptcompile.registry.pods import Expansion
+    from ptcompile.registry.reading import Read
+    from ptcompile.registry.status import Following, Status
+    from ptcompile.registry.templates import Template
 
 _API_VERSION = "trainer.kubeflow.org/v1alpha1"
 _API = "Trainer {} pkg/apis/trainer/v1alpha1, facts/trainer"
@@ -44,7 +41,7 @@ class TrainJob(Kind):
     api_version = _API_VERSION
     name = "TrainJob"
     schema = "trainer.kubeflow.org/trainjob_v1alpha1.json"
-    rules = ("operators.trainer.rules.trainjob", "linting.image", *LAUNCH_RULES)
+    rules = ("operators.trainer.rules.trainjob", "linter.rules.image", *LAUNCH_RULES)
     meeting = Meeting(roles=True, fixed_size=True)
     launch_fields = LaunchFields(  # Trainer 2.3
         options={
@@ -60,7 +57,7 @@ class TrainJob(Kind):
         return expand(manifest, request)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.trainer.failure import sentences
+        from ptcompile.operators.trainer.pods import sentences
 
         return sentences(manifest, others)
 
@@ -75,59 +72,59 @@ class TrainJob(Kind):
         return read(manifest, others)
 
     def status(self, live: Json) -> Status:
-        from ptcompile.operators.trainer.status import status
+        from ptcompile.operators.trainer.facts import status
 
         return status(live)
 
     def following(self) -> Following:
-        from ptcompile.operators.trainer.following import FOLLOWING
+        from ptcompile.operators.trainer.facts import FOLLOWING
 
         return FOLLOWING
 
     def in_current_fields(self, manifest: Json, release: Version) -> Json:
-        from ptcompile.operators.trainer.older_releases import today
+        from ptcompile.operators.trainer.patches import today
 
         return today(manifest, release)
 
     def written_path(self, path: Path, release: Version) -> Path:
-        from ptcompile.operators.trainer.older_releases import written
+        from ptcompile.operators.trainer.patches import written
 
         return written(path, release)
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
-        from ptcompile.operators.trainer.webhook import default
+        from ptcompile.operators.trainer.admission import default
 
         return default(manifest, complete=complete)
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
-        from ptcompile.operators.trainer.crd import train_job_rules
+        from ptcompile.operators.trainer.admission import train_job_rules
 
         return train_job_rules(manifest)
 
     def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.trainer.webhook import check
+        from ptcompile.operators.trainer.admission import validate
 
-        return check(manifest, request)
+        return validate(manifest, request)
 
     def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.trainer.controller import later
+        from ptcompile.operators.trainer.controller import controller_errors
 
-        return later(manifest, request)
+        return controller_errors(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.trainer.pod_checks import train_job
+        from ptcompile.operators.trainer.controller import train_job
 
         train_job(manifest, spec, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        from ptcompile.operators.trainer.update import FIXED
+        from ptcompile.operators.trainer.admission import FIXED
 
         return FIXED
 
     def validate_update(self, update: Update) -> Iterator[Problem]:
-        from ptcompile.operators.trainer.update import check
+        from ptcompile.operators.trainer.admission import validate_update
 
-        return check(update)
+        return validate_update(update)
 
 
 class TrainingRuntime(Kind):
@@ -140,32 +137,32 @@ class TrainingRuntime(Kind):
     meeting = Meeting(roles=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.trainer.templates import of_runtime
+        from ptcompile.operators.trainer.pods import of_runtime
 
         return of_runtime(manifest)
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
-        from ptcompile.operators.trainer.crd_runtime import training_runtime_rules
+        from ptcompile.operators.trainer.admission import training_runtime_rules
 
         return training_runtime_rules(manifest)
 
     def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.trainer.webhook_runtime import check
+        from ptcompile.operators.trainer.admission import validate_runtime
 
-        return check(manifest, request)
+        return validate_runtime(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.trainer.pod_checks import runtime
+        from ptcompile.operators.trainer.controller import runtime
 
         runtime(manifest, spec, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        from ptcompile.operators.trainer.update import FIXED_IN_RUNTIMES
+        from ptcompile.operators.trainer.admission import FIXED_IN_RUNTIMES
 
         return FIXED_IN_RUNTIMES
 
     def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-        from ptcompile.operators.trainer.update import later_jobs
+        from ptcompile.operators.trainer.admission import later_jobs
 
         return later_jobs(old)
 
@@ -239,16 +236,16 @@ class Trainer(Operator):
         return TRAINJOB
 
     def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.trainer.sentences import SENTENCES
+        from ptcompile.operators.trainer.emit import SENTENCES
 
         return SENTENCES
 
     def defaults(self) -> Defaults:
-        from ptcompile.operators.trainer.defaults import DEFAULTS
+        from ptcompile.operators.trainer.facts import DEFAULTS
 
         return DEFAULTS
 
     def platform_objects(self, manifests: Sequence[dict[str, Any]], versions: Versions) -> Iterator[dict[str, Any]]:
-        from ptcompile.operators.trainer.platform import objects
+        from ptcompile.operators.trainer.runtimes import platform_objects
 
-        return objects(manifests, versions)
+        return platform_objects(manifests, versions)

@@ -1,24 +1,35 @@
-"""TrainJob: what is admitted, and refused when the controller acts on it (Trainer 2.3)."""
+"""What is refused of the JobSet that Trainer's controller makes.
+
+Lists are merged by name and objects field by field, so nothing here is called missing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile._internal.spelling import suggest
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.env import check_env, why_not_env
+from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
+from ptcompile.apiserver.validation.resources import check_amounts
+from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
+from ptcompile.apiserver.webhooks import child_rejection, controller_failure
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import at, items, object_name, text
-from ptcompile.operators.common.verdict import child, failure
-from ptcompile.operators.record import Request
+from ptcompile.kubernetes.unstructured import at, items, object_name, text
+from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
+from ptcompile.registry.model import ApiServer, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 
-def later(manifest: Json, request: Request) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
     """The JobSet that the controller makes is refused: names too long, patches that hit nothing; and panics."""
     runtime, assumed = runtimes.find(manifest, request.others)
     if assumed:
@@ -26,7 +37,7 @@ def later(manifest: Json, request: Request) -> Iterator[Problem]:
     if runtimes.policy_of(runtime) == "flux" and _no_nodes(at(manifest, "spec").get("trainer")):
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
-        yield failure("trainer", path, why, "say how many nodes")
+        yield controller_failure("trainer", path, why, "say how many nodes")
     yield from _long_name(manifest, runtime)
     yield from _node(at(manifest, "spec", "trainer"), runtime)
     for i, patch in enumerate(items(at(manifest, "spec").get("runtimePatches"))):
@@ -37,7 +48,9 @@ def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
     """What the Job of the nodes cannot have: an empty image, a device that is requested and not limited."""
     path: Path = ("spec", "trainer")
     if trainer.get("image") == "":
-        yield child((*path, "image"), "Required value: it replaces the runtime's image", "name an image, or remove it")
+        yield child_rejection(
+            (*path, "image"), "Required value: it replaces the runtime's image", "name an image, or remove it"
+        )
     given = at(trainer, "resourcesPerNode")
     jobs = [j for j in runtimes.replicated_jobs(runtime) if runtimes.ancestor(j) == "trainer"]
     own = [at(runtimes.container(j, "node") or {}, "resources", "limits") for j in jobs]
@@ -45,7 +58,7 @@ def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
     for name in at(given, "requests"):
         if "/" in name and name not in limits:
             why = "Required value: a requested device needs a limit of the same amount"
-            yield child((*path, "resourcesPerNode", "requests", name), why, "write it under limits as well")
+            yield child_rejection((*path, "resourcesPerNode", "requests", name), why, "write it under limits as well")
 
 
 def _no_nodes(trainer: Any) -> bool:
@@ -66,7 +79,7 @@ def _long_name(manifest: Json, runtime: Json) -> Iterator[Problem]:
     if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
         longest = name + max(suffixes, key=len)
         why = f"the pod {longest} would have {len(longest)} characters, and 63 are allowed: no JobSet is created"
-        yield child(("metadata", "name"), why, f"use at most {limit} characters")
+        yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
 
 
 def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
@@ -77,7 +90,9 @@ def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
     for i, job in enumerate(items(spec.get("replicatedJobs"))):
         name = text(job.get("name"))
         if name not in known:
-            yield child((*base, i, "name"), f'Not found: "{name}": the runtime has no such job', _hint(name, known))
+            yield child_rejection(
+                (*base, i, "name"), f'Not found: "{name}": the runtime has no such job', _hint(name, known)
+            )
             continue
         own = at(known[name], "template", "spec", "template", "spec")
         pod = at(job, "template", "spec", "template", "spec")
@@ -89,11 +104,80 @@ def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
                     text_ = (
                         f'Not found: "{text(container.get("name"))}": the runtime\'s job {name} has no such container'
                     )
-                    yield child(where, text_, _hint(text(container.get("name")), there))
+                    yield child_rejection(where, text_, _hint(text(container.get("name")), there))
 
 
 def _hint(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
-    meant = names.suggest(name, known)
+    meant = suggest(name, known)
     return (
         f'did you mean "{meant}"?' if meant else "name one of the job's: a patch cannot add one, since it has no image"
     )
+
+
+def check_trainer(spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+    """`spec.trainer` and `spec.initializer`: they replace parts of one container each."""
+    scope = Scope({}, context, False, None, None, found)
+    trainer, path = f.mapping(spec.get("trainer")), ("spec", "trainer")
+    if trainer.get("env"):
+        check_env(trainer["env"], (*path, "env"), trainer, scope)
+    if type(trainer.get("resourcesPerNode")) is dict:
+        check_amounts(trainer["resourcesPerNode"], (*path, "resourcesPerNode"), found, partial=True)
+    image = trainer.get("image")
+    if type(image) is str and image != image.strip():
+        f.invalid(found, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the blanks")
+    for name, part in f.mapping(spec.get("initializer")).items():
+        if f.mapping(part).get("env"):
+            check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)
+
+
+def check_runtime_patches(patches: Any, path: Path, context: ApiServer, found: f.Found) -> None:
+    """`spec.runtimePatches`: partial pod templates by replicated job."""
+    for index, patch in f.objects(patches):
+        template = f.mapping(f.mapping(patch.get("trainingRuntimeSpec")).get("template"))
+        here = (*path, index, "trainingRuntimeSpec", "template")
+        _check_metadata(template.get("metadata"), (*here, "metadata"), found)
+        for number, job in f.objects(f.mapping(template.get("spec")).get("replicatedJobs")):
+            at = (*here, "spec", "replicatedJobs", number, "template")
+            child = f.mapping(job.get("template"))
+            _check_metadata(child.get("metadata"), (*at, "metadata"), found)
+            pods = f.mapping(f.mapping(child.get("spec")).get("template"))
+            _check_metadata(pods.get("metadata"), (*at, "spec", "template", "metadata"), found)
+            _check_pod(f.mapping(pods.get("spec")), (*at, "spec", "template", "spec"), context, found)
+
+
+def _check_metadata(meta: Any, path: Path, found: f.Found) -> None:
+    if type(meta) is dict:
+        check_labels(meta.get("labels"), (*path, "labels"), found)
+        check_annotations(meta.get("annotations"), (*path, "annotations"), found)
+
+
+def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+    scope = Scope(spec, context, False, None, None, found)
+    check_node_selector(spec.get("nodeSelector"), (*path, "nodeSelector"), scope)
+    check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)
+    check_scheduling_gates(spec.get("schedulingGates"), (*path, "schedulingGates"), scope)
+    account = spec.get("serviceAccountName")
+    if type(account) is str and account and (why := names.why_not_dns_subdomain(account)):
+        f.invalid(found, (*path, "serviceAccountName"), account, why)
+    for key in ("volumes", "containers", "initContainers"):
+        for index, item in f.objects(spec.get(key)):
+            name = item.get("name")
+            if type(name) is str and name and (why := names.why_not_dns_label(name)):
+                f.invalid(found, (*path, key, index, "name"), name, why)
+            for number, entry in f.objects(item.get("env")):
+                variable = entry.get("name")
+                if type(variable) is str and variable and (why := why_not_env(variable, context)):
+                    f.invalid(found, (*path, key, index, "env", number, "name"), variable, why)
+
+
+def train_job(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+    """What a TrainJob adds to its runtime's pods."""
+    check_trainer(spec, context, found)
+    check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, found)
+
+
+def runtime(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+    """The JobSet of a runtime, whose counts Trainer sets itself where it has a policy for them."""
+    jobs = f.mapping(f.mapping(spec.get("template")).get("spec"))
+    counted = type(spec.get("mlPolicy")) is dict
+    check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, found)

@@ -1,4 +1,4 @@
-"""Target `trainjob`: trainer.kubeflow.org/v1alpha1 TrainJob, for Kubeflow Trainer 2.0 to 2.3.
+"""A job as a TrainJob, and why each field is written.
 
 A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` where it does what the
 job says, which restarts failed containers in place, up to six times; that is restartPolicy OnFailure without a
@@ -30,15 +30,17 @@ Why each field (Trainer 2.3):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job import pod_template
-from ptcompile.job.device_claims import accelerators_in
-from ptcompile.job.model import Group, Job, Role, Target, Wiring, map_templates
-from ptcompile.operators.all import has_feature
-from ptcompile.operators.common import endings
-from ptcompile.operators.common.emitting import (
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import SUBDOMAIN, Derived, Group, Job, Role, Target, Wiring, accelerators_in, map_templates
+from ptcompile.operators.jobset import endings as jobset_endings
+from ptcompile.operators.jobset.emit import fewest_for_kai
+from ptcompile.operators.trainer.patches import NODE, parts
+from ptcompile.operators.trainer.runtimes import ANCESTOR, API_VERSION, GROUP
+from ptcompile.registry import endings
+from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
     cannot,
@@ -50,24 +52,33 @@ from ptcompile.operators.common.emitting import (
     other_container,
     own_host_names,
     plain_env,
+    pod_group_policy,
     restart_policies,
+    with_priority,
 )
-from ptcompile.operators.common.gang import pod_group_policy, with_priority
-from ptcompile.operators.common.queue_marks import VOLCANO_QUEUE
-from ptcompile.operators.jobset import endings as jobset_endings
-from ptcompile.operators.jobset.emit import fewest_for_kai
-from ptcompile.operators.trainer import names
-from ptcompile.operators.trainer.builtin_runtimes import ANCESTOR, GROUP
-from ptcompile.operators.trainer.runtime_patch import NODE, parts
-from ptcompile.operators.trainer.runtimes import API_VERSION
-from ptcompile.vocabulary.cluster import hardware
+from ptcompile.registry.endings import JOBS
+from ptcompile.registry.queue_systems import VOLCANO_QUEUE
+from ptcompile.registry.table import has_feature
+from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.operators.trainer.runtime_patch import Parts
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.operators.trainer.patches import Parts
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+_TRAINER = "facts/trainer, Trainer 2.3"
+
+DERIVED = (
+    Derived("the last pod", "{job}-{group}-0-{last}-xxxxx", _TRAINER),
+    Derived("the Job", "{job}-{group}-0", _TRAINER),
+    Derived("the Service and the label jobset.sigs.k8s.io/jobset-name", "{job}", _TRAINER),
+    Derived("the ConfigMap of the runtime", "{job}-runtime-snapshot", _TRAINER, SUBDOMAIN),
+    Derived("the TrainingRuntime and the PodGroup", "{job}", _TRAINER, SUBDOMAIN),
+)
+
 
 _RUNTIME = "torch-distributed"
 _PORTS = (29500, 23456)
@@ -245,5 +256,34 @@ TRAINJOB = Target(
     emit=_emit,
     main_container=NODE,
     groups=_groups,
-    derived=names.DERIVED,
+    derived=DERIVED,
 )
+
+
+_BESIDE_COUNTED = "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
+
+SENTENCES: Mapping[str, str] = {
+    **JOBS,
+    "completions": _BESIDE_COUNTED,
+    "parallelism": _BESIDE_COUNTED,
+    "replicas": "An auxiliary role is one Job.",
+    "runtimeRef": (
+        "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job asks for, else one of "
+        "its own."
+    ),
+    "trainer.numNodes": "The number of nodes belongs to the TrainJob, not to its runtime.",
+    "trainer.numProcPerNode": "Trainer passes it on as PET_NPROC_PER_NODE.",
+    "containers.name": (
+        "Trainer names the container that trains `node`, and its webhook requires it; others are named after their "
+        "role."
+    ),
+    "replicatedJobs.name": "Trainer names the replicatedJob that trains `node`; others are named after their role.",
+    "mlPolicy": "The torch policy gives the pods their PET_* variables.",
+    "podGroupPolicy": "Trainer creates the PodGroup from it, whose pods start together.",
+    "trainer.kubeflow.org/framework": "The runtime is for PyTorch.",
+    "trainer.kubeflow.org/trainjob-ancestor-step": "Trainer finds the replicatedJob that trains by this label.",
+    "scheduling.volcano.sh/queue-name": "Volcano reads the queue from this annotation, which Trainer passes on.",
+    "runtimePatches": "What a TrainJob changes in the pods of the built-in runtime is a patch (Trainer 2.2 on).",
+    "podTemplateOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.1).",
+    "podSpecOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.0).",
+}

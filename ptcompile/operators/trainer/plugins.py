@@ -1,19 +1,232 @@
-"""What each of Trainer's policies adds to the trainer's pods (Trainer 2.3: torch, plain, mpi, jax, xgboost, flux)."""
+"""What Trainer's plugins (torch, MPI, torchtune) make of the JobSet of a runtime."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from ptcompile.kubernetes.untyped import at, items, text, texts
-from ptcompile.operators.common import podspec
+from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.build import INDEX_PATH, PORT, Build, plain, with_port
-from ptcompile.operators.trainer.mpi import flux, mpi
-from ptcompile.operators.trainer.torchtune import torchtune
+from ptcompile.operators.trainer.patches import env_over
+from ptcompile.operators.trainer.runtimes import ancestor, tune_model
+from ptcompile.registry import templates
+from ptcompile.registry.pods import MOST_NAMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.untyped import Json
+    from typing import Any
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+PORT = 29500
+INDEX_PATH = f"metadata.annotations['{templates.COMPLETION_INDEX}']"
+
+
+@dataclass(slots=True)
+class Build:
+    """A JobSet in the making: the TrainJob, its runtime with the patches, and what the policy fills in."""
+
+    manifest: Json
+    runtime: Json
+    spec: Json
+    jobs: list[Json]
+    version: Version = (2, 3)
+    configmaps: list[Json] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    own: frozenset[str] = frozenset()
+    """Fields of the trainer's container that the policy has decided already."""
+    pod_group: Json | None = None
+    failure: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The TrainJob's name, which is the JobSet's too."""
+        return object_name(self.manifest)
+
+    @property
+    def master(self) -> str:
+        """The first node's host name as its neighbours resolve it; literal, whatever the runtime's names are."""
+        return f"{self.name}-node-0-0.{self.name}"
+
+    @property
+    def trainer(self) -> Json | None:
+        """`spec.trainer`, or None when it is absent."""
+        trainer = at(self.manifest, "spec").get("trainer")
+        return at(self.manifest, "spec", "trainer") if trainer is not None else None
+
+    def set_nodes(self, count: int, *, job: str | None = None) -> None:
+        """The number of pods of the trainer's job, or of the named one."""
+        self.jobs = [_sized(rj, count) if self._meant(rj, job) else rj for rj in self.jobs]
+
+    def _meant(self, replicated: Json, job: str | None) -> bool:
+        return replicated.get("name") == job if job else ancestor(replicated) == "trainer"
+
+    def on_container(self, change: Callable[[Json], Json], *, job: str | None = None, name: str = "node") -> None:
+        """A change made to the container of this name in the trainer's job, or in the named one."""
+        self.jobs = [_changed(rj, name, change) if self._meant(rj, job) else rj for rj in self.jobs]
+
+    def on_pod(self, change: Callable[[Json], Json], *, job: str | None = None) -> None:
+        """A change made to the pod spec of the trainer's job, or of the named one."""
+        self.jobs = [_with_pod(rj, change) if self._meant(rj, job) else rj for rj in self.jobs]
+
+
+def _sized(replicated: Json, count: int) -> Json:
+    template = at(replicated, "template")
+    spec = {**at(template, "spec"), "parallelism": count, "completions": count}
+    return {**replicated, "template": {**template, "spec": spec}}
+
+
+def _with_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
+    template, job = at(replicated, "template"), at(replicated, "template", "spec")
+    pod_template = at(job, "template")
+    job = {**job, "template": {**pod_template, "spec": change(at(pod_template, "spec"))}}
+    return {**replicated, "template": {**template, "spec": job}}
+
+
+def _changed(replicated: Json, name: str, change: Callable[[Json], Json]) -> Json:
+    def pod(spec: Json) -> Json:
+        spec = templates.with_containers(spec, lambda c: change(c) if c.get("name") == name else c, init=True)
+        return templates.with_containers(spec, lambda c: change(c) if c.get("name") == name else c, init=False)
+
+    return _with_pod(replicated, pod)
+
+
+def plain(build: Build) -> None:
+    """The number of nodes and the TrainJob's env."""
+    build.set_nodes(runtimes.nodes(build.manifest, build.runtime))
+    env = (build.trainer or {}).get("env")
+    build.on_container(lambda c: env_over(c, env))
+
+
+def with_port(container: Json) -> Json:
+    """The container with the rendezvous port, unless one of that number is there."""
+    taken = any(integer(p.get("containerPort")) == PORT for p in items(container.get("ports")))
+    return container if taken else templates.with_items(container, "ports", [{"containerPort": PORT}])
+
+
+def mpi(build: Build) -> None:
+    """OpenMPI's host file and ssh keys; with runLauncherAsNode the launcher is one of the nodes."""
+    policy = at(build.runtime, "spec", "mlPolicy", "mpi")
+    count = runtimes.nodes(build.manifest, build.runtime)
+    as_node = policy.get("runLauncherAsNode") is True
+    workers = max(1, count - 1) if as_node else count
+    build.set_nodes(1)
+    build.set_nodes(workers, job="node")
+    slots = _slots(build, policy)
+    _mpi_mounts(build, text(policy.get("sshAuthMountPath")) or "/root/.ssh")
+    env = [
+        templates.value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
+        templates.value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
+        templates.value("OMPI_MCA_orte_set_default_slots", str(slots)),
+        templates.value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
+    ]
+    given = (build.trainer or {}).get("env")
+    build.on_container(lambda c: templates.upsert_env(c, env))
+    build.on_container(lambda c: env_over(c, given), job="node")
+    hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(min(workers, MOST_NAMED))]
+    if as_node:
+        hosts.append(f"{build.name}-launcher-0-0.{build.name} slots={slots}\n")
+    build.configmaps.append({"metadata": {"name": f"{build.name}-mpi-hostfile"}, "data": {"hostfile": "".join(hosts)}})
+
+
+def _slots(build: Build, policy: Json) -> int:
+    """Processes a node: the TrainJob's, else the runtime's; a runtime's 1 becomes the number of GPUs."""
+    given = (build.trainer or {}).get("numProcPerNode")
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    written = integer(policy.get("numProcPerNode"), 1)
+    gpus = runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime))
+    return gpus if written == 1 and gpus > 1 else written
+
+
+def _mpi_mounts(build: Build, path: str) -> None:
+    keys = {"name": "mpi-ssh-auth", "secret": {"secretName": f"{build.name}-mpi-ssh-auth"}}
+    hosts = {"name": "mpi-hostfile", "configMap": {"name": f"{build.name}-mpi-hostfile"}}
+    mount = [{"name": "mpi-ssh-auth", "mountPath": path}]
+    for job in ("node", None):
+        build.on_pod(lambda s: templates.with_items(s, "volumes", [keys]), job=job)
+        build.on_container(lambda c: templates.with_items(c, "volumeMounts", mount), job=job)
+    build.on_pod(lambda s: templates.with_items(s, "volumes", [hosts]))
+    place = [{"name": "mpi-hostfile", "mountPath": "/etc/mpi"}]
+    build.on_container(lambda c: templates.with_items(c, "volumeMounts", place))
+
+
+_FLUX_IMAGE = "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy"
+_FLUX_MOUNTS = ("/mnt/flux", "/opt/software", "/etc/flux-config", "/curve", "/dev/shm")  # noqa: S108
+
+
+def flux(build: Build) -> None:
+    """A Flux broker in every node: an installing init container, and the command wrapped in Flux's entry point."""
+    trainer = build.trainer
+    if trainer is not None and trainer.get("numNodes") is None:
+        build.failure = "the controller panics on a flux runtime without spec.trainer.numNodes (Trainer 2.3)"
+        return
+    plain(build)
+    entries = items((trainer or {}).get("env"))
+    image = next((text(e.get("value")) for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"), _FLUX_IMAGE)
+    installer = {"name": "flux-installer", "image": image, "command": ["/bin/bash", "/etc/flux-config/init.sh"]}
+    installer_mounts = [{"name": "flux-install", "mountPath": "/mnt/flux"}, _flux_config()]
+    words = " ".join(texts((trainer or {}).get("command"))).strip()
+    command = ["/bin/bash", "/etc/flux-config/entrypoint.sh", words]
+    mounts = [
+        _flux_config() if p == "/etc/flux-config" else {"name": "flux-install", "mountPath": p} for p in _FLUX_MOUNTS
+    ]
+    build.on_pod(lambda s: templates.with_items(s, "initContainers", [{**installer, "volumeMounts": installer_mounts}]))
+    build.on_container(lambda c: templates.with_items({**c, "command": command}, "volumeMounts", mounts))
+    build.own = frozenset({"command"})
+
+
+def _flux_config() -> dict[str, Any]:
+    return {"name": "flux-config", "mountPath": "/etc/flux-config"}
+
+
+_KEPT = ("output_dir=", "tokenizer.path=", "tokenizer.merges_file=", "checkpointer.checkpoint_dir=")
+
+
+def torchtune(build: Build) -> None:
+    """The command with rendezvous, recipe, config and the runtime's own paths behind it."""
+    trainer = build.trainer or {}
+    nodes = runtimes.nodes(build.manifest, build.runtime)
+    single = nodes <= 1 and not _several(build)
+    words = [] if single else [f"--rdzv_endpoint={build.master}:{PORT}"]
+    recipe, config = _recipe(build, nodes, single=single)
+    words += [recipe, "--config", config, *_overrides(build)]
+    command = [*texts(trainer.get("command")), *words]
+    build.own = frozenset({"command"})
+    build.on_container(lambda c: {**c, "command": command})
+
+
+def _several(build: Build) -> bool:
+    """Whether a node runs more than one process."""
+    count = runtimes.processes(build.manifest, build.runtime, build.version)
+    if count != "auto":
+        return count != "1"
+    return runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime)) > 1
+
+
+def _recipe(build: Build, nodes: int, *, single: bool) -> tuple[str, str]:
+    """Recipe and config, by the model in the runtime's name and the arguments that ask for LoRA."""
+    model = tune_model(text(at(build.manifest, "spec", "runtimeRef").get("name")))
+    args = texts((build.trainer or {}).get("args"))
+    lora = any(a.startswith("model.lora_attn_modules") for a in args)
+    quantised = lora and "model.quantize_base=True" in args
+    place = "single_device" if single else "distributed"
+    method = "lora" if lora else "full"
+    suffix = "qlora" if quantised else method
+    if single:
+        suffix += "_single_device"
+    elif nodes > 1:
+        suffix += "_multinode"
+    return f"{method}_finetune_{place}", f"{model}_{suffix}"
+
+
+def _overrides(build: Build) -> list[str]:
+    """The paths that the runtime's own command sets."""
+    node = next((rj for rj in items(build.spec.get("replicatedJobs")) if ancestor(rj) == "trainer"), {})
+    container = runtimes.container(node, "node") or {}
+    return [w for w in texts(container.get("command")) if w.startswith(_KEPT)]
 
 
 def torch(build: Build) -> None:
@@ -23,14 +236,14 @@ def torch(build: Build) -> None:
         build.notes.append("spec.trainer is absent: the pods get no PET_* variables (Trainer 2.3)")
         return
     names = [
-        podspec.value("PET_NNODES", str(runtimes.nodes(build.manifest, build.runtime))),
-        podspec.value("PET_NPROC_PER_NODE", runtimes.processes(build.manifest, build.runtime, build.version)),
-        podspec.field("PET_NODE_RANK", INDEX_PATH),
+        templates.value("PET_NNODES", str(runtimes.nodes(build.manifest, build.runtime))),
+        templates.value("PET_NPROC_PER_NODE", runtimes.processes(build.manifest, build.runtime, build.version)),
+        templates.field("PET_NODE_RANK", INDEX_PATH),
     ]
-    address = [podspec.value("PET_MASTER_ADDR", build.master), podspec.value("PET_MASTER_PORT", str(PORT))]
+    address = [templates.value("PET_MASTER_ADDR", build.master), templates.value("PET_MASTER_PORT", str(PORT))]
     tune = texts(build.trainer.get("command")) == ["tune", "run"]
     env = names if tune else [*names, *address]
-    build.on_container(lambda c: with_port(podspec.upsert_env(c, env)))
+    build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
     _inject(build, [*names, *address])
     if tune:
         torchtune(build)
@@ -40,7 +253,7 @@ def _inject(build: Build, env: Sequence[Json]) -> None:
     """`torch.envInjection`: the variables for further containers (2.3)."""
     for target in items(at(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
         for name in texts(target.get("containerNames")):
-            build.on_container(lambda c: podspec.upsert_env(c, env), job=text(target.get("jobName")), name=name)
+            build.on_container(lambda c: templates.upsert_env(c, env), job=text(target.get("jobName")), name=name)
 
 
 def jax(build: Build) -> None:
@@ -50,11 +263,11 @@ def jax(build: Build) -> None:
     if build.trainer is None:
         return
     env = [
-        podspec.value("JAX_NUM_PROCESSES", str(count)),
-        podspec.field("JAX_PROCESS_ID", INDEX_PATH),
-        podspec.value("JAX_COORDINATOR_ADDRESS", f"{build.master}:{PORT}"),
+        templates.value("JAX_NUM_PROCESSES", str(count)),
+        templates.field("JAX_PROCESS_ID", INDEX_PATH),
+        templates.value("JAX_COORDINATOR_ADDRESS", f"{build.master}:{PORT}"),
     ]
-    build.on_container(lambda c: with_port(podspec.upsert_env(c, env)))
+    build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
 
 
 def xgboost(build: Build) -> None:
@@ -67,12 +280,12 @@ def xgboost(build: Build) -> None:
     gpus = runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime))
     each = given if isinstance(given, int) and not isinstance(given, bool) else max(1, gpus)
     env = [
-        podspec.value("DMLC_TRACKER_URI", build.master),
-        podspec.value("DMLC_TRACKER_PORT", str(PORT)),
-        podspec.field("DMLC_TASK_ID", INDEX_PATH),
-        podspec.value("DMLC_NUM_WORKER", str(count * each)),
+        templates.value("DMLC_TRACKER_URI", build.master),
+        templates.value("DMLC_TRACKER_PORT", str(PORT)),
+        templates.field("DMLC_TASK_ID", INDEX_PATH),
+        templates.value("DMLC_NUM_WORKER", str(count * each)),
     ]
-    build.on_container(lambda c: with_port(podspec.upsert_env(c, env)))
+    build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
 
 
 PLUGINS: dict[str, Callable[[Build], None]] = {

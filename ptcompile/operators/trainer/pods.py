@@ -1,25 +1,35 @@
-"""Kubeflow TrainJob v1alpha1 -> the JobSet and its pods, as Trainer 2.2 and 2.3 build them."""
+"""The pods of a TrainJob: templates, launch options, expansion, and what happens on failure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.untyped import at, items, mapping, namespace, object_name, text
+from ptcompile.kubernetes.unstructured import at, items, mapping, namespace, object_name, text
 from ptcompile.kubernetes.versions import Version
-from ptcompile.operators.common.expansion import Expansion
 from ptcompile.operators.jobset import pods
-from ptcompile.operators.record import Request
+from ptcompile.operators.jobset.pods import failures_of_spec, templates_of_spec
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.build import Build
-from ptcompile.operators.trainer.merge import env_over, patched
-from ptcompile.operators.trainer.older_releases import today
-from ptcompile.operators.trainer.plugins import PLUGINS
+from ptcompile.operators.trainer.patches import env_over, patched, today
+from ptcompile.operators.trainer.plugins import PLUGINS, Build
+from ptcompile.registry.model import Request
+from ptcompile.registry.pods import Expansion
+from ptcompile.registry.templates import Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
+
+
+def sentences(manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a TrainJob."""
+    runtime = runtimes.find(manifest, others)[0]
+    yield from failures_of_spec(at(runtime, "spec", "template", "spec"))
+    deadline = at(manifest, "spec").get("activeDeadlineSeconds")
+    if deadline is not None:
+        yield f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its pods are deleted"
+
 
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 
@@ -136,3 +146,13 @@ def _pod_group(build: Build) -> None:
     total = sum(c for c in counts if isinstance(c, int))
     build.pod_group = {"name": object_name(build.manifest), "scheduler": kind, "minMember": total}
     build.notes.append("the PodGroup has no effect unless the runtime's pod template sets schedulerName")
+
+
+NODE = "node"
+"""What Trainer calls the replicatedJob that trains, and its container."""
+
+
+def of_runtime(manifest: Json) -> Iterator[Template]:
+    """The templates of a TrainingRuntime or ClusterTrainingRuntime."""
+    for one in templates_of_spec(at(manifest, "spec", "template", "spec"), ("spec", "template", "spec")):
+        yield one._replace(main=NODE) if one.role == NODE else one

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.job import pod_template
-from ptcompile.kubernetes.untyped import at, items, object_name, text
-from ptcompile.operators.common.read import Pods, Read, count, given, restart_policy
+from ptcompile.diagnostics import Path
+from ptcompile.ir import pods as pod_template
+from ptcompile.kubernetes.unstructured import at, items, object_name, text
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.runtime_patch import MANAGER
+from ptcompile.operators.trainer.patches import MANAGER
+from ptcompile.registry.reading import Pods, Read, count, given, restart_policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 _NODE = "node"
 

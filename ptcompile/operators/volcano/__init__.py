@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.operators.common.queue_marks import GROUP_NAME
-from ptcompile.operators.record import (
+from ptcompile.registry.model import (
     LAUNCH_RULES,
     POD_RULES,
     Additions,
@@ -18,24 +17,22 @@ from ptcompile.operators.record import (
     Request,
     Update,
 )
+from ptcompile.registry.queue_systems import GROUP_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.findings.diagnostics import Problem
-    from ptcompile.job.model import Target
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.diagnostics import Problem
+    from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.operators.common.defaults import Defaults
-    from ptcompile.operators.common.expansion import Expansion, Role
-    from ptcompile.operators.common.following import Following
-    from ptcompile.operators.common.pod_group import Shares
-    from ptcompile.operators.common.queue_system import QueueSystem
-    from ptcompile.operators.common.read import Read
-    from ptcompile.operators.common.status import Status
-    from ptcompile.operators.common.templates import Template
-    from ptcompile.operators.record import ApiServer
+    from ptcompile.registry.model import ApiServer, Defaults, QueueSystem
+    from ptcompile.registry.pods import Expansion, Role
+    from ptcompile.registry.queue_systems import Shares
+    from ptcompile.registry.reading import Read
+    from ptcompile.registry.status import Following, Status
+    from ptcompile.registry.templates import Template
 
 
 class VolcanoJob(Kind):
@@ -51,7 +48,7 @@ class VolcanoJob(Kind):
     requests_default = False
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.volcano.templates import of
+        from ptcompile.operators.volcano.pods import of
 
         return of(manifest)
 
@@ -66,22 +63,22 @@ class VolcanoJob(Kind):
         return crowded(manifest, versions)
 
     def too_wide(self, manifest: Json) -> Problem | None:
-        from ptcompile.operators.volcano.width import too_wide
+        from ptcompile.operators.volcano.pods import too_wide
 
         return too_wide(manifest)
 
     def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
-        from ptcompile.operators.volcano.gang import counted
+        from ptcompile.operators.volcano.pods import counted
 
         return counted(group, roles)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.volcano.retries import recreated
+        from ptcompile.operators.volcano.pods import recreated
 
         return recreated(manifest, template)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.volcano.failure import sentences
+        from ptcompile.operators.volcano.pods import sentences
 
         return sentences(manifest, others)
 
@@ -91,39 +88,39 @@ class VolcanoJob(Kind):
         return read(manifest, others)
 
     def status(self, live: Json) -> Status:
-        from ptcompile.operators.volcano.status import status
+        from ptcompile.operators.volcano.facts import status
 
         return status(live)
 
     def following(self) -> Following:
-        from ptcompile.operators.volcano.following import FOLLOWING
+        from ptcompile.operators.volcano.facts import FOLLOWING
 
         return FOLLOWING
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
-        from ptcompile.operators.volcano.webhook import default
+        from ptcompile.operators.volcano.admission import default
 
         return default(manifest, complete=complete)
 
     def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.volcano.webhook import check
+        from ptcompile.operators.volcano.admission import validate
 
-        return check(manifest, request)
+        return validate(manifest, request)
 
     def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
-        from ptcompile.operators.volcano.controller import later
+        from ptcompile.operators.volcano.controller import controller_errors
 
-        return later(manifest, request)
+        return controller_errors(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.volcano.pod_checks import check
+        from ptcompile.operators.volcano.controller import check_children
 
-        check(manifest, spec, context, problems)
+        check_children(manifest, spec, context, problems)
 
     def validate_update(self, update: Update) -> Iterator[Problem]:
-        from ptcompile.operators.volcano.update import check
+        from ptcompile.operators.volcano.admission import validate_update
 
-        return check(update)
+        return validate_update(update)
 
 
 class PodGroup(Kind):
@@ -182,16 +179,16 @@ class Volcano(Operator):
         return VOLCANO
 
     def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.volcano.sentences import SENTENCES
+        from ptcompile.operators.volcano.emit import SENTENCES
 
         return SENTENCES
 
     def defaults(self) -> Defaults:
-        from ptcompile.operators.volcano.defaults import DEFAULTS
+        from ptcompile.operators.volcano.facts import DEFAULTS
 
         return DEFAULTS
 
     def queues(self) -> QueueSystem:
-        from ptcompile.operators.volcano.queues import QUEUES
+        from ptcompile.operators.volcano.facts import QUEUES
 
         return QUEUES

@@ -1,26 +1,33 @@
-"""Volcano Job: what is admitted, and refused when the controller creates it (Volcano 1.16)."""
+"""What is refused after Volcano admitted a Job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.templates import check_template
+from ptcompile.apiserver.validation.volume_claims import check_claim_spec
+from ptcompile.apiserver.webhooks import child_rejection, controller_failure
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.kubernetes.untyped import at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common.verdict import child, failure
-from ptcompile.operators.record import Request
+from ptcompile.operators.volcano.pods import of
+from ptcompile.registry.model import ApiServer, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.untyped import Json
+    from typing import Any
+
+    from ptcompile.kubernetes.unstructured import Json
+
 
 _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
 
 
-def later(manifest: Json, request: Request) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
     """Names that are too long or have dots, and ports of the plugins that the pods cannot have."""
     spec, name = at(manifest, "spec"), object_name(manifest)
     plugins = {str(k): texts(v) for k, v in at(spec, "plugins").items() if v is not None}
@@ -29,14 +36,14 @@ def later(manifest: Json, request: Request) -> Iterator[Problem]:
     queue = text(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
         why = f"the queue becomes a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
-        yield child(("spec", "queue"), why, "use a queue with a shorter name")
+        yield child_rejection(("spec", "queue"), why, "use a queue with a shorter name")
     if "pytorch" in plugins:
         yield from _pytorch(plugins["pytorch"], tasks)
     if "ray" in plugins:
         head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
         if not any(t.get("name") == head for t in tasks):
             why = f"no task is named {head!r}: the controller fails, and no pod is created"
-            yield failure("volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME")
+            yield controller_failure("volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME")
 
 
 def _names(
@@ -44,7 +51,7 @@ def _names(
 ) -> Iterator[Problem]:
     if "svc" in plugins and "." in name:
         why = "dots are not allowed in host names, and the svc plugin derives host names from it: every pod is rejected"
-        yield child(_NAME, why, "use dashes")
+        yield child_rejection(_NAME, why, "use dashes")
         return
     volumes = [suffix for plugin, suffix in _SUFFIX.items() if plugin in plugins]
     if items(spec.get("volumes")):
@@ -53,12 +60,12 @@ def _names(
     if volumes and len(name) > limit:
         longest = max(volumes, key=len)
         why = f"the pods' volume {name + longest} would have {len(name + longest)} characters, and 63 are allowed"
-        yield child(_NAME, why, f"use at most {limit} characters")
+        yield child_rejection(_NAME, why, f"use at most {limit} characters")
     elif "svc" in plugins:
         yield from _hosts(name, tasks)
     if "svc" in plugins and versions.kubernetes < (1, 36) and name[:1].isdigit():
         why = "a Service's name must start with a letter before Kubernetes 1.36: the pods get no DNS name"
-        yield child(_NAME, why, "start with a letter")
+        yield child_rejection(_NAME, why, "start with a letter")
 
 
 def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
@@ -68,7 +75,7 @@ def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
         own = text(at(task, "template", "spec").get("hostname"))
         if count > 0 and not own and len(last) > names.DNS_LABEL_MAX:
             why = f"the host name {last} would have {len(last)} characters, and 63 are allowed: that pod is rejected"
-            yield child(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
+            yield child_rejection(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
 
 
 def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
@@ -88,7 +95,7 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
     port = integer(flags["port"])
     if not 1 <= port <= 65535:
         why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is rejected"
-        yield child(("spec", "plugins", "pytorch"), why, "write --port=NUMBER, with a number from 1 to 65535")
+        yield child_rejection(("spec", "plugins", "pytorch"), why, "write --port=NUMBER, with a number from 1 to 65535")
         return
     for i, task in enumerate(tasks):
         if integer(task.get("replicas")) <= 0:
@@ -97,7 +104,7 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
         mains = items(pod.get("containers"))
         if pod.get("hostNetwork") is True and len(mains) > 1:
             why = f"the pytorch plugin gives {len(mains)} containers of a pod on the host network the port {port}"
-            yield child(
+            yield child_rejection(
                 ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "use one container, or remove hostNetwork"
             )
             continue
@@ -113,4 +120,14 @@ def _port(ports: Sequence[Json], port: int, path: Path) -> Iterator[Problem]:
     for k, given in enumerate(ports):
         if given.get("name") == "pytorchjob-port":
             why = f'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name with number {port}'
-            yield child((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
+            yield child_rejection((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
+
+
+def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+    """The templates as they are; the controller makes the claims of `spec.volumes`."""
+    clean: Any = None
+    for one in of(manifest):
+        clean = check_template(one.template, one.path, context, found, frozenset(), clean)
+    for index, volume in f.objects(spec.get("volumes")):
+        if type(volume.get("volumeClaim")) is dict:
+            check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), found)

@@ -1,4 +1,4 @@
-"""Target `volcano`: batch.volcano.sh/v1alpha1 Job with the pytorch and svc plugins, for Volcano 1.12 and newer.
+"""A job as a Volcano Job, and why each field is written.
 
 Why each field (Volcano 1.16.0-alpha.1):
 - A task with node 0 and one with the others: the pytorch plugin gives RANK by task, and nothing at all where the task
@@ -16,14 +16,13 @@ Why each field (Volcano 1.16.0-alpha.1):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job import pod_template
-from ptcompile.job.meeting import backend
-from ptcompile.job.model import Group, Job, Role, Target, Wiring
-from ptcompile.operators.all import has_feature
-from ptcompile.operators.common.emitting import (
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import SUBDOMAIN, Derived, Group, Job, Role, Target, Wiring, backend
+from ptcompile.operators.volcano import endings
+from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
     cannot,
@@ -34,15 +33,26 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
-from ptcompile.operators.common.endings import pods_left
-from ptcompile.operators.common.queues import network_topology
-from ptcompile.operators.volcano import endings, names
+from ptcompile.registry.endings import NEVER_A_NODE, pods_left
+from ptcompile.registry.queues import network_topology
+from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+_VOLCANO = "facts/volcano, Volcano 1.16"
+_UID = "123e4567-e89b-12d3-a456-426614174000"
+
+DERIVED = (
+    Derived("the last pod's host name", "{job}-{group}-{last}", _VOLCANO),
+    Derived("the svc plugin's volume", "{job}-svc", _VOLCANO),
+    Derived("the Service and the label volcano.sh/job-name", "{job}", _VOLCANO),
+    Derived("the PodGroup", f"{{job}}-{_UID}", _VOLCANO, SUBDOMAIN),
+)
 
 
 def _wiring(job: Job) -> Wiring:
@@ -159,5 +169,30 @@ VOLCANO = Target(
     emit=_emit,
     groups=_groups,
     names_scheduler=frozenset({"volcano"}),
-    derived=names.DERIVED,
+    derived=DERIVED,
 )
+
+
+SENTENCES: Mapping[str, str] = {
+    "schedulerName": "Volcano schedules its own jobs unless you name another scheduler.",
+    "minAvailable": (
+        "No pod starts before there is room for this many: all nodes or the minimum of a range, and the auxiliary pods."
+    ),
+    "spec.maxRetry": (
+        "One more than the retries that you allow, since the attempt that reaches it fails the job; where only lost "
+        "nodes restart it, the maximum."
+    ),
+    "minSuccess": "All nodes must succeed, and Volcano counts the pods that do.",
+    "plugins": "The pytorch plugin sets rank and master by task name, and svc makes the names resolve.",
+    "spec.policies": "What happens when a pod fails or its node is lost: without a policy a failed pod stays as it is.",
+    "tasks.policies": (
+        "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods are replaced alone "
+        "a lost node is handled by its task."
+    ),
+    "tasks.name": (
+        "Node 0 is a task of its own, because the pytorch plugin assigns ranks by task; so is each auxiliary role."
+    ),
+    "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
+    "tasks.maxRetry": "Containers that the kubelet restarts are counted by their task.",
+    "restartPolicy": NEVER_A_NODE,
+}

@@ -21,18 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import UNLIMITED, Job, Role
-from ptcompile.operators.all import has_feature
-from ptcompile.operators.common import endings
-from ptcompile.operators.common.emitting import SPEC, cannot
+from ptcompile.diagnostics import Problem
+from ptcompile.ir.job import UNLIMITED, Job, Role
+from ptcompile.registry import endings
+from ptcompile.registry.emitting import SPEC, cannot
+from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.job.model import OnPodFailure
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.ir.job import OnPodFailure
+    from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""What each of Volcano's plugins but pytorch adds to a job's pods (Volcano 1.16, job controller).
+"""Volcano's job plugins (svc, env, ssh, pytorch ...) on the pods of its tasks.
 
 A plugin is a function: job and arguments -> `Plugin`.
 """
@@ -6,18 +6,162 @@ A plugin is a function: job and arguments -> `Plugin`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from ptcompile.kubernetes.goflags import Value
-from ptcompile.kubernetes.untyped import integer, items, string_map, text
-from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import MOST_NAMED
-from ptcompile.operators.volcano.plugin_pytorch import pytorch
-from ptcompile.operators.volcano.tasks import Plugin, Task, VolcanoJob, flags_of
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.goflags import Value, parse
+from ptcompile.kubernetes.unstructured import integer, items, mapping, string_map, text
+from ptcompile.kubernetes.versions import Version
+from ptcompile.registry import templates
+from ptcompile.registry.pods import MOST_NAMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
+
+
+class Task(NamedTuple):
+    """One task: its name after defaulting, its number of pods, its template's metadata and spec, and all as written."""
+
+    name: str
+    replicas: int
+    metadata: Json
+    spec: Json
+    source: Json
+
+    @property
+    def min_available(self) -> int:
+        """How many of its pods must fit at once: as written, else by partitions, else all."""
+        given = self.source.get("minAvailable")
+        policy = mapping(self.source.get("partitionPolicy"))
+        partitions = integer(policy.get("minPartitions"))
+        by_partition = partitions * integer(policy.get("partitionSize")) if partitions > 0 else self.replicas
+        return integer(given, by_partition) if given is not None else by_partition
+
+
+class VolcanoJob(NamedTuple):
+    """A job after the mutating webhook's defaults."""
+
+    name: str
+    namespace: str
+    spec: Json
+    tasks: tuple[Task, ...]
+    plugins: Mapping[str, list[str]]
+    version: Version
+
+    @property
+    def queue(self) -> str:
+        """The queue, `default` where none is written."""
+        return text(self.spec.get("queue")) or "default"
+
+    def task(self, name: object) -> Task | None:
+        """The first task of this name."""
+        return next((t for t in self.tasks if t.name == name), None)
+
+    def pod_name(self, task: Task, index: int) -> str:
+        """`<job>-<task>-<index>`."""
+        return f"{self.name}-{task.name}-{index}"
+
+    def hosts(self, task: Task) -> list[str]:
+        """`<host name>.<subdomain>` of each pod of a task; one only where the template sets the host name."""
+        subdomain = text(task.spec.get("subdomain")) or self.name
+        hostname = text(task.spec.get("hostname"))
+        if hostname:
+            return [f"{hostname}.{subdomain}"]
+        return [f"{self.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MOST_NAMED))]
+
+
+Change = Callable[[Task, int, "Json", dict[str, str]], "Json"]
+"""Task, index, pod spec and the annotations to fill -> the new pod spec."""
+
+
+class Plugin(NamedTuple):
+    """What a plugin does to a job."""
+
+    change: Change | None = None
+    services: tuple[Json, ...] = ()
+    configmaps_of: Callable[[], tuple[Json, ...]] = tuple
+    notes: tuple[str, ...] = ()
+    failure: str | None = None
+    """Why the controller creates no pod."""
+
+
+def flags_of(name: str, args: Sequence[str], defaults: Mapping[str, Value]) -> tuple[dict[str, Value], tuple[str, ...]]:
+    """A plugin's flags, and a note where Volcano stops reading its arguments."""
+    flags, problem = parse(args, defaults)
+    return flags, (f"plugin {name}: {problem}",) if problem else ()
+
+
+PORT_NAME = "pytorchjob-port"
+FLAGS: dict[str, Value] = {
+    "master": "master",
+    "worker": "worker",
+    "port": 23456,
+    "wait-master-enabled": False,
+    "wait-master-timeout": 300,
+    "wait-master-image": "busybox:1.36.1",
+}
+_WAIT = """echo "Waiting for {host}:{port}"
+waited=0
+until {{ nc -z {host} {port} || echo > /dev/tcp/{host}/{port}; }} 2>/dev/null; do
+  [ $waited -ge {timeout} ] && exit 1
+  sleep 2
+  waited=$((waited + 2))
+done"""
+
+
+def pytorch(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """Env and a port for the main containers of every task; nothing at all where no task is named as --master."""
+    flags, notes = flags_of("pytorch", args, FLAGS)
+    if job.version < (1, 14):
+        flags["wait-master-enabled"] = False
+    master, worker = job.task(flags["master"]), job.task(flags["worker"])
+    if master is None:
+        missing = f"plugin pytorch: no task is named {flags['master']!r}, so the pods get no env and no port"
+        return Plugin(notes=(*notes, missing))
+    address = _address(job, master)
+    port = integer(flags["port"])
+    counted = job.tasks if job.version < (1, 12) else [t for t in (master, worker) if t is not None]
+    world = sum(t.replicas for t in {id(t): t for t in counted}.values())
+    common = [
+        templates.value("MASTER_ADDR", address),
+        templates.value("MASTER_PORT", str(port)),
+        templates.value("WORLD_SIZE", str(world)),
+    ]
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        del annotations
+        rank = index + 1 if task is worker else 0
+        ranked = task is worker or task is master
+        env = [*common, templates.value("RANK", str(rank))] if ranked else common
+        out = templates.with_containers(spec, lambda c: templates.with_env(_with_port(c, port), env), init=False)
+        if task is worker and flags["wait-master-enabled"]:
+            out = _waiting(out, address, flags)
+        return out
+
+    return Plugin(change, notes=notes)
+
+
+def _address(job: VolcanoJob, master: Task) -> str:
+    hostname = text(master.spec.get("hostname")) or job.pod_name(master, 0)
+    return f"{hostname}.{text(master.spec.get('subdomain')) or job.name}"
+
+
+def _with_port(container: Json, port: int) -> Json:
+    """The port, unless one of that number is there; its name is not looked at."""
+    if any(integer(p.get("containerPort")) == port for p in items(container.get("ports"))):
+        return container
+    return templates.with_items(container, "ports", [{"name": PORT_NAME, "containerPort": port}])
+
+
+def _waiting(spec: Json, host: str, flags: dict[str, Value]) -> dict[str, object]:
+    """The init container that polls the master, unless one of that name is there."""
+    if any(c.get("name") == "wait-for-master" for c in items(spec.get("initContainers"))):
+        return dict(spec)
+    script = _WAIT.format(host=host, port=flags["port"], timeout=flags["wait-master-timeout"])
+    waiting = {"name": "wait-for-master", "image": flags["wait-master-image"], "command": ["sh", "-c", script]}
+    return templates.with_items(spec, "initContainers", [waiting])
+
 
 _MOUNT = "/etc/volcano"
 
@@ -28,15 +172,15 @@ def env(job: VolcanoJob, args: Sequence[str]) -> Plugin:
 
     def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del task, annotations
-        entries = [podspec.value("VK_TASK_INDEX", str(index)), podspec.value("VC_TASK_INDEX", str(index))]
-        return _everywhere(spec, lambda c: podspec.with_env(c, entries))
+        entries = [templates.value("VK_TASK_INDEX", str(index)), templates.value("VC_TASK_INDEX", str(index))]
+        return _everywhere(spec, lambda c: templates.with_env(c, entries))
 
     return Plugin(change)
 
 
 def _everywhere(spec: Json, change: Callable[[Json], Json]) -> Json:
     """The pod spec with a change made to each init container and each main one."""
-    return podspec.with_containers(podspec.with_containers(spec, change, init=True), change, init=False)
+    return templates.with_containers(templates.with_containers(spec, change, init=True), change, init=False)
 
 
 def svc(job: VolcanoJob, args: Sequence[str]) -> Plugin:
@@ -62,8 +206,10 @@ def svc(job: VolcanoJob, args: Sequence[str]) -> Plugin:
             "hostname": text(spec.get("hostname")) or job.pod_name(task, index),
             "subdomain": text(spec.get("subdomain")) or job.name,
         }
-        mounted = podspec.with_items(named, "volumes", [volume])
-        return _everywhere(mounted, lambda c: podspec.with_items(podspec.with_env(c, entries), "volumeMounts", [mount]))
+        mounted = templates.with_items(named, "volumes", [volume])
+        return _everywhere(
+            mounted, lambda c: templates.with_items(templates.with_env(c, entries), "volumeMounts", [mount])
+        )
 
     if not flags["disable-network-policy"]:
         notes = (*notes, f"NetworkPolicy {job.name}: only pods of this job can reach its pods")
@@ -105,8 +251,8 @@ def ssh(job: VolcanoJob, args: Sequence[str]) -> Plugin:
 
     def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del task, index, annotations
-        mounted = podspec.with_items(spec, "volumes", [volume])
-        return _everywhere(mounted, lambda c: podspec.with_items(c, "volumeMounts", [mount]))
+        mounted = templates.with_items(spec, "volumes", [volume])
+        return _everywhere(mounted, lambda c: templates.with_items(c, "volumeMounts", [mount]))
 
     return Plugin(change, notes=notes)
 
@@ -115,14 +261,14 @@ def mpi(job: VolcanoJob, args: Sequence[str]) -> Plugin:
     """The workers' host names for the master's containers, and ssh's port for all."""
     flags, notes = flags_of("mpi", args, {"master": "master", "worker": "worker", "port": 22})
     worker = job.task(flags["worker"])
-    hosts = [podspec.value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
+    hosts = [templates.value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
     if worker is None:
         notes = (*notes, f"plugin mpi: no task is named {flags['worker']!r}: the master's pods get nothing")
     port = {"name": "mpijob-port", "containerPort": flags["port"]}
 
     def with_port(container: Json) -> Json:
         taken = any(integer(p.get("containerPort")) == flags["port"] for p in items(container.get("ports")))
-        return container if taken else podspec.with_items(container, "ports", [port])
+        return container if taken else templates.with_items(container, "ports", [port])
 
     def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del index, annotations
@@ -130,7 +276,7 @@ def mpi(job: VolcanoJob, args: Sequence[str]) -> Plugin:
         if leads and worker is None:
             return spec
         entries = hosts if leads else []
-        return _everywhere(spec, lambda c: podspec.with_env(with_port(c), entries))
+        return _everywhere(spec, lambda c: templates.with_env(with_port(c), entries))
 
     return Plugin(change, notes=notes)
 
@@ -152,8 +298,8 @@ def tensorflow(job: VolcanoJob, args: Sequence[str]) -> Plugin:
         if role is None:
             return spec
         config = {"cluster": cluster, "task": {"type": role, "index": index}}
-        entry = podspec.value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
-        return podspec.with_containers(spec, lambda c: podspec.with_env(c, [entry]), init=False)
+        entry = templates.value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
+        return templates.with_containers(spec, lambda c: templates.with_env(c, [entry]), init=False)
 
     return Plugin(change, notes=notes)
 
@@ -213,9 +359,9 @@ def ray(job: VolcanoJob, args: Sequence[str]) -> Plugin:
         target = flags["headContainer"]
 
         def add(container: Json) -> Json:
-            return podspec.with_items(container, "ports", ports) if container.get("name") == target else container
+            return templates.with_items(container, "ports", ports) if container.get("name") == target else container
 
-        return podspec.with_containers(spec, add, init=False)
+        return templates.with_containers(spec, add, init=False)
 
     overwritten = "plugin ray: the commands of the head and worker containers are replaced by `ray start ...`"
     return Plugin(change, notes=(*notes, overwritten))

@@ -1,22 +1,105 @@
-"""Volcano Job v1alpha1 -> the pods and objects of Volcano 1.12 to 1.16."""
+"""The pods of a Volcano Job: templates, expansion, gang, restarts, and what happens on failure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.untyped import at, integer, items, namespace, object_name, string_map, text, texts
+from ptcompile._internal.limits import limits
+from ptcompile.diagnostics import Problem
+from ptcompile.kubernetes.unstructured import (
+    at,
+    integer,
+    items,
+    mapping,
+    namespace,
+    object_name,
+    string_map,
+    text,
+    texts,
+)
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.common import podspec
-from ptcompile.operators.common.expansion import Expansion, PodView, Role, template_parts
-from ptcompile.operators.record import Request
-from ptcompile.operators.volcano.plugins import PLUGINS
-from ptcompile.operators.volcano.tasks import Change, Task, VolcanoJob
+from ptcompile.operators.volcano.plugins import PLUGINS, Change, Task, VolcanoJob
+from ptcompile.registry import templates
+from ptcompile.registry.model import Request
+from ptcompile.registry.pods import Expansion, PodView, Role, template_parts
+from ptcompile.registry.queue_systems import Shares, first
+from ptcompile.registry.templates import Template, limit_sentences, listed, pod_restart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a Volcano Job."""
+    spec = at(manifest, "spec")
+    tasks = items(spec.get("tasks"))
+    for i, task in enumerate(tasks):
+        name = _task_name(task, i)
+        yield f"{name} {pod_restart(at(task, 'template', 'spec'), 'Always')}"
+        yield from (f"{name}: {_policy(policy)}" for policy in items(task.get("policies")))
+    policies = items(spec.get("policies"))
+    yield from (f"any task: {_policy(policy)}" for policy in policies)
+    failing = {"PodFailed", "*"}
+    lists = [policies, *(items(task.get("policies")) for task in tasks)]
+    if not any(failing & set(_events(policy)) or policy.get("exitCode") for one in lists for policy in one):
+        yield "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"
+    elif tasks and all(text(at(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks):
+        yield "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails"
+    yield from _evicted_alone(tasks, policies)
+    if spec.get("minSuccess") is not None:
+        yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
+    most = integer(spec.get("maxRetry"), 3) or 3
+    yield f"maxRetry {most}: " + (
+        "restarts are unlimited" if most == 2**31 - 1 else "the restart with that number fails the job instead"
+    )
+    if spec.get("ttlSecondsAfterFinished") is not None:
+        yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job")
+
+
+def _task_name(task: Json, i: int) -> str:
+    return text(task.get("name")) or f"default{i}"
+
+
+def _evicted_alone(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[str]:
+    """The tasks that neither their own policies nor the job's restart when a node goes."""
+    alone = [
+        _task_name(task, i)
+        for i, task in enumerate(tasks)
+        if not any({"PodEvicted", "*"} & set(_events(one)) for one in (*items(task.get("policies")), *policies))
+    ]
+    if alone:
+        where = "" if len(alone) == len(tasks) else f"{', '.join(alone)}: "
+        yield f"{where}no policy for PodEvicted: only the pod of a lost node is recreated, and it is not counted"
+
+
+def _events(policy: Json) -> list[str]:
+    return [*filter(None, [text(policy.get("event"))]), *texts(policy.get("events"))]
+
+
+def _policy(policy: Json) -> str:
+    on = " or ".join(_events(policy)) or f"exit code {policy.get('exitCode')}"
+    after = f" after {text(policy.get('timeout'))}" if policy.get("timeout") else ""
+    return f"{on} -> {text(policy.get('action')) or 'nothing'}{after}"
+
+
+def counted(group: Json, roles: tuple[Role, ...]) -> Shares:
+    """Every task's least, then filled up; the first pods only where the job asks for fewer than the tasks do."""
+    least = {str(name): integer(n) for name, n in mapping(group.get("minTaskMember")).items()}
+    limit = integer(group.get("minMember"))
+    if limit < sum(least.values()):
+        return first(limit, roles)
+    left = limit - sum(least.values())
+    out: Shares = []
+    for role in roles:
+        wanted = min(role.count, least.get(text(role.name), 0))
+        more = min(left, role.count - wanted)
+        out.append((role, wanted + more))
+        left -= more
+    return out
+
 
 _UID = "<uid>"
 _PREFIX = "volcano.sh/"
@@ -100,8 +183,10 @@ def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
     names = {claim: f"{job}-<random{i}>" for i, claim in enumerate(claims)}
     sources = [{"name": names[c], "persistentVolumeClaim": {"claimName": c}} for c in claims]
     mounts = [{"name": names[c], "mountPath": path} for c, path in claims.items()]
-    with_sources = podspec.with_items(spec, "volumes", sources)
-    return podspec.with_containers(with_sources, lambda c: podspec.with_items(c, "volumeMounts", mounts), init=False)
+    with_sources = templates.with_items(spec, "volumes", sources)
+    return templates.with_containers(
+        with_sources, lambda c: templates.with_items(c, "volumeMounts", mounts), init=False
+    )
 
 
 def _role(job: VolcanoJob, task: Task, base: Json, changes: Sequence[Change], given: Mapping[str, str]) -> Role:
@@ -121,7 +206,7 @@ def _role(job: VolcanoJob, task: Task, base: Json, changes: Sequence[Change], gi
             namespace=job.namespace,
             hostname=hostname,
             subdomain=subdomain,
-            dns=podspec.fqdn(hostname or name, subdomain, job.namespace) if answered else None,
+            dns=templates.fqdn(hostname or name, subdomain, job.namespace) if answered else None,
             labels={**labels, f"{_PREFIX}task-index": str(index), **_partition(task, index)},
             annotations={**annotations, f"{_PREFIX}task-index": str(index), **extra},
             spec=spec,
@@ -181,3 +266,34 @@ def _pod_group(job: VolcanoJob) -> Json:
         "queue": job.queue,
         "priorityClassName": text(job.spec.get("priorityClassName")),
     }
+
+
+_AGAIN = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
+
+
+def recreated(manifest: Json, template: Template) -> bool:
+    """Whether a lost pod of a task is recreated."""
+    spec = at(manifest, "spec")
+    parts = (spec, *items(spec.get("tasks")))
+    policies = [one for part in parts for one in items(part.get("policies"))]
+    return (
+        any(one.get("action") in _AGAIN for one in policies)
+        or at(template.template, "spec").get("restartPolicy") == "OnFailure"
+    )
+
+
+def of(manifest: Json) -> Iterator[Template]:
+    """The templates of the tasks; a task without a name is called `default` and its index."""
+    for i, task in listed(at(manifest, "spec").get("tasks")):
+        name = text(task.get("name")) or f"default{i}"
+        yield Template(("spec", "tasks", i, "template"), task.get("template"), name, integer(task.get("replicas")))
+
+
+def too_wide(manifest: Json) -> Problem | None:
+    """The finding that the pods would name each other in too many ways: the square of the tasks is written out."""
+    tasks, most = at(manifest, "spec").get("tasks"), limits().roles
+    if not (isinstance(tasks, list) and len(tasks) > most and "svc" in at(manifest, "spec", "plugins")):
+        return None
+    message = f"spec.tasks: more than {most} tasks whose pods are told the hosts of all: its pods are not simulated"
+    help = "merge tasks that are alike, or remove the plugin svc"
+    return Problem("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")

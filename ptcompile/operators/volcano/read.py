@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import at, items, text
-from ptcompile.operators.common.read import (
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, items, text
+from ptcompile.registry.reading import (
     MAIN,
     Pods,
     Read,
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 """The pytorch plugin's flags with its defaults."""

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators.pods import Expansion, expand
-from ptcompile.simulation.kubelet import environment, expand_vars
-from ptcompile.validate import validate
-from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.apiserver import validate
+from ptcompile.registry.pods import Expansion
+from ptcompile.registry.table import expand
+from ptcompile.simulator.kubelet import environment, expand_vars
+from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest, text
 

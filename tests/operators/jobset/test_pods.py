@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.pods import expand
+from ptcompile.registry.table import expand
 from tests.operators.making import Json, container, env, jobset, pods, replicated, template
 
 P = "jobset.sigs.k8s.io/"

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.operators.mpijob.pods import expand
-from ptcompile.operators.record import Request
+from ptcompile.registry.model import Request
 
 Json = dict[str, Any]
 

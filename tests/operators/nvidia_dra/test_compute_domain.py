@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.documents.emit import emit_all
+from ptcompile.source.emitter import emit_all
 
 Json = dict[str, Any]
 

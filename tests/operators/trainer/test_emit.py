@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.findings.diagnostics import Problem
-from ptcompile.operators.trainer.older_releases import today
-from ptcompile.validate import validate
+from ptcompile.apiserver import validate
+from ptcompile.diagnostics import Problem
+from ptcompile.operators.trainer.patches import today
 from tests import making
 from tests.making import compiled, smallest
 from tests.operators.trainer.trainjobs import (

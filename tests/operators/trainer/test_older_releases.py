@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.operators.trainer.older_releases import today, written
+from ptcompile.diagnostics import Path
+from ptcompile.operators.trainer.patches import today, written
 
 POD: dict[str, Any] = {"nodeSelector": {"a": "b"}}
 TARGETS = [{"name": "node"}, {"name": "launcher"}]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.pods import expand
+from ptcompile.registry.table import expand
 from tests.operators.making import Json, container, env, node, pods, ports, replicated, runtime, trainjob
 
 

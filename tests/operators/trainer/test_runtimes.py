@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.untyped import at
+from ptcompile.kubernetes.unstructured import at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.runtimes import BUILTIN, EXAMPLES
 from tests import recorded

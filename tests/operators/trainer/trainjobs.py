@@ -6,13 +6,15 @@ from typing import Any
 
 import yaml
 
-from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.job.model import Context
-from ptcompile.operators.pods import PodView, expand
-from ptcompile.operators.targets import target_named
-from ptcompile.passes import run
-from ptcompile.simulation.kubelet import environment
-from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.compiler.passes import run
+from ptcompile.ir.job import Context
+from ptcompile.registry.pods import PodView
+from ptcompile.registry.table import expand
+from ptcompile.registry.targets import target_named
+from ptcompile.simulator.kubelet import environment
+from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER, compiled, smallest
 
@@ -29,7 +31,7 @@ def release(trainer: str, **spec: Any) -> ClusterProfile:
 
 def both(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train") -> tuple[Json, ...]:
     """The manifests as the target writes them, whatever a validator says of them."""
-    spec, problems = read_spec(yaml.safe_load(smallest(body, name)))
+    spec, problems = decode_spec(yaml.safe_load(smallest(body, name)))
     assert spec is not None, problems
     target = target_named("trainjob")
     job = run(lower(spec, cluster), Context(cluster, target))

@@ -10,7 +10,7 @@ from typing import Any
 
 import ptcompile
 from ptcompile.rehearsal import Rehearsal, to_dict
-from ptcompile.rehearsal.grounds import torch_and_launchers
+from ptcompile.rehearsal.backends import torch_and_launchers
 from tests.recorded.torchrun.cases import CASES, Case, profile
 
 FOLDER = Path(__file__).parent

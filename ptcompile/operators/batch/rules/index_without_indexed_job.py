@@ -38,10 +38,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import at, integer, text
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Container, Subject
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.unstructured import at, integer, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container
 
 _VARIABLE = "JOB_COMPLETION_INDEX"
 _FIELD = "batch.kubernetes.io/job-completion-index"

@@ -43,14 +43,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.untyped import at, integer, text
-from ptcompile.linting.neighbours import labels_of
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import count
-from ptcompile.operators.common.job_labels import job_labels
+from ptcompile.kubernetes.unstructured import at, integer, text
+from ptcompile.linter.references import labels_of
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import count
+from ptcompile.registry.templates import job_labels
 
 _POD = ("spec", "template", "spec")
 

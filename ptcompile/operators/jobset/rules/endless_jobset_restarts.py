@@ -46,11 +46,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import at, items
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.jobset.rules.failure_rules import unconditional
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at, items
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.jobset.rules.reading import unconditional
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -43,12 +43,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import at, integer, mapping
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at, integer, mapping
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.jobset.rules.reading import child, child_path, jobs, least, name_of
-from ptcompile.simulation.rendezvous import Rendezvous
+from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -1,15 +1,23 @@
-"""What rules read of a JobSet: its replicatedJobs, the Jobs and pods of each, and who waits for whom."""
+"""How the rules read a JobSet."""
 
 from __future__ import annotations
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import at, integer, items, text
-from ptcompile.linting.subject import Subject
-from ptcompile.simulation.rendezvous import Rendezvous
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, integer, items, text
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_CONDITIONS = ("onJobFailureReasons", "onJobFailureMessagePatterns", "targetReplicatedJobs")
+
+
+def unconditional(rule: Json) -> bool:
+    """Whether it answers to every failure (JobSet 0.12: an empty list is no condition)."""
+    return not any(rule.get(condition) for condition in _CONDITIONS)
 
 
 def jobs(subject: Subject) -> list[tuple[int, Json]]:

@@ -41,10 +41,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import at, items, text
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.jobset.rules.failure_rules import unconditional
+from ptcompile.kubernetes.unstructured import at, items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.jobset.rules.reading import unconditional
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -51,10 +51,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linting.rule import Found, Rule
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.kueue.asked import job_shortage
-from ptcompile.operators.kueue.marks import QUEUE, queue
+from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.queues import QUEUE, queue
+from ptcompile.operators.kueue.rules.reading import job_shortage
 
 
 def _check(subject: Subject) -> Iterator[Found]:

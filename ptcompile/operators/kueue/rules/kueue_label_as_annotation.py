@@ -34,11 +34,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.kueue.marks import LABELS
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.queues import LABELS
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -50,12 +50,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.names import suggest
-from ptcompile.kubernetes.untyped import at, namespace
-from ptcompile.linting.rule import Found, Rule
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.kueue.asked import queues_of
-from ptcompile.operators.kueue.marks import QUEUE, queue
+from ptcompile._internal.spelling import suggest
+from ptcompile.kubernetes.unstructured import at, namespace
+from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.queues import QUEUE, queue
+from ptcompile.operators.kueue.rules.reading import queues_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:

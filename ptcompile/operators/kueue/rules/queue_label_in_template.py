@@ -36,11 +36,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import at, string_map, text
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.kueue.marks import QUEUE, queue
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at, string_map, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.queues import QUEUE, queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:

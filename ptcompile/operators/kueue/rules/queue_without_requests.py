@@ -35,16 +35,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import at, items, texts
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.kueue.marks import queue
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, items, texts
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.kueue.queues import queue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.untyped import Json
-    from ptcompile.operators.pods import Role
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.pods import Role
 
 
 CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))

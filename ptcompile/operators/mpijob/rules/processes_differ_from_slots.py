@@ -44,10 +44,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ptcompile.kubernetes.untyped import integer
-from ptcompile.kubernetes.wrappers import base
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject, Word
+from ptcompile.kubernetes.commands import base
+from ptcompile.kubernetes.unstructured import integer
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Word
 
 _COUNT = ("-np", "-n", "--np", "-c")
 

@@ -45,11 +45,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import integer, items, kind_of
-from ptcompile.linting.claims import channel_template
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.pods import RUNS_PODS
+from ptcompile.kubernetes.unstructured import integer, items, kind_of
+from ptcompile.linter.devices import channel_template
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.registry.table import RUNS_PODS
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -65,7 +65,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _claiming(subject: Subject, template: str) -> int:
     """The pods of the stream that claim a channel by this template, in the domain's namespace."""
-    from ptcompile.simulation import simulate
+    from ptcompile.simulator.world import simulate
 
     workloads = [one for one in subject.neighbours if kind_of(one) in RUNS_PODS]
     jobs = simulate(workloads, versions=subject.versions, others=subject.stream.deciding).jobs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linting.common_words import TORCHRUN, VENDORS
+from ptcompile.linter.needs import TORCHRUN, VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

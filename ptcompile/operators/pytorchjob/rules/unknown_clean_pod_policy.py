@@ -37,11 +37,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
 _WORDS = ("None", "Running", "All")
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     policy = at(subject.spec, "runPolicy").get("cleanPodPolicy")
     if not isinstance(policy, str) or policy in _WORDS:
         return
-    meant = names.suggest(policy, _WORDS)
+    meant = suggest(policy, _WORDS)
     fix = Fix(f"write {meant}", (Edit("set", _PATH, meant),), safe=meant.lower() == policy.lower()) if meant else None
     yield found_at(
         _PATH,

@@ -46,10 +46,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import Trainer, count
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 

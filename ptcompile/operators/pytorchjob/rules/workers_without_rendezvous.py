@@ -36,10 +36,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import count
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import count
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 

@@ -46,12 +46,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import Trainer, count
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
 
 _NPROC = ("spec", "nprocPerNode")
 

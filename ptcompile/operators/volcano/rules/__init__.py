@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linting.common_words import VENDORS
+from ptcompile.linter.needs import VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

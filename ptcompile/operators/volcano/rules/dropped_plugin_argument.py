@@ -43,14 +43,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes import names
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.kubernetes.unstructured import integer
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.volcano.admission import PLUGINS
 from ptcompile.operators.volcano.rules.reading import flag, flags_of, pytorch_tasks, volcano
-from ptcompile.operators.volcano.webhook import PLUGINS
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -83,7 +83,7 @@ def _no_port(subject: Subject, plugin: str) -> bool:
 def _mended(argument: str, known: dict[str, Value]) -> str | None:
     """The argument as it was most likely meant, if the plugin can read that."""
     name, _, value = argument.strip().lstrip("-").replace(" ", "=", 1).partition("=")
-    meant = names.suggest(name, known)
+    meant = suggest(name, known)
     if meant is None:
         return None
     mended = f"--{meant}={value.strip()}" if value.strip() else f"--{meant}"

@@ -36,12 +36,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes import names
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.volcano.admission import ACTIONS
 from ptcompile.operators.volcano.rules.reading import policies
-from ptcompile.operators.volcano.webhook_policies import ACTIONS
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if policy.data.get("exitCode") is None or policy.events or policy.action in ACTIONS:
             continue
         path = (*policy.path, "action")
-        meant = names.suggest(policy.action, ACTIONS) if policy.action else None
+        meant = suggest(policy.action, ACTIONS) if policy.action else None
         yield found_at(
             path,
             f"{policy.action or 'no action'} is not a Volcano action: nothing happens on exit code "

@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix
+from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flags_of, volcano, with_argument
 
 

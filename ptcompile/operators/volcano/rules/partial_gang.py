@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import integer
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned
 
 

@@ -38,11 +38,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix
-from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Fix
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, volcano, with_argument
 
 
@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     path = ("spec", "plugins", "pytorch")
     wanted, known = flag(subject, "pytorch", "master"), [task.name for task in volcano(subject).tasks]
     single = [task.name for task in volcano(subject).tasks if task.replicas == 1]
-    meant = names.suggest(text(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
+    meant = suggest(text(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
     yield found_at(
         path,
         f"no task is named {wanted!r} (there is {', '.join(known[:5]) or 'no task'}): the plugin "

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Path
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Edit, Path
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.untyped import at, items, text, texts
+from ptcompile.kubernetes.unstructured import at, items, text, texts
 from ptcompile.kubernetes.versions import Version
-from ptcompile.linting.subject import Subject
-from ptcompile.operators.record import Request
-from ptcompile.operators.volcano.plugin_pytorch import FLAGS as PYTORCH
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH
+from ptcompile.operators.volcano.plugins import Task, VolcanoJob
 from ptcompile.operators.volcano.pods import read
-from ptcompile.operators.volcano.tasks import Task, VolcanoJob
-from ptcompile.typed import NamedTuple
+from ptcompile.registry.model import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 QUEUE_KEYS: Final = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
 """What names the queue of a bare pod, or is written by Volcano itself."""

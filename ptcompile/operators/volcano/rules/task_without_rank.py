@@ -40,12 +40,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix
-from ptcompile.kubernetes.untyped import items
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.diagnostics import Fix
+from ptcompile.kubernetes.unstructured import items
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.operators.volcano.plugins import Task
 from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, with_argument
-from ptcompile.operators.volcano.tasks import Task
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -40,11 +40,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix
-from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.rules.reading import volcano
 
 
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if word in ("", "any", "all"):
             continue
         path = ("spec", "tasks", i, "dependsOn", "iteration")
-        meant = names.suggest(word, ("any", "all"))
+        meant = suggest(word, ("any", "all"))
         yield found_at(
             path,
             f"{word} is treated as all: {task.name} waits for each task that it names",

@@ -47,10 +47,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix
-from ptcompile.kubernetes.untyped import mapping
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.diagnostics import Fix
+from ptcompile.kubernetes.unstructured import mapping
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, volcano, with_argument
 
 

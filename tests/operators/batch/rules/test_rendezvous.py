@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.linting.asking import Json, fires, found
+from tests.linter.asking import Json, fires, found
 
 STATIC = ["--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=train-0.train"]
 C10D = ["--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:29400"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linting.manifests import found, jobset, paths, replicated
+from tests.linter.manifests import found, jobset, paths, replicated
 
 
 def rule(action: str, **conditions: Any) -> dict[str, Any]:

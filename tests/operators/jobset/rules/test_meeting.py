@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linting.manifests import found, jobset, paths, replicated, template, torchrun
+from tests.linter.manifests import found, jobset, paths, replicated, template, torchrun
 
 PAIR = template(command=torchrun(2))
 ALONE = template(command=["python", "train.py"])

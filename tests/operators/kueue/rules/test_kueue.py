@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.linting import run
-from tests.linting.launch.making import jobset, names, pod, pytorchjob, role
+from ptcompile.linter import run
+from tests.linter.rules.launch.making import jobset, names, pod, pytorchjob, role
 
 Json = dict[str, Any]
 K = "kueue.x-k8s.io/"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.linting import run
-from tests.linting.launch.making import names, pytorchjob
+from ptcompile.linter import run
+from tests.linter.rules.launch.making import names, pytorchjob
 
 Json = dict[str, Any]
 RUN = ["torchrun", "t.py"]

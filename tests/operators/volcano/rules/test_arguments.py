@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linting import run
-from tests.linting.manifests import found, paths, task, template, volcano
+from ptcompile.linter import run
+from tests.linter.manifests import found, paths, task, template, volcano
 
 FAILED = [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
 

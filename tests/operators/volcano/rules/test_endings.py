@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linting.manifests import found, paths, task, template, volcano
+from tests.linter.manifests import found, paths, task, template, volcano
 
 DONE = {"event": "TaskCompleted", "action": "CompleteJob"}
 FAILED = {"event": "PodFailed", "action": "RestartJob"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linting.manifests import found, task, template, torchrun, volcano
+from tests.linter.manifests import found, task, template, torchrun, volcano
 
 
 @pytest.mark.parametrize(

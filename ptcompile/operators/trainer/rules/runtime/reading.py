@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.subject import Subject
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 JOBSET: Final[Path] = ("spec", "template", "spec")
 """Where the JobSet's spec stands."""

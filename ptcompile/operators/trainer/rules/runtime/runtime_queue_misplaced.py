@@ -46,14 +46,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import at, string_map
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.unstructured import at, string_map
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.untyped import Json
+    from ptcompile.kubernetes.unstructured import Json
 
 _KEY = "scheduling.volcano.sh/queue-name"
 _HOME: Path = ("spec", "template", "metadata", "annotations", _KEY)

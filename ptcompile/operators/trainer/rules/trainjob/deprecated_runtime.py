@@ -47,9 +47,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import at, string_map
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.kubernetes.unstructured import at, string_map
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 

@@ -27,9 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:

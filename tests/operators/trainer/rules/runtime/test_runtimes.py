@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ptcompile.operators.trainer.runtimes import BUILTIN
-from tests.linting.asking import of_families
-from tests.linting.manifests import TRAINER, found, runtime, template
+from tests.linter.asking import of_families
+from tests.linter.manifests import TRAINER, found, runtime, template
 
 
 def changed(**jobset: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from tests.linting.manifests import found, paths, runtime, template, trainjob
+from tests.linter.manifests import found, paths, runtime, template, trainjob
 
 GPUS = template(container={"resources": {"limits": {"nvidia.com/gpu": 8}}})
 

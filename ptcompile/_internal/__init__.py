@@ -1,0 +1,1 @@
+"""Parts that every package may use and no user sees."""

@@ -1,0 +1,124 @@
+"""Reading files: regular ones, never more than the limit, and only inside their tree unless a user named them.
+
+Every file that ptcompile reads for a user goes through `read` (the user named it) or `read_found` (it lay in a folder).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+
+from ptcompile._internal.limits import limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_DEVICES: Final = "/dev/"
+_PIECE: Final = 1 << 20
+"""Bytes read at once from a file that is larger than its reported size."""
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+"""O_NONBLOCK: opening a pipe without a writer would wait for one."""
+
+
+def read(path: str | os.PathLike[str], most: int | None = None) -> bytes:
+    """Return the bytes of a regular file: at most one more than `most`, by default the limit for one file.
+
+    Raises OSError for anything that is not a regular file. The caller reports a file that is too large.
+    """
+    most = (limits().characters if most is None else most) + 1
+    with open(os.open(path, _FLAGS), "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("not a regular file")
+        content = file.read(min(status.st_size + 1, most))  # read() allocates what it is asked for
+        if content is None:  # such as /proc/kmsg, which calls itself a regular file
+            raise OSError("not a regular file")
+        while len(content) < most and (more := file.read(min(most - len(content), _PIECE))):
+            content += more
+        return content
+
+
+def read_found(path: str, most: int | None = None) -> bytes:
+    """Return the bytes of a file that was found, not named, as `read` does. Raises OSError for links out too."""
+    os.lstat(path)  # most files that are looked for do not exist
+    if tree := leads_out(path):
+        raise OSError(0, f"a link that leads out of {tree}")
+    return read(path, most)
+
+
+def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each folder with the names of its folders and files, as os.walk does.
+
+    Folders that are links are not entered. Before Python 3.12, os.walk recurses and fails for a thousand folders.
+    """
+    pending = [top]
+    while pending:
+        folder = pending.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = [(entry.name, _is_folder(entry), entry.is_symlink()) for entry in entries]
+        except OSError:
+            continue
+        links = {name for name, _, is_link in found if is_link}
+        inner = [name for name, is_folder, _ in found if is_folder]
+        yield folder, inner, [name for name, is_folder, _ in found if not is_folder]
+        pending += [os.path.join(folder, name) for name in reversed(inner) if name not in links]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def root_of(folder: str) -> str | None:
+    """Return the root of the repository that contains a folder, by its name and not by its links; None outside."""
+    folder = os.path.abspath(folder)
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def inside(path: str, folder: str) -> bool:
+    """Return whether a path, with all links followed, lies in a folder."""
+    top = os.path.realpath(folder)
+    return os.path.realpath(path).startswith(os.path.join(top, ""))
+
+
+def leads_out(path: str) -> str | None:
+    """Return the tree that a path lies in by name and leaves by a link; None if it leaves none.
+
+    The tree is the repository or, outside of one, the path's own folder.
+    """
+    if os.path.abspath(path).startswith(_DEVICES):
+        return None
+    folder = os.path.dirname(os.path.abspath(path))
+    root = root_of(folder)
+    if root is None:
+        return folder if os.path.islink(path) and not inside(path, folder) else None
+    return None if inside(path, root) else root
+
+
+def places() -> Callable[[str], tuple[str, str | None]]:
+    """Return a function from a file to its place with all links followed, and the tree it leads out of, or None.
+
+    Each folder is examined once, for its first file; a file that is a link is examined itself.
+    """
+    folders: dict[str, tuple[str, str | None]] = {}
+
+    def place(path: str) -> tuple[str, str | None]:
+        if os.path.islink(path):
+            return os.path.realpath(path), leads_out(path)
+        folder, name = os.path.split(path)
+        found = folders.get(folder)
+        if found is None:
+            found = folders[folder] = os.path.realpath(folder), leads_out(path)
+        return os.path.join(found[0], name), found[1]
+
+    return place

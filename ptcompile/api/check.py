@@ -1,0 +1,104 @@
+"""The verb `check` as a function: whether committed manifests are what the specs say."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.differ.normal import hidden
+from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.registry.table import RUNS_PODS
+from ptcompile.source import documents as source
+from ptcompile.source import streams
+from ptcompile.source.emitter import emit_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NOWHERE = "/dev/null"
+
+
+class Checked(NamedTuple):
+    """What is not as it would be written: each file with what is wrong with it, and a patch that makes all current."""
+
+    found: tuple[tuple[str, str], ...]
+    """`stale`, `missing` or `orphaned`, and the file's name."""
+    patch: str
+    """A unified diff. Where a secret is on either side of a file, both are shown with secrets hidden."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is current."""
+        return not self.found
+
+
+def check(
+    wanted: Mapping[str, str], committed: Mapping[str, bytes | None], beside: Mapping[str, bytes] | None = None
+) -> Checked:
+    """Compare files with what would be written to them; no file is read.
+
+    `wanted` has the texts by file name, such as `{"job.yaml": result.yaml()}`, `committed` what is in these files (None
+    or absent where there is no file). Of the files `beside` them, those are orphaned that ptcompile could have written,
+    jobs byte for byte in its own layout.
+    """
+    found: list[tuple[str, str]] = []
+    patch = ""
+    for path, text in sorted(wanted.items()):
+        content = committed.get(path)
+        if content is None:
+            found.append(("missing", path))
+            patch += _patch(path, None, text)
+        elif content != text.encode():
+            found.append(("stale", path))
+            patch += _patch(path, content.decode("utf-8", errors="replace"), text)
+    for path, content in sorted((beside or {}).items()):
+        text = content.decode("utf-8", errors="replace")
+        if path not in wanted and _is_ours(text):
+            found.append(("orphaned", path))
+            patch += _patch(path, text, None)
+    return Checked(tuple(found), patch)
+
+
+def _patch(path: str, before: str | None, after: str | None) -> str:
+    """A unified diff. Where a secret is on either side, of both with secrets hidden."""
+    shown, note = (before or "", after or ""), ""
+    manifests = [None if text is None else _objects(text) for text in (before, after)]
+    if before is not None and manifests[0] is None:
+        return (
+            f"--- {path}\n+++ {path}\n# the existing file is not YAML that ptcompile can read: its lines are not "
+            "shown\n"
+        )
+    if any(hidden(one) != one for side in manifests for one in side or ()):
+        old, new = (emit_all([hidden(one) for one in side or ()]) for side in manifests)
+        shown = (old, new)
+        note = (
+            "# secrets are hidden; layout and comments are omitted" + ("; nothing else differs" * (old == new)) + "\n"
+        )
+    names = (_NOWHERE if before is None else path, _NOWHERE if after is None else path)
+    return note + "".join(_lines(shown, names))
+
+
+def _lines(texts: tuple[str, str], names: tuple[str, str]) -> Iterator[str]:
+    old, new = (text.splitlines(keepends=True) for text in texts)
+    for line in difflib.unified_diff(old, new, *names):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _objects(text: str) -> list[dict[str, Any]] | None:
+    """The objects of a file, the items of Lists among them; None where it cannot be read."""
+    read = source.read(text)
+    if read.problems:
+        return None
+    return [dict(one) for document in read.documents for _, one in streams.objects(document.data)]
+
+
+def _is_ours(text: str) -> bool:
+    """Whether ptcompile would write these objects, a job among them, byte for byte like this."""
+    objects = _objects(text)
+    if not objects or not any(kind_of(one) in RUNS_PODS for one in objects):
+        return False
+    whole = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
+    return text in (emit_all(objects), json.dumps(whole, indent=2) + "\n")

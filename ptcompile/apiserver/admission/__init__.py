@@ -1,0 +1,1 @@
+"""Admission plugins: what refuses an object that is valid by itself."""

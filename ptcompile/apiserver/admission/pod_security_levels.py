@@ -1,0 +1,364 @@
+"""What the Pod Security levels baseline and restricted forbid.
+
+Loaded only where a level is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    Json = Mapping[str, Any]
+
+
+CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+
+
+class Violation(NamedTuple):
+    """One thing that a level forbids: where in the pod, and the server's words."""
+
+    path: Path
+    reason: str
+    detail: str
+    help: str
+
+
+class Pod(NamedTuple):
+    """One pod under check."""
+
+    spec: Json
+    meta: Json
+    minor: int
+    """Of the Kubernetes version whose checks are asked."""
+
+    def containers(self) -> Iterator[tuple[Path, str, Json]]:
+        """Path, name and container of each kind."""
+        for key in CONTAINERS:
+            listed = self.spec.get(key)
+            for index, one in enumerate(listed if isinstance(listed, list) else ()):
+                if isinstance(one, Mapping):
+                    yield ("spec", key, index), str(one.get("name")), one
+
+    def contexts(self) -> Iterator[tuple[Path, str, Json]]:
+        """The security context of the pod, and of each container: path, who has it, and the context."""
+        yield ("spec", "securityContext"), "pod", mapping(self.spec.get("securityContext"))
+        for path, name, container in self.containers():
+            context = mapping(container.get("securityContext"))
+            yield (*path, "securityContext"), f'container "{name}"', context
+
+    def is_windows(self) -> bool:
+        """Whether the pod says that it is one of Windows."""
+        return mapping(self.spec.get("os")).get("name") == "windows"
+
+
+Check = Callable[[Pod], Iterator[Violation]]
+
+
+def items(value: Any) -> list[Any]:
+    """A value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+_APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+_CAPABILITIES: Final = frozenset(
+    {
+        "AUDIT_WRITE",
+        "CHOWN",
+        "DAC_OVERRIDE",
+        "FOWNER",
+        "FSETID",
+        "KILL",
+        "MKNOD",
+        "NET_BIND_SERVICE",
+        "SETFCAP",
+        "SETGID",
+        "SETPCAP",
+        "SETUID",
+        "SYS_CHROOT",
+    }
+)
+_SYSCTLS: Final = {
+    "kernel.shm_rmid_forced": 0,
+    "net.ipv4.ip_local_port_range": 0,
+    "net.ipv4.ip_unprivileged_port_start": 0,
+    "net.ipv4.ping_group_range": 0,
+    "net.ipv4.tcp_syncookies": 0,
+    "net.ipv4.ip_local_reserved_ports": 27,
+    "net.ipv4.tcp_fin_timeout": 29,
+    "net.ipv4.tcp_keepalive_intvl": 29,
+    "net.ipv4.tcp_keepalive_probes": 29,
+    "net.ipv4.tcp_keepalive_time": 29,
+    "net.ipv4.tcp_rmem": 32,
+    "net.ipv4.tcp_wmem": 32,
+}
+"""Harmless ones, and the minor version that knows them so."""
+
+_SE_LINUX: Final = ("", "container_init_t", "container_kvm_t", "container_t")
+_PROFILES: Final = ("Localhost", "RuntimeDefault")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS: Final = ("postStart", "preStop")
+
+
+def _app_armor(pod: Pod) -> Iterator[Violation]:
+    reason, help = "forbidden AppArmor profile", "use RuntimeDefault, or remove it"
+    for path, who, context in pod.contexts():
+        kind = mapping(context.get("appArmorProfile")).get("type")
+        if isinstance(kind, str) and kind not in _PROFILES:
+            detail = f'{who} must not set AppArmor profile type to "{kind}"'
+            yield Violation((*path, "appArmorProfile", "type"), reason, detail, help)
+    for key, value in mapping(pod.meta.get("annotations")).items():
+        allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
+        if str(key).startswith(_APP_ARMOR) and not allowed:
+            yield Violation(("metadata", "annotations", key), reason, f'annotation "{key}={value}"', help)
+
+
+def _capabilities(pod: Pod) -> Iterator[Violation]:
+    for path, who, context in pod.contexts():
+        added = items(mapping(context.get("capabilities")).get("add"))
+        for index, name in enumerate(added):
+            if isinstance(name, str) and name not in _CAPABILITIES:
+                detail = f'{who} must not include "{name}" in securityContext.capabilities.add'
+                help = "remove it; RDMA needs IPC_LOCK, and so a namespace of the level privileged"
+                yield Violation((*path, "capabilities", "add", index), "non-default capabilities", detail, help)
+
+
+def _host_namespaces(pod: Pod) -> Iterator[Violation]:
+    for name in ("hostNetwork", "hostPID", "hostIPC"):
+        if pod.spec.get(name) is True:
+            yield Violation(("spec", name), "host namespaces", f"{name}=true", "remove it, or use another namespace")
+
+
+def _host_paths(pod: Pod) -> Iterator[Violation]:
+    for index, volume in enumerate(items(pod.spec.get("volumes"))):
+        if mapping(volume).get("hostPath") is not None:
+            detail = f'volume "{volume.get("name")}"'
+            help = "use an emptyDir, or a PersistentVolumeClaim"
+            yield Violation(("spec", "volumes", index, "hostPath"), "hostPath volumes", detail, help)
+
+
+def _host_ports(pod: Pod) -> Iterator[Violation]:
+    for path, name, container in pod.containers():
+        for index, port in enumerate(items(container.get("ports"))):
+            number: Any = mapping(port).get("hostPort")
+            if number:
+                detail = f'container "{name}" uses hostPort {number}'
+                yield Violation((*path, "ports", index, "hostPort"), "hostPort", detail, "remove it")
+
+
+def _hosts(pod: Pod) -> Iterator[Violation]:
+    if pod.minor < 34:
+        return
+    for path, name, container in pod.containers():
+        handlers: list[tuple[Path, Json]] = [((probe,), mapping(container.get(probe))) for probe in _PROBES]
+        lifecycle = mapping(container.get("lifecycle"))
+        handlers += [(("lifecycle", hook), mapping(lifecycle.get(hook))) for hook in _HOOKS]
+        for steps, handler in handlers:
+            for kind in ("httpGet", "tcpSocket"):
+                host = mapping(handler.get(kind)).get("host")
+                if host:
+                    detail = f'container "{name}" uses probe or lifecycle host "{host}"'
+                    where = (*path, *steps, kind, "host")
+                    yield Violation(where, "probe or lifecycle host", detail, "remove it: it is the pod's address")
+
+
+def _privileged(pod: Pod) -> Iterator[Violation]:
+    for path, who, context in pod.contexts():
+        if context.get("privileged") is True:
+            detail = f"{who} must not set securityContext.privileged=true"
+            yield Violation((*path, "privileged"), "privileged", detail, "remove it")
+
+
+def proc_mount(pod: Pod, *, always: bool = False) -> Iterator[Violation]:
+    """`procMount` other than Default; since 1.35 any is fine to baseline in a pod with users of its own."""
+    if pod.minor >= 35 and pod.spec.get("hostUsers") is False and not always:
+        return
+    for path, who, context in pod.contexts():
+        value = context.get("procMount")
+        if isinstance(value, str) and value != "Default":
+            detail = f'{who} must not set securityContext.procMount to "{value}"'
+            yield Violation((*path, "procMount"), "procMount", detail, "remove it")
+
+
+def _se_linux(pod: Pod) -> Iterator[Violation]:
+    known = (*_SE_LINUX, "container_engine_t") if pod.minor >= 31 else _SE_LINUX
+    for path, who, context in pod.contexts():
+        options = mapping(context.get("seLinuxOptions"))
+        kind = options.get("type")
+        details = [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in known else []
+        details += [(name, f"{name} may not be set") for name in ("user", "role") if options.get(name)]
+        for name, detail in details:
+            said = f"{who} set forbidden securityContext.seLinuxOptions: {detail}"
+            yield Violation((*path, "seLinuxOptions", name), "seLinuxOptions", said, "remove it")
+
+
+def _seccomp(pod: Pod) -> Iterator[Violation]:
+    for path, who, context in pod.contexts():
+        kind = mapping(context.get("seccompProfile")).get("type")
+        if isinstance(kind, str) and kind not in _PROFILES:
+            detail = f'{who} must not set securityContext.seccompProfile.type to "{kind}"'
+            yield Violation((*path, "seccompProfile", "type"), "seccompProfile", detail, "use RuntimeDefault")
+
+
+def _sysctls(pod: Pod) -> Iterator[Violation]:
+    context = mapping(pod.spec.get("securityContext"))
+    for index, sysctl in enumerate(items(context.get("sysctls"))):
+        name = mapping(sysctl).get("name")
+        if isinstance(name, str) and pod.minor < _SYSCTLS.get(name, 10**6):
+            where = ("spec", "securityContext", "sysctls", index, "name")
+            yield Violation(where, "forbidden sysctls", name, "set it on the nodes")
+
+
+def _host_process(pod: Pod) -> Iterator[Violation]:
+    for path, who, context in pod.contexts():
+        if mapping(context.get("windowsOptions")).get("hostProcess") is True:
+            detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
+            yield Violation((*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it")
+
+
+BASELINE: Final[dict[str, Check]] = {
+    "appArmorProfile": _app_armor,
+    "capabilities_baseline": _capabilities,
+    "hostNamespaces": _host_namespaces,
+    "hostPathVolumes": _host_paths,
+    "hostPorts": _host_ports,
+    "hostProbesAndHostLifecycle": _hosts,
+    "privileged": _privileged,
+    "procMount": proc_mount,
+    "seLinuxOptions": _se_linux,
+    "seccompProfile_baseline": _seccomp,
+    "sysctls": _sysctls,
+    "windowsHostProcess": _host_process,
+}
+"""By the server's own names of the checks."""
+
+
+OVERRIDDEN: Final = frozenset({"capabilities_baseline", "hostPathVolumes", "procMount", "seccompProfile_baseline"})
+"""Checks of baseline in whose place stricter ones stand."""
+
+_VOLUMES: Final = frozenset(
+    {
+        "configMap",
+        "csi",
+        "downwardAPI",
+        "emptyDir",
+        "ephemeral",
+        "image",
+        "persistentVolumeClaim",
+        "projected",
+        "secret",
+    }
+)
+
+
+def _escalation(pod: Pod) -> Iterator[Violation]:
+    if pod.minor >= 25 and pod.is_windows():
+        return
+    for path, who, context in list(pod.contexts())[1:]:
+        if context.get("allowPrivilegeEscalation") is not False:
+            detail = f"{who} must set securityContext.allowPrivilegeEscalation=false"
+            help = "set securityContext.allowPrivilegeEscalation: false"
+            where = (*path, "allowPrivilegeEscalation")
+            yield Violation(where, "allowPrivilegeEscalation != false", detail, help)
+
+
+def _restricted_capabilities(pod: Pod) -> Iterator[Violation]:
+    if pod.minor < 22 or (pod.minor >= 25 and pod.is_windows()):
+        return
+    for path, who, context in list(pod.contexts())[1:]:
+        capabilities = mapping(context.get("capabilities"))
+        if "ALL" not in items(capabilities.get("drop")):
+            detail = f'{who} must set securityContext.capabilities.drop=["ALL"]'
+            help = "set securityContext.capabilities.drop: [ALL]"
+            yield Violation((*path, "capabilities", "drop"), "unrestricted capabilities", detail, help)
+        for index, name in enumerate(items(capabilities.get("add"))):
+            if isinstance(name, str) and name != "NET_BIND_SERVICE":
+                detail = f'{who} must not include "{name}" in securityContext.capabilities.add'
+                help = "remove it; RDMA needs IPC_LOCK, and so a namespace of the level privileged"
+                yield Violation((*path, "capabilities", "add", index), "unrestricted capabilities", detail, help)
+
+
+def _proc_mount(pod: Pod) -> Iterator[Violation]:
+    return proc_mount(pod, always=pod.minor >= 35)
+
+
+def _volumes(pod: Pod) -> Iterator[Violation]:
+    for index, volume in enumerate(items(pod.spec.get("volumes"))):
+        for kind, source in mapping(volume).items():
+            if kind != "name" and source is not None and kind not in _VOLUMES:
+                detail = f'volume "{volume.get("name")}" uses restricted volume type "{kind}"'
+                help = "use a PersistentVolumeClaim"
+                yield Violation(("spec", "volumes", index, kind), "restricted volume types", detail, help)
+
+
+def _non_root(pod: Pod) -> Iterator[Violation]:
+    if pod.minor >= 35 and pod.spec.get("hostUsers") is False:
+        return
+    contexts = list(pod.contexts())
+    path, _, own = contexts[0]
+    reason, help = "runAsNonRoot != true", "set securityContext.runAsNonRoot: true, and a user in the image"
+    if own.get("runAsNonRoot") is False:
+        where = (*path, "runAsNonRoot")
+        yield Violation(where, reason, "pod must not set securityContext.runAsNonRoot=false", help)
+    for place, who, context in contexts[1:]:
+        value = context.get("runAsNonRoot")
+        if value is False:
+            detail = f"{who} must not set securityContext.runAsNonRoot=false"
+            yield Violation((*place, "runAsNonRoot"), reason, detail, help)
+        elif value is not True and own.get("runAsNonRoot") is not True:
+            detail = f"pod or {who} must set securityContext.runAsNonRoot=true"
+            yield Violation((*place, "runAsNonRoot"), reason, detail, help)
+
+
+def _user(pod: Pod) -> Iterator[Violation]:
+    if pod.minor < 23 or (pod.minor >= 35 and pod.spec.get("hostUsers") is False):
+        return
+    for path, who, context in pod.contexts():
+        if context.get("runAsUser") == 0:
+            yield Violation((*path, "runAsUser"), "runAsUser=0", f"{who} must not set runAsUser=0", "use another user")
+
+
+def _restricted_seccomp(pod: Pod) -> Iterator[Violation]:
+    if pod.minor < 19 or (pod.minor >= 25 and pod.is_windows()):
+        return
+    contexts = list(pod.contexts())
+    own = mapping(contexts[0][2].get("seccompProfile")).get("type")
+    help = "set securityContext.seccompProfile.type: RuntimeDefault"
+    for index, (path, who, context) in enumerate(contexts):
+        kind = mapping(context.get("seccompProfile")).get("type")
+        where = (*path, "seccompProfile", "type")
+        if isinstance(kind, str) and kind not in _PROFILES:
+            detail = f'{who} must not set securityContext.seccompProfile.type to "{kind}"'
+            yield Violation(where, "seccompProfile", detail, help)
+        elif index and kind is None and own is None:
+            detail = f'pod or {who} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+            yield Violation(where, "seccompProfile", detail, help)
+
+
+RESTRICTED: Final[dict[str, Check]] = {
+    "allowPrivilegeEscalation": _escalation,
+    "capabilities_restricted": _restricted_capabilities,
+    "procMount_restricted": _proc_mount,
+    "restrictedVolumes": _volumes,
+    "runAsNonRoot": _non_root,
+    "runAsUser": _user,
+    "seccompProfile_restricted": _restricted_seccomp,
+}
+"""By the server's own names of the checks."""
+
+
+def violations(level: str, minor: int, spec: Json, meta: Json) -> Iterator[Violation]:
+    """What a level has against a pod."""
+    pod = Pod(spec, meta, minor)
+    for name, check in BASELINE.items():
+        if level == "baseline" or name not in OVERRIDDEN:
+            yield from check(pod)
+    if level == "restricted":
+        for check in RESTRICTED.values():
+            yield from check(pod)

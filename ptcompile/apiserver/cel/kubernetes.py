@@ -1,0 +1,391 @@
+"""The types and functions that Kubernetes adds to CEL (apiserver `pkg/cel/library`, 1.36).
+
+Quantities, URLs, IP addresses, CIDRs, semantic versions and named formats. `url`, `ip` and the like read their text;
+the other functions work on what they made of it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.apiserver.cel.values import ABSENT, CelError, Optional, spend, to_timestamp
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import Quantity, parse, valid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.cel.values import Budget
+
+    Overloads = dict[tuple[type, ...] | int, Callable[..., Any]]
+
+
+class Url(NamedTuple):
+    """A URL, split."""
+
+    scheme: str
+    host: str
+    path: str
+    query: str
+
+
+class Address(NamedTuple):
+    """An IP address."""
+
+    ip: Any
+
+
+class Cidr(NamedTuple):
+    """An IP address with a prefix length."""
+
+    ip: Any
+    bits: int
+
+
+class Semver(NamedTuple):
+    """A semantic version; `order` is compared, the build metadata is dropped."""
+
+    major: int
+    minor: int
+    patch: int
+    order: tuple[Any, ...]
+
+
+class Format(NamedTuple):
+    """A named format."""
+
+    name: str
+
+
+# quantities
+
+
+def _quantity(_budget: Budget, text: str) -> Quantity:
+    amount = parse(text)
+    if amount is None:
+        raise CelError(f"quantity parse error during conversion from string: {text[:60]}")
+    return amount
+
+
+def _as_integer(_budget: Budget, amount: Quantity) -> int:
+    if not amount.is_integer or not -(2**63) <= amount.value < 2**63:
+        raise CelError("cannot convert value to integer")
+    return amount.value
+
+
+def _difference(one: Any, other: Any) -> int:
+    return int(one > other) - int(one < other)
+
+
+def _sign(_budget: Budget, amount: Quantity) -> int:
+    return (amount.nano > 0) - (amount.nano < 0)
+
+
+# URLs
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
+
+
+def _split_url(text: str) -> Url | None:
+    """Return what Go's `url.ParseRequestURI` reads, or None."""
+    if not text or any(ord(one) < 0x20 or one == "\x7f" for one in text) or " " in text.partition("?")[0]:
+        return None
+    if re.search(r"%(?![0-9A-Fa-f]{2})", text.partition("?")[0]):
+        return None
+    scheme = _SCHEME(text)
+    if scheme is None and not text.startswith("/"):
+        return None
+    rest = text[scheme.end() :] if scheme else text
+    if scheme and not rest.startswith("/"):  # an opaque part such as mailto:a@b
+        return Url(text[: scheme.end() - 1].lower(), "", "", rest.partition("?")[2])
+    try:
+        # a request's URI has no fragment
+        parts = urlsplit(rest.replace("#", "%23") if scheme else "//" + rest if rest.startswith("//") else rest)
+        _ = parts.port
+    except ValueError:
+        return None
+    host = parts.netloc.rpartition("@")[2] if scheme else ""
+    path = parts.path if scheme else rest.partition("?")[0]
+    return Url(text[: scheme.end() - 1].lower() if scheme else "", unquote(host), path, parts.query)
+
+
+def _url(budget: Budget, text: str) -> Url:
+    spend(budget, len(text) // 10)
+    read = _split_url(text)
+    if read is None:
+        raise CelError(f'URL parse error during conversion from string: parse "{text[:60]}": invalid URI for request')
+    return read
+
+
+def _is_url(budget: Budget, text: str) -> bool:
+    spend(budget, len(text) // 10)
+    return _split_url(text) is not None
+
+
+def _hostname(_budget: Budget, url: Url) -> str:
+    if url.host.startswith("["):
+        return url.host[1:].partition("]")[0]
+    name, colon, _ = url.host.rpartition(":")
+    return name if colon else url.host
+
+
+def _port(_budget: Budget, url: Url) -> str:
+    _, colon, port = url.host.rpartition("]")[2].rpartition(":")
+    return port if colon else ""
+
+
+def _query(budget: Budget, url: Url) -> dict[str, list[str]]:
+    spend(budget, len(url.query))
+    try:
+        return parse_qs(url.query, keep_blank_values=True, max_num_fields=1000)
+    except ValueError:
+        return {}
+
+
+# IP addresses
+
+
+def _read_ip(text: str) -> Any:
+    """Return the address of a text, or None: no zones, and no IPv4 addresses in IPv6."""
+    try:
+        ip = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return None if "%" in text or (ip.version == 6 and ip.ipv4_mapped is not None) else ip
+
+
+def _ip(_budget: Budget, text: str) -> Address:
+    ip = _read_ip(text)
+    if ip is None:
+        raise CelError(f'IP Address "{text[:60]}" parse error during conversion from string')
+    return Address(ip)
+
+
+def _is_canonical(budget: Budget, text: str) -> bool:
+    return str(_ip(budget, text).ip) == text
+
+
+def _read_cidr(text: str) -> Cidr | None:
+    address, slash, bits = text.partition("/")
+    ip = _read_ip(address)
+    if ip is None or not slash or not bits.isascii() or not bits.isdigit() or (bits[0] == "0" and bits != "0"):
+        return None
+    return Cidr(ip, int(bits)) if len(bits) < 4 and int(bits) <= ip.max_prefixlen else None
+
+
+def _cidr(_budget: Budget, text: str) -> Cidr:
+    read = _read_cidr(text)
+    if read is None:
+        raise CelError(f"network address parse error during conversion from string: {text[:60]}")
+    return read
+
+
+def _network(budget: Budget, cidr: Cidr) -> Any:
+    spend(budget, 10)
+    return ipaddress.ip_network((int(cidr.ip), cidr.bits) if cidr.ip.version == 6 else f"{cidr.ip}/{cidr.bits}", False)
+
+
+def _contains_ip(budget: Budget, cidr: Cidr, address: Address) -> bool:
+    return address.ip.version == cidr.ip.version and address.ip in _network(budget, cidr)
+
+
+def _contains_cidr(budget: Budget, cidr: Cidr, other: Cidr) -> bool:
+    return other.bits >= cidr.bits and _contains_ip(budget, cidr, Address(other.ip))
+
+
+def _masked(budget: Budget, cidr: Cidr) -> Cidr:
+    return Cidr(_network(budget, cidr).network_address, cidr.bits)
+
+
+# semantic versions
+
+_SEMVER: Final = re.compile(
+    r"(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})"
+    r"(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?"
+    r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
+    re.ASCII,
+)
+
+
+def _read_semver(text: str, normalize: bool = False) -> Semver | None:
+    if normalize:
+        numbers = text.removeprefix("v")
+        number, mark, rest = next(
+            ((numbers[:at], numbers[at], numbers[at + 1 :]) for at, one in enumerate(numbers) if one in "-+"),
+            (numbers, "", ""),
+        )
+        parts = [part.lstrip("0") or "0" for part in number.split(".")]
+        if len(parts) < 3 and mark:
+            return None
+        text = ".".join([*parts, *["0"] * (3 - len(parts))]) + mark + rest
+    found = _SEMVER.fullmatch(text) if len(text) <= 256 else None
+    if found is None:
+        return None
+    major, minor, patch = map(int, found.groups()[:3])
+    before = found.group(4)
+    marks = tuple((0, int(one), "") if one.isdigit() else (1, 0, one) for one in before.split(".")) if before else ()
+    return Semver(major, minor, patch, (major, minor, patch, before is None, marks))
+
+
+def _semver(_budget: Budget, text: str, normalize: bool = False) -> Semver:
+    read = _read_semver(text, normalize)
+    if read is None:
+        raise CelError(f"semver parse error during conversion from string: {text[:60]}")
+    return read
+
+
+# named formats
+
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_FORMATS: Final[dict[str, Callable[[str], object]]] = {
+    "dns1123Label": names.why_not_dns_label,
+    "dns1123LabelPrefix": lambda text: names.why_not_dns_label(_prefix(text)),
+    "dns1123Subdomain": names.why_not_dns_subdomain,
+    "dns1123SubdomainPrefix": lambda text: names.why_not_dns_subdomain(_prefix(text)),
+    "dns1035Label": names.why_not_dns_1035_label,
+    "dns1035LabelPrefix": lambda text: names.why_not_dns_1035_label(_prefix(text)),
+    "qualifiedName": names.why_not_qualified_name,
+    "labelValue": names.why_not_label_value,
+    "uri": lambda text: None if _split_url(text) else "invalid URI",
+    "uuid": lambda text: None if _UUID.fullmatch(text) else "does not match the UUID pattern",
+    "byte": lambda text: None if _is_base64(text) else "invalid base64",
+    "date": lambda text: _not_a_time(text + "T00:00:00Z", "invalid date"),
+    "datetime": lambda text: _not_a_time(text, "invalid datetime"),
+}
+"""What is wrong with a text, or None."""
+
+
+def _prefix(text: str) -> str:
+    """A prefix may end in a hyphen: it is followed by a generated end."""
+    return text[:-1] + "a" if len(text) > 1 and text.endswith("-") else text
+
+
+def _is_base64(text: str) -> bool:
+    import base64
+    import binascii
+
+    try:
+        base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+def _not_a_time(text: str, problem: str) -> str | None:
+    try:
+        to_timestamp(text)
+    except CelError:
+        return problem
+    return None
+
+
+def _named(_budget: Budget, name: str) -> Optional:
+    return Optional(True, Format(name)) if name in _FORMATS else ABSENT
+
+
+def _validate(budget: Budget, form: Format, text: str) -> Optional:
+    spend(budget, len(text) // 10)
+    wrong = _FORMATS[form.name](text)
+    return ABSENT if wrong is None else Optional(True, [str(wrong)])
+
+
+def _family(_budget: Budget, address: Address) -> int:
+    return int(address.ip.version)
+
+
+def _global(_budget: Budget, address: Address) -> bool:
+    ip = address.ip
+    wide = ip.version == 4 and int(ip) == 2**32 - 1
+    return not (ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local or wide)
+
+
+def _multicast(_budget: Budget, address: Address) -> bool:
+    ip = address.ip
+    return bool(ip in _LOCAL_4 if ip.version == 4 else int(ip) >> 112 & 0xFF0F == 0xFF02)
+
+
+_LOCAL_4: Final = ipaddress.ip_network("224.0.0.0/24")
+
+
+def _order(wanted: tuple[int, ...]) -> Overloads:
+    return {
+        (Quantity, Quantity): lambda _budget, one, other: _difference(one, other) in wanted,
+        (Semver, Semver): lambda _budget, one, other: _difference(one.order, other.order) in wanted,
+    }
+
+
+GLOBALS: Final[dict[str, Overloads]] = {
+    "quantity": {(str,): _quantity},
+    "isQuantity": {(str,): lambda _budget, text: valid(text)},
+    "url": {(str,): _url},
+    "isURL": {(str,): _is_url},
+    "ip": {(str,): _ip},
+    "isIP": {(str,): lambda _budget, text: _read_ip(text) is not None},
+    "ip.isCanonical": {(str,): _is_canonical},
+    "cidr": {(str,): _cidr},
+    "isCIDR": {(str,): lambda _budget, text: _read_cidr(text) is not None},
+    "semver": {(str,): _semver, (str, bool): _semver},
+    "isSemver": {
+        (str,): lambda _budget, text: _read_semver(text) is not None,
+        (str, bool): lambda _budget, text, normalize: _read_semver(text, normalize) is not None,
+    },
+    "format.named": {(str,): _named},
+    **{f"format.{name}": {0: lambda _budget, name=name: Format(name)} for name in _FORMATS},
+}
+MEMBERS: Final[dict[str, Overloads]] = {
+    "asInteger": {(Quantity,): _as_integer},
+    "isInteger": {(Quantity,): lambda _budget, one: one.is_integer and -(2**63) <= one.value < 2**63},
+    "asApproximateFloat": {(Quantity,): lambda _budget, one: one.nano / 10**9},
+    "sign": {(Quantity,): _sign},
+    "add": {
+        (Quantity, Quantity): lambda _budget, one, other: one + other,
+        (Quantity, int): lambda _budget, one, other: one + Quantity(other * 10**9),
+    },
+    "sub": {
+        (Quantity, Quantity): lambda _budget, one, other: one - other,
+        (Quantity, int): lambda _budget, one, other: one - Quantity(other * 10**9),
+    },
+    "isLessThan": _order((-1,)),
+    "isGreaterThan": _order((1,)),
+    "compareTo": {
+        (Quantity, Quantity): lambda _budget, one, other: _difference(one, other),
+        (Semver, Semver): lambda _budget, one, other: _difference(one.order, other.order),
+    },
+    "major": {(Semver,): lambda _budget, one: one.major},
+    "minor": {(Semver,): lambda _budget, one: one.minor},
+    "patch": {(Semver,): lambda _budget, one: one.patch},
+    "getScheme": {(Url,): lambda _budget, one: one.scheme},
+    "getHost": {(Url,): lambda _budget, one: one.host},
+    "getHostname": {(Url,): _hostname},
+    "getPort": {(Url,): _port},
+    "getEscapedPath": {(Url,): lambda _budget, one: one.path},
+    "getQuery": {(Url,): _query},
+    "family": {(Address,): _family},
+    "isUnspecified": {(Address,): lambda _budget, one: one.ip.is_unspecified},
+    "isLoopback": {(Address,): lambda _budget, one: one.ip.is_loopback},
+    "isLinkLocalMulticast": {(Address,): _multicast},
+    "isLinkLocalUnicast": {(Address,): lambda _budget, one: one.ip.is_link_local},
+    "isGlobalUnicast": {(Address,): _global},
+    "containsIP": {
+        (Cidr, Address): _contains_ip,
+        (Cidr, str): lambda budget, one, text: _contains_ip(budget, one, _ip(budget, text)),
+    },
+    "containsCIDR": {
+        (Cidr, Cidr): _contains_cidr,
+        (Cidr, str): lambda budget, one, text: _contains_cidr(budget, one, _cidr(budget, text)),
+    },
+    "ip": {(Cidr,): lambda _budget, one: Address(one.ip)},
+    "masked": {(Cidr,): _masked},
+    "prefixLength": {(Cidr,): lambda _budget, one: one.bits},
+    "validate": {(Format, str): _validate},
+}
+STRINGS: Final[Overloads] = {
+    (Address,): lambda _budget, one: str(one.ip),
+    (Cidr,): lambda _budget, one: f"{one.ip}/{one.bits}",
+}
+"""`string()` of these types."""

@@ -1,0 +1,223 @@
+"""What an object looks like after Go has read it and written it again, as a mutating webhook does.
+
+A field that Go always writes appears with its zero value: a container without a name gets `name: ""`, which a schema
+that only asks for the field then takes. A null item of a list becomes an empty object or an empty string. Only the
+fields that matter to a schema are here: those that are required and always written (Kubernetes 1.36 core/v1 types,
+JobSet 0.12, Volcano 1.16, Trainer 2.3). Unknown fields and values of a wrong type stay as they are.
+"""
+
+from __future__ import annotations
+
+from ptcompile.kubernetes.unstructured import without_nulls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Shape = dict[str, Any]
+    """Field -> its shape: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
+    written."""
+
+
+ZERO = ""
+"""The key under which a shape has the zero values that Go always writes. No field has an empty name."""
+
+STRINGS = "strings"
+"""A list of strings."""
+
+
+def as_go_reads(spec: Any, shape: Shape, loose: Shape, *, complete: bool) -> Any:
+    """A spec as a webhook decodes it: without nulls, and with what Go fills in.
+
+    `complete`: only what is in `loose` is looked for, which is what of `shape` neither the schema nor
+    `apiserver.structure.complete` requires. Of what then is complete to that function, nothing else would have changed.
+    """
+    if complete and after_go(spec, loose) is spec:
+        return spec
+    return after_go(without_nulls(spec), shape)
+
+
+def after_go(value: Any, shape: Any) -> Any:
+    """The value with null items and missing fields filled in as Go does; the same object where nothing changes."""
+    if isinstance(shape, list):
+        return _items(value, shape[0])
+    if shape is STRINGS:
+        return [v if v is not None else "" for v in value] if isinstance(value, list) and None in value else value
+    if not isinstance(value, dict):
+        return value
+    out: dict[str, Any] | None = None
+    for key in value if len(value) < len(shape) else shape:
+        old, inner = value.get(key), shape.get(key)
+        if type(old) is str or old is None or not inner or key == ZERO:
+            continue
+        new = after_go(old, inner)
+        if new is not old:
+            out = {**value} if out is None else out
+            out[key] = new
+    for key, zero in shape.get(ZERO, {}).items():
+        if value.get(key) is None:
+            out = {**value} if out is None else out
+            out[key] = after_go(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
+    return value if out is None else out
+
+
+def _items(value: Any, shape: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    out: list[Any] | None = None
+    for index, item in enumerate(value):
+        new = after_go({} if item is None else item, shape)
+        if new is not item:
+            out = [*value] if out is None else out
+            out[index] = new
+    return value if out is None else out
+
+
+def _named(**more: Any) -> Shape:
+    return {ZERO: {"name": ""}, **more}
+
+
+_KEY: Shape = {ZERO: {"key": ""}}
+_EXPRESSION: Shape = {ZERO: {"key": "", "operator": ""}, "values": STRINGS}
+_SELECTOR: Shape = {"matchExpressions": [_EXPRESSION]}
+_FIELD: Shape = {ZERO: {"fieldPath": ""}}
+_RESOURCE: Shape = {ZERO: {"resource": ""}}
+_HANDLER: Shape = {
+    "exec": {"command": STRINGS},
+    "httpGet": {ZERO: {"port": 0}, "httpHeaders": [{ZERO: {"name": "", "value": ""}}]},
+    "tcpSocket": {ZERO: {"port": 0}},
+    "grpc": {ZERO: {"port": 0}},
+}
+_SECURITY: Shape = {
+    "seccompProfile": {ZERO: {"type": ""}},
+    "appArmorProfile": {ZERO: {"type": ""}},
+    "sysctls": [{ZERO: {"name": "", "value": ""}}],
+}
+_ENV: Shape = _named(
+    valueFrom={
+        "fieldRef": _FIELD,
+        "resourceFieldRef": _RESOURCE,
+        "configMapKeyRef": _KEY,
+        "secretKeyRef": _KEY,
+        "fileKeyRef": {ZERO: {"volumeName": "", "path": "", "key": ""}},
+    }
+)
+_CONTAINER: Shape = _named(
+    command=STRINGS,
+    args=STRINGS,
+    env=[_ENV],
+    ports=[{ZERO: {"containerPort": 0}}],
+    volumeMounts=[{ZERO: {"name": "", "mountPath": ""}}],
+    volumeDevices=[{ZERO: {"name": "", "devicePath": ""}}],
+    resources={"claims": [_named()]},
+    resizePolicy=[{ZERO: {"resourceName": "", "restartPolicy": ""}}],
+    restartPolicyRules=[{ZERO: {"action": ""}, "exitCodes": {ZERO: {"operator": ""}}}],
+    livenessProbe=_HANDLER,
+    readinessProbe=_HANDLER,
+    startupProbe=_HANDLER,
+    lifecycle={
+        "postStart": {**_HANDLER, "sleep": {ZERO: {"seconds": 0}}},
+        "preStop": {**_HANDLER, "sleep": {ZERO: {"seconds": 0}}},
+    },
+    securityContext=_SECURITY,
+)
+_ITEMS: list[Shape] = [{ZERO: {"key": "", "path": ""}}]
+_DOWNWARD: list[Shape] = [{ZERO: {"path": ""}, "fieldRef": _FIELD, "resourceFieldRef": _RESOURCE}]
+_CLAIM: Shape = {"selector": _SELECTOR, "dataSource": {ZERO: {"kind": "", "name": ""}}}
+_VOLUME: Shape = _named(
+    hostPath={ZERO: {"path": ""}},
+    nfs={ZERO: {"server": "", "path": ""}},
+    persistentVolumeClaim={ZERO: {"claimName": ""}},
+    configMap={"items": _ITEMS},
+    secret={"items": _ITEMS},
+    downwardAPI={"items": _DOWNWARD},
+    csi={ZERO: {"driver": ""}},
+    iscsi={ZERO: {"targetPortal": "", "iqn": "", "lun": 0}},
+    cephfs={ZERO: {"monitors": None}},
+    rbd={ZERO: {"monitors": None, "image": ""}},
+    glusterfs={ZERO: {"endpoints": "", "path": ""}},
+    gitRepo={ZERO: {"repository": ""}},
+    flexVolume={ZERO: {"driver": ""}},
+    azureFile={ZERO: {"secretName": "", "shareName": ""}},
+    azureDisk={ZERO: {"diskName": "", "diskURI": ""}},
+    awsElasticBlockStore={ZERO: {"volumeID": ""}},
+    gcePersistentDisk={ZERO: {"pdName": ""}},
+    cinder={ZERO: {"volumeID": ""}},
+    portworxVolume={ZERO: {"volumeID": ""}},
+    quobyte={ZERO: {"registry": "", "volume": ""}},
+    scaleIO={ZERO: {"gateway": "", "system": "", "secretRef": None}},
+    vsphereVolume={ZERO: {"volumePath": ""}},
+    ephemeral={"volumeClaimTemplate": {ZERO: {"spec": {}}, "spec": _CLAIM}},
+    projected={
+        ZERO: {"sources": None},
+        "sources": [
+            {
+                "secret": {"items": _ITEMS},
+                "configMap": {"items": _ITEMS},
+                "downwardAPI": {"items": _DOWNWARD},
+                "serviceAccountToken": {ZERO: {"path": ""}},
+                "clusterTrustBundle": {ZERO: {"path": ""}},
+            }
+        ],
+    },
+)
+_NODE_TERM: Shape = {"matchExpressions": [_EXPRESSION], "matchFields": [_EXPRESSION]}
+_POD_TERM: Shape = {ZERO: {"topologyKey": ""}, "labelSelector": _SELECTOR, "namespaceSelector": _SELECTOR}
+_POD_AFFINITY: Shape = {
+    "requiredDuringSchedulingIgnoredDuringExecution": [_POD_TERM],
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {ZERO: {"weight": 0, "podAffinityTerm": {}}, "podAffinityTerm": _POD_TERM}
+    ],
+}
+POD_SPEC: Shape = {
+    ZERO: {"containers": None},
+    "containers": [_CONTAINER],
+    "initContainers": [_CONTAINER],
+    "ephemeralContainers": [_CONTAINER],
+    "volumes": [_VOLUME],
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                ZERO: {"nodeSelectorTerms": None},
+                "nodeSelectorTerms": [_NODE_TERM],
+            },
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {ZERO: {"weight": 0, "preference": {}}, "preference": _NODE_TERM}
+            ],
+        },
+        "podAffinity": _POD_AFFINITY,
+        "podAntiAffinity": _POD_AFFINITY,
+    },
+    "hostAliases": [{ZERO: {"ip": ""}, "hostnames": STRINGS}],
+    "resourceClaims": [_named()],
+    "resources": {"claims": [_named()]},
+    "readinessGates": [{ZERO: {"conditionType": ""}}],
+    "schedulingGates": [_named()],
+    "imagePullSecrets": [{}],
+    "tolerations": [{}],
+    "topologySpreadConstraints": [
+        {ZERO: {"maxSkew": 0, "topologyKey": "", "whenUnsatisfiable": ""}, "labelSelector": _SELECTOR}
+    ],
+    "securityContext": _SECURITY,
+    "os": _named(),
+    "dnsConfig": {"nameservers": STRINGS, "searches": STRINGS, "options": [{}]},
+}
+POD_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": POD_SPEC}
+_EXIT_CODES: Shape = {ZERO: {"operator": "", "values": None}}
+JOB_SPEC: Shape = {
+    ZERO: {"template": {}},
+    "template": POD_TEMPLATE,
+    "selector": _SELECTOR,
+    "podFailurePolicy": {
+        ZERO: {"rules": None},
+        "rules": [
+            {
+                ZERO: {"action": ""},
+                "onExitCodes": _EXIT_CODES,
+                "onPodConditions": [{ZERO: {"type": "", "status": ""}}],
+            }
+        ],
+    },
+    "successPolicy": {ZERO: {"rules": None}, "rules": [{}]},
+}
+JOB_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": JOB_SPEC}

@@ -1,0 +1,117 @@
+"""The formats of strings that a server looks at in CRDs (apiextensions-apiserver; go-openapi's `strfmt`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ptcompile.apiserver.structure.faults import Fault, Found, shown
+from ptcompile.apiserver.structure.scalars import base64, time
+from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
+from ptcompile.kubernetes.versions import Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.structure.faults import Check
+
+Holds = Callable[[str], bool]
+
+_UUID: Final = "[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
+
+
+def _pattern(text: str) -> Holds:
+    match = re.compile(text, re.ASCII | re.IGNORECASE).fullmatch
+    return lambda value: match(value) is not None
+
+
+def _is_date(value: str) -> bool:
+    from datetime import date
+
+    if len(value) != 10:
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_address(version: int) -> Holds:
+    def holds(value: str) -> bool:
+        import ipaddress
+
+        try:
+            return ipaddress.ip_address(value).version == version
+        except ValueError:
+            return False
+
+    return holds
+
+
+def _is_cidr(value: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_network(value, strict=False)
+    except ValueError:
+        return False
+    return "/" in value
+
+
+def _is_uri(value: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False
+    return bool(value) and " " not in value and (bool(parts.scheme) or value.startswith("/"))
+
+
+FORMATS: Final[dict[str, Holds]] = {
+    "datetime": lambda value: time(value) is None,
+    "byte": lambda value: base64(value) is None,
+    "date": _is_date,
+    "duration": _pattern(
+        r"[+-]?(?:\d+\s*(?:ns|us|µs|μs|ms|s|m|h|d|w|[a-z]+)\s*)+|[+-]?(?:[0-9]*(?:\.[0-9]*)?[a-zµμ]+)+|0"
+    ),
+    "email": _pattern(r"(?:[^<>]*<)?[^@\s<>]+@[^@\s<>]+>?"),
+    "hostname": _pattern(
+        r"(?=.{1,255})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?"
+    ),
+    "ipv4": _is_address(4),
+    "ipv6": _is_address(6),
+    "cidr": _is_cidr,
+    "uri": _is_uri,
+    "mac": _pattern(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}"),
+    "uuid": _pattern(_UUID % ("[0-9a-f]", "[0-9a-f]")),
+    "uuid3": _pattern(_UUID % ("3", "[0-9a-f]")),
+    "uuid4": _pattern(_UUID % ("4", "[89ab]")),
+    "uuid5": _pattern(_UUID % ("5", "[89ab]")),
+    "hexcolor": _pattern(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6})"),
+    "bsonobjectid": _pattern(r"[0-9a-f]{24}"),
+}
+"""By name without dashes. Formats that are not here are not looked at, by the server neither."""
+
+_SINCE: Final[dict[str, tuple[Version, Holds]]] = {
+    "k8sshortname": ((1, 34), is_dns_label),
+    "k8slongname": ((1, 34), is_dns_subdomain),
+}
+"""Formats that older servers drop."""
+
+
+def text_format(name: str, server: Version) -> Check | None:
+    """The check of a format, or None where the server does not know it."""
+    key = name.replace("-", "")
+    since, holds = _SINCE.get(key, ((1, 0), FORMATS.get(key)))
+    if holds is None or server < since:
+        return None
+
+    def check(value: Any) -> Found:
+        if holds(value):
+            return None
+        return [Fault("invalid-value", f"Invalid value: {shown(value)}: must be of type {name}", f"write a {name}")]
+
+    return check

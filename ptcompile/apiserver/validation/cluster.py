@@ -1,0 +1,59 @@
+"""Small kinds of a cluster: PriorityClass, RuntimeClass, Lease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.metadata import check_labels
+from ptcompile.apiserver.validation.resources import check_amounts
+from ptcompile.apiserver.validation.scheduling import check_toleration
+from ptcompile.kubernetes import names
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+
+def check_lease(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+    """A Lease without its metadata."""
+    spec = f.mapping(manifest.get("spec"))
+    seconds, changes = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    if type(seconds) is int and seconds <= 0:
+        f.invalid(found, ("spec", "leaseDurationSeconds"), seconds, "must be greater than 0")
+    f.check_not_negative(found, ("spec", "leaseTransitions"), changes)
+
+
+_HIGHEST: Final = 1_000_000_000
+_SYSTEM: Final = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+"""The two classes that may be named so, and their values."""
+
+
+def check_priority_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+    """A PriorityClass without its metadata."""
+    name, value = f.mapping(manifest.get("metadata")).get("name"), manifest.get("value")
+    if type(name) is str and name.startswith("system-"):
+        if _SYSTEM.get(name) != value:
+            why = "priority class names with 'system-' prefix are reserved for system use only"
+            f.forbidden(found, ("metadata", "name"), why, "use another name")
+    elif type(value) is int and value > _HIGHEST:
+        why = f"maximum allowed value of a user defined priority is {_HIGHEST}"
+        f.forbidden(found, ("value",), why, f"use {_HIGHEST} or less")
+    policy = manifest.get("preemptionPolicy")
+    f.check_choice(found, ("preemptionPolicy",), policy, ("Never", "PreemptLowerPriority"))
+
+
+def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+    """A RuntimeClass without its metadata."""
+    handler = manifest.get("handler")
+    if handler is None or handler == "":
+        f.required(found, ("handler",))
+    elif type(handler) is str and (why := names.why_not_dns_label(handler)):
+        f.invalid(found, ("handler",), handler, why)
+    fixed = f.mapping(manifest.get("overhead")).get("podFixed")
+    check_amounts({"limits": fixed}, ("overhead", "podFixed"), found, partial=True)
+    scheduling = f.mapping(manifest.get("scheduling"))
+    check_labels(scheduling.get("nodeSelector"), ("scheduling", "nodeSelector"), found)
+    for index, toleration in f.objects(scheduling.get("tolerations")):
+        check_toleration(toleration, ("scheduling", "tolerations", index), found)

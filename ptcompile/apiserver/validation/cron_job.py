@@ -1,0 +1,225 @@
+"""CronJob and cron schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.apps import check_counts, check_template
+from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+
+_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
+    ("minute", 0, 59, {}),
+    ("hour", 0, 23, {}),
+    ("day of month", 1, 31, {}),
+    (
+        "month",
+        1,
+        12,
+        {
+            name: number
+            for number, name in enumerate(
+                ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+            )
+        },
+    ),
+    (
+        "day of week",
+        0,
+        6,
+        {name: number for number, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])},
+    ),
+)
+_WORDS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+_EVERY: Final = "@every "
+_UNITS: Final = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
+
+_AREAS: Final = frozenset(
+    [
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Brazil",
+        "Canada",
+        "Chile",
+        "Etc",
+        "Europe",
+        "Indian",
+        "Mexico",
+        "Pacific",
+        "US",
+    ]
+)
+_ZONES: Final = frozenset(
+    [
+        "CET",
+        "CST6CDT",
+        "Cuba",
+        "EET",
+        "EST",
+        "EST5EDT",
+        "Egypt",
+        "Eire",
+        "Factory",
+        "GB",
+        "GB-Eire",
+        "GMT",
+        "GMT+0",
+        "GMT-0",
+        "GMT0",
+        "Greenwich",
+        "HST",
+        "Hongkong",
+        "Iceland",
+        "Iran",
+        "Israel",
+        "Jamaica",
+        "Japan",
+        "Kwajalein",
+        "Libya",
+        "MET",
+        "MST",
+        "MST7MDT",
+        "NZ",
+        "NZ-CHAT",
+        "Navajo",
+        "PRC",
+        "PST8PDT",
+        "Poland",
+        "Portugal",
+        "ROC",
+        "ROK",
+        "Singapore",
+        "Turkey",
+        "UCT",
+        "UTC",
+        "Universal",
+        "W-SU",
+        "WET",
+        "Zulu",
+    ]
+)
+"""The IANA zones that stand in no area, and the areas."""
+
+
+def why_not_time_zone(name: str) -> str | None:
+    """Why the server knows no time zone of this name. Which cities an area has is left to the server's own data."""
+    if name == "":
+        return "timeZone must be nil or non-empty string"
+    if name.lower() == "local":
+        return "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+    area, slash, rest = name.partition("/")
+    if (slash and area in _AREAS and rest) or name in _ZONES:
+        return None
+    return f"unknown time zone {name}"
+
+
+def why_not_schedule(text: str) -> str | None:
+    """Why a text is not a cron schedule."""
+    if text.startswith("@"):
+        return _why_not_word(text)
+    fields = text.split()
+    if len(fields) != len(_FIELDS):
+        return f"expected exactly {len(_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]"
+    for field, (name, low, high, words) in zip(fields, _FIELDS, strict=True):
+        for part in field.split(","):
+            if part and (why := _why_not_range(part, low, high, words)):
+                return f"{why} ({name})"
+    return None
+
+
+def _why_not_word(text: str) -> str | None:
+    if text in _WORDS:
+        return None
+    if not text.startswith(_EVERY):
+        return f"unrecognized descriptor: {text}"
+    rest = text.removeprefix(_EVERY).lstrip("+-")
+    if rest == "0":
+        return None
+    while rest:
+        digits = len(rest) - len(rest.lstrip("0123456789."))
+        amount, rest = rest[:digits], rest[digits:]
+        unit = next((unit for unit in sorted(_UNITS, key=len, reverse=True) if rest.startswith(unit)), None)
+        if unit is None or amount.count(".") > 1 or not amount.strip("."):
+            return f"failed to parse duration {text}"
+        rest = rest.removeprefix(unit)
+    return None if text != _EVERY else f"failed to parse duration {text}"
+
+
+def _why_not_range(part: str, low: int, high: int, words: dict[str, int]) -> str | None:
+    bounds, *steps = part.split("/")
+    ends = bounds.split("-")
+    if ends[0] in ("*", "?"):
+        start, end = low, high
+    else:
+        if len(ends) > 2:
+            return f"too many hyphens: {part}"
+        numbers = [words.get(end.lower(), _number(end)) for end in ends]
+        if None in numbers:
+            return f"failed to parse int from {part}"
+        start, end = (number for number in (numbers[0], numbers[-1]) if number is not None)
+        if steps and len(ends) == 1:
+            end = high
+    if len(steps) > 1:
+        return f"too many slashes: {part}"
+    step = _number(steps[0]) if steps else 1
+    if step is None:
+        return f"failed to parse int from {part}"
+    if start < low:
+        return f"beginning of range ({start}) below minimum ({low}): {part}"
+    if end > high:
+        return f"end of range ({end}) above maximum ({high}): {part}"
+    if start > end:
+        return f"beginning of range ({start}) beyond end of range ({end}): {part}"
+    return "step of range should be a positive number: " + part if step == 0 else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.removeprefix("+").isdigit() and text.isascii() else None
+
+
+_POLICIES: Final = ("Allow", "Forbid", "Replace")
+
+
+def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+    """A CronJob without its metadata."""
+    spec = f.mapping(manifest.get("spec"))
+    schedule, zone, policy = spec.get("schedule"), spec.get("timeZone"), spec.get("concurrencyPolicy")
+    if schedule is None or schedule == "":
+        f.required(found, ("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
+    elif type(schedule) is str:
+        if "TZ" in schedule:
+            why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+            f.invalid(found, ("spec", "schedule"), schedule, why, "set timeZone")
+        elif why_schedule := why_not_schedule(schedule):
+            help = 'write five fields: minute, hour, day of month, month, day of week: "0 3 * * *"'
+            f.invalid(found, ("spec", "schedule"), schedule, why_schedule, help)
+    if type(zone) is str and (why_zone := why_not_time_zone(zone)):
+        f.invalid(found, ("spec", "timeZone"), zone, why_zone, "use an IANA name such as Europe/Berlin")
+    if policy:
+        f.check_choice(found, ("spec", "concurrencyPolicy"), policy, _POLICIES)
+    counts = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    check_counts(spec, ("spec",), found, *counts)
+    _check_job(f.mapping(f.mapping(spec.get("jobTemplate")).get("spec")), context, found)
+
+
+def _check_job(job: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+    path = ("spec", "jobTemplate", "spec")
+    check_job_counts(job, path, context, found)
+    if job.get("manualSelector"):
+        here = (*path, "manualSelector")
+        f.unsupported(found, here, job["manualSelector"], ("false", "nil"), "remove it")
+    if type(job.get("selector")) is dict:
+        f.invalid(found, (*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
+    check_template(job.get("template"), (*path, "template"), context, found)
+    check_restart_policy(f.mapping(job.get("template")).get("spec"), (*path, "template", "spec"), found)

@@ -1,0 +1,171 @@
+"""Security contexts of containers and pods.
+
+Source: docs/facts/api-server.md#probes-lifecycle-and-security 113 to 120, Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.apiserver.validation.context import Scope, is_dropped
+from ptcompile.apiserver.validation.mounts import why_not_relative
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.kubernetes import names
+from ptcompile.registry.model import ApiServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+ID_MAX: Final = 2**31 - 1
+_is_sysctl = Pattern(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch
+_IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "fs.mqueue.")
+_CHOICES: Final = {
+    "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
+    "supplementalGroupsPolicy": ("Merge", "Strict"),
+    "seLinuxChangePolicy": ("MountOption", "Recursive"),
+}
+
+
+def check_container_security(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+    """`securityContext` of a container."""
+    if type(value) is not dict:
+        return
+    found = scope.found
+    for name in ("runAsUser", "runAsGroup"):
+        f.check_range(found, (*path, name), value.get(name), 0, ID_MAX)
+    _check_profiles(value, path, found)
+    proc = value.get("procMount")
+    f.check_choice(found, (*path, "procMount"), proc, ("Default", "Unmasked"))
+    if proc == "Unmasked" and scope.context.at_least(33) and scope.spec.get("hostUsers") is not False:
+        f.invalid(found, (*path, "procMount"), proc, "`hostUsers` must be false to use `Unmasked`")
+    if value.get("allowPrivilegeEscalation") is False:
+        added = f.mapping(value.get("capabilities")).get("add")
+        other = "privileged" if value.get("privileged") is True else None
+        if type(added) is list and "CAP_SYS_ADMIN" in added:
+            other = other or "capabilities.Add CAP_SYS_ADMIN"
+        if other:
+            why = f"cannot set `allowPrivilegeEscalation` to false and `{other}` to true"
+            f.invalid(found, path, value, why, "leave `allowPrivilegeEscalation` out")
+
+
+def check_pod_security(value: Any, path: Path, scope: Scope) -> None:
+    """`spec.securityContext`."""
+    if type(value) is not dict:
+        return
+    found = scope.found
+    for name in ("runAsUser", "runAsGroup", "fsGroup"):
+        f.check_range(found, (*path, name), value.get(name), 0, ID_MAX)
+    groups = value.get("supplementalGroups")
+    for index, group in enumerate(groups if type(groups) is list else ()):
+        f.check_range(found, (*path, "supplementalGroups", index), group, 0, ID_MAX)
+    for name, allowed in _CHOICES.items():
+        if not is_dropped(name, scope.context):
+            f.check_choice(found, (*path, name), value.get(name), allowed)
+    _check_profiles(value, path, found)
+    if value.get("sysctls"):
+        _check_sysctls(value["sysctls"], (*path, "sysctls"), scope)
+
+
+def _check_profiles(value: dict[str, Any], path: Path, found: f.Found) -> None:
+    for name in ("seccompProfile", "appArmorProfile"):
+        profile = value.get(name)
+        if type(profile) is dict:
+            _check_profile(profile, (*path, name), found)
+    windows = value.get("windowsOptions")
+    if type(windows) is dict:
+        _check_windows(windows, (*path, "windowsOptions"), found)
+
+
+def _check_profile(profile: dict[str, Any], path: Path, found: f.Found) -> None:
+    kind, local = profile.get("type"), profile.get("localhostProfile")
+    if f.is_empty(kind):
+        f.required(found, (*path, "type"), f"type is required when {path[-1]} is set")
+        return
+    f.check_choice(found, (*path, "type"), kind, ("Localhost", "RuntimeDefault", "Unconfined"))
+    here = (*path, "localhostProfile")
+    if kind != "Localhost":
+        if type(local) is str:
+            f.invalid(found, here, local, "can only be set when type is Localhost", "remove it")
+    elif local is None:
+        f.required(found, here, "must be set when type is Localhost")
+    elif type(local) is str:
+        _check_local(local, here, found)
+
+
+def _check_local(local: str, path: Path, found: f.Found) -> None:
+    if path[-2] == "appArmorProfile":
+        if not local.strip():
+            f.required(found, path, "must be set when AppArmor type is Localhost")
+        elif local.strip() != local:
+            f.invalid(found, path, local, "must not be padded with whitespace")
+        elif len(local) > 4095:
+            f.too_long(found, path, 4095)
+    elif why := why_not_relative(local):
+        f.invalid(found, path, local, why)
+
+
+def _check_windows(options: dict[str, Any], path: Path, found: f.Found) -> None:
+    name, spec, user = (options.get(k) for k in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
+    if type(name) is str and (why := names.why_not_dns_subdomain(name)):
+        f.invalid(found, (*path, "gmsaCredentialSpecName"), name, why)
+    if spec == "":
+        f.invalid(found, (*path, "gmsaCredentialSpec"), spec, "gmsaCredentialSpec cannot be an empty string")
+    elif type(spec) is str and len(spec.encode("utf-8", "surrogatepass")) > 64 * 1024:
+        f.invalid(found, (*path, "gmsaCredentialSpec"), spec, "gmsaCredentialSpec size must be under 64 KiB")
+    if user == "":
+        f.invalid(found, (*path, "runAsUserName"), user, "runAsUserName cannot be an empty string")
+    elif type(user) is str and (user.count("\\") > 1 or not user.isprintable()):
+        f.invalid(found, (*path, "runAsUserName"), user, "must be DOMAIN\\USER or USER, without control characters")
+
+
+def _check_sysctls(sysctls: Any, path: Path, scope: Scope) -> None:
+    found, seen = scope.found, set[str]()
+    for index, item in f.objects(sysctls):
+        name, here = item.get("name"), (*path, index, "name")
+        if f.is_empty(name):
+            f.required(found, here)
+        elif type(name) is str:
+            if len(name) > 253 or not _is_sysctl(name):
+                f.invalid(found, here, name, "must have at most 253 characters and be parts joined by '.' or '/'")
+            elif name in seen:
+                f.duplicate(found, here, name)
+            seen.add(name)
+            _check_sysctl_host(name, here, scope)
+
+
+def _check_sysctl_host(name: str, path: Path, scope: Scope) -> None:
+    first = min((i for i in (name.find("."), name.find("/")) if i >= 0), default=-1)
+    dotted = name.replace("/", ".") if first >= 0 and name[first] == "/" else name
+    if dotted.startswith("net.") and scope.spec.get("hostNetwork") is True:
+        f.invalid(scope.found, path, name, "may not be specified when 'hostNetwork' is set to true")
+    elif (dotted.startswith(_IPC_SYSCTLS) or dotted == "kernel.sem") and scope.spec.get("hostIPC") is True:
+        f.invalid(scope.found, path, name, "may not be specified when 'hostIPC' is set to true")
+
+
+def check_host_process(spec: Any, path: Path, found: f.Found) -> None:
+    """Windows' host processes share the host's network."""
+    if spec.get("hostNetwork") is True:
+        return
+    every = [spec, *(one for _, one in f.objects(spec.get("containers")))]
+    contexts = [given for one in every if (given := one.get("securityContext")) is not None]
+    if any(f.mapping(f.mapping(one).get("windowsOptions")).get("hostProcess") is True for one in contexts):
+        why = "hostNetwork must be true if pod contains any hostProcess containers"
+        f.invalid(found, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
+
+
+def check_host_namespaces(spec: Any, path: Path, context: ApiServer, found: f.Found) -> None:
+    """Which namespaces of the host a pod may share with which settings."""
+    if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
+        why = "ShareProcessNamespace and HostPID cannot both be enabled"
+        at = field_path((*path, "securityContext", "shareProcessNamespace"))
+        f.invalid(found, (*path, "shareProcessNamespace"), True, why, at=at)
+    if spec.get("hostUsers") is False:
+        for name in ("hostNetwork", "hostPID", "hostIPC"):
+            if spec.get(name) is True:
+                f.forbidden(found, (*path, name), "when `hostUsers` is false", "leave `hostUsers` out")
+        for key in ("containers", "initContainers") if context.at_least(35) else ():
+            for index, container in f.objects(spec.get(key)):
+                if container.get("volumeDevices"):
+                    here = (*path, key, index, "volumeDevices")
+                    f.forbidden(found, here, "when `hostUsers` is false", "leave `hostUsers` out")

@@ -1,0 +1,118 @@
+"""`ptcompile diff`: how two sides differ, in terms of the world first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from ptcompile.cli import config, files
+from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.reporter import Findings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.differ import Difference
+    from ptcompile.extending import Extensions
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+EPILOG = """\
+A side is a file of specs or of manifests, or - for standard input. A spec is compiled first: for --target, else its own
+target, else the other side's.
+
+  ptcompile diff old.yaml new.yaml                                        two specs, or two manifests
+  ptcompile diff manifests/train.yaml spec.yaml                           what is in git, and what the spec says now
+  ptcompile diff spec.yaml --from-cluster old.yaml --to-cluster new.yaml  one spec under two profiles or versions
+  git show main:job.yaml | ptcompile diff - job.yaml --format markdown    for a pull request
+
+Exits with status 0 if nothing differs, 1 if something does or a spec does not compile, else 2.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "diff",
+        help="show how two specs or manifests differ, and what that means for the pods",
+        epilog=EPILOG,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    one.add_argument("a", metavar="A", help="the old side: a file, or -")
+    one.add_argument("b", metavar="B", nargs="?", help="the new side (default: A again, under another profile)")
+    one.add_argument("--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml")
+    one.add_argument("--target", metavar="T", help="compile specs for this operator (see `ptcompile targets`)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile of both sides")
+    one.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of A")
+    one.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of B")
+    one.add_argument(
+        "--format", choices=("text", "json", "markdown"), default="text", help="format of the result (default: text)"
+    )
+    add_output_format(one)
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show how B differs from A; 1 where it does."""
+    if options.live is not None:
+        if options.b is not None:
+            raise UsageError("--live FILE takes the place of A: give one other file")
+        options.a, options.b = options.live, options.a
+    if options.b is None and not (options.from_cluster or options.to_cluster):
+        raise UsageError("nothing to compare with: give a second file, or --from-cluster and --to-cluster")
+    extensions = config.extensions()
+    check_target(options.target, extensions=extensions)
+    findings = Findings(options.output_format)
+    difference = _difference(options, findings, extensions)
+    status = findings.finish()
+    if difference is None or not difference.ok:
+        return status
+    return max(int(difference.differs), files.write_stdout(_shown(difference, options.format)))
+
+
+def _difference(options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> Difference | None:
+    """None where a profile is wrong, which is then a finding."""
+    from ptcompile.api.diff import diff
+
+    profiles = _profiles(options, findings)
+    if None in profiles:
+        return None
+    a, b = options.a, options.a if options.b is None else options.b
+    before = files.read(a)
+    sides = [File(_name(a), before, True), File(_name(b), before if a == b else files.read(b), True)]
+    difference = diff(
+        sides[0].content,
+        sides[1].content,
+        target=options.target,
+        from_cluster=profiles[0],
+        to_cluster=profiles[1],
+        filenames=(sides[0].name, sides[1].name),
+        extensions=extensions,
+    )
+    for side in dict.fromkeys(sides):
+        findings.add(side, [d for d in difference.diagnostics if d.filename == side.name])
+    if a == b:
+        shown = [f"{_name(a)} ({path or 'no profile'})" for path in _paths(options)]
+        return difference._replace(names=(shown[0], shown[1]))
+    return difference
+
+
+def _paths(options: argparse.Namespace) -> tuple[str | None, str | None]:
+    return options.from_cluster or options.cluster, options.to_cluster or options.cluster
+
+
+def _profiles(options: argparse.Namespace, findings: Findings) -> list[ClusterProfile | None]:
+    """The profiles of both sides; a file that is both is read once."""
+    before, after = _paths(options)
+    first = findings.profile(before)
+    return [first, first if before == after else findings.profile(after)]
+
+
+def _name(path: str) -> str:
+    return "<stdin>" if path == "-" else path
+
+
+def _shown(difference: Difference, form: str) -> str:
+    if form == "json":
+        return json.dumps(difference.to_dict(), indent=2) + "\n"
+    return difference.text() if form == "text" else difference.markdown()

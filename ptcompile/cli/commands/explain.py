@@ -1,0 +1,149 @@
+"""`ptcompile explain`: which pass, which rule and which line of the spec wrote each part of the manifests."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from ptcompile.api import compile
+from ptcompile.cli import config, files
+from ptcompile.cli.commands import reference
+from ptcompile.cli.config import Config
+from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.reporter import Findings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.diagnostics import Diagnostic
+    from ptcompile.explainer.explanation import Explanation
+    from ptcompile.explainer.model import Cause
+
+_EPILOG = """\
+Without PATH: what each pass added or changed. With PATH: every value at or below it, the pass or target that wrote it,
+the rule, and the lines of the spec and the profile that decided it.
+
+  ptcompile explain spec.yaml
+  ptcompile explain spec.yaml spec.template.spec.volumes
+  ptcompile explain spec.yaml 'containers[pytorch].env[NCCL_DEBUG]' --cluster prod.yaml
+  ptcompile explain spec.yaml --html page.html        every target on one page, with their pods
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "explain",
+        help="show which pass, rule and line of the spec wrote each part",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.add_argument("spec", metavar="SPEC", help="a file, - for standard input, or the code of a rule, such as PTC302")
+    one.add_argument(
+        "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
+    )
+    one.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
+    one.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
+    one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
+    add_output_format(one)
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Explain the manifests of one file, or a code. 1 where `compile` would write no manifests."""
+    if options.path is None and reference.is_code(options.spec):
+        return reference.explain(options.spec)
+    settings = config.load(None)
+    check_target(options.target, extensions=settings.extensions)
+    findings = Findings(options.output_format, extensions=settings.extensions)
+    inputs, unreadable = files.read_all([options.spec])
+    findings.unreadable(unreadable)
+    if not inputs:
+        return findings.finish()
+    if len(inputs) > 1:
+        raise UsageError(f"{options.spec} has {len(inputs)} files, and explain reads one")
+    if options.html is not None:
+        return _page(inputs[0], options, findings, settings)
+    explanation = _explained(inputs[0], options, findings, settings)
+    status = findings.finish()
+    if not explanation.jobs:
+        return status
+    return max(status, files.write_stdout(_shown(explanation, options)))
+
+
+def _page(file: File, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
+    """Write the page of every target, or of one. It is written for what does not compile as well: it shows why."""
+    from ptcompile.explainer import page
+
+    if options.path is not None or options.format != "text":
+        raise UsageError("--html shows everything: remove PATH and --format")
+    check_target(options.target)  # a page shows the built-in targets alone
+    profile = _profile(options)
+    shown = page.gather(
+        file.content,
+        target=options.target,
+        cluster=profile and profile.content,
+        filename=file.name,
+        cluster_filename=options.cluster or "",
+        lint=not options.no_lint,
+        select=settings.selected(),
+        ignore=settings.ignored(file.name),
+        extensions=settings.extensions,
+    )
+    _tell(shown.diagnostics, (file, profile), findings)
+    status = findings.finish()
+    if not shown.listings:  # the profile is wrong
+        return status
+    text = page.html(shown)
+    if options.html == "-":
+        return max(status, files.write_stdout(text))
+    files.write_files({options.html: text})
+    return status
+
+
+def _profile(options: argparse.Namespace) -> File | None:
+    return File(options.cluster, files.read(options.cluster), True) if options.cluster else None
+
+
+def _tell(found: Sequence[Diagnostic], given: Sequence[File | None], findings: Findings) -> None:
+    about = {one.name: one for one in given if one is not None}
+    for one in about.values():
+        findings.add(one, [diagnostic for diagnostic in found if diagnostic.filename == one.name])
+
+
+def _explained(file: File, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
+    profile = _profile(options)
+    explanation = compile.explain(
+        file.content,
+        target=options.target,
+        cluster=profile and profile.content,
+        filename=file.name,
+        cluster_filename=options.cluster,
+        lint=not options.no_lint,
+        select=settings.selected(),
+        ignore=settings.ignored(file.name),
+        extensions=settings.extensions,
+    )
+    _tell(explanation.diagnostics, (file, profile), findings)
+    return explanation
+
+
+def _shown(explanation: Explanation, options: argparse.Namespace) -> str:
+    if options.path is not None:
+        explanation = explanation._replace(causes=_at(explanation, options.path))
+    if options.format == "json":
+        return json.dumps(explanation.to_dict(), indent=2) + "\n"
+    return explanation.text(options.path)
+
+
+def _at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
+    """The causes at a path. Raises `UsageError` where there is none, with a path that is near."""
+    found = explanation.at(path)
+    if not found:
+        near = explanation.near(path)
+        raise UsageError(f"no manifest has {path!r}" + (f"; did you mean {near}?" if near else ""))
+    return found

@@ -1,0 +1,274 @@
+"""`ptcompile lint`: check files, fix them, show fixes as a patch, add suppression comments."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.api.fix import Fixed
+from ptcompile.cli import files
+from ptcompile.cli.config import Config, settings
+from ptcompile.cli.exclude import excluding
+from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.processes import Judged, shared
+from ptcompile.cli.related import Beside
+from ptcompile.cli.reporter import Findings, lines_of, shows_lines
+from ptcompile.report.layout import place, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.api.lint import Report
+    from ptcompile.cli.cache import Kept
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+FEW: Final = 16
+"""Files that are judged about as soon as it is known whether they have changed."""
+
+
+class Judge:
+    """All that decides what is found in a file, but the file."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        config: Config,
+        profile: ClusterProfile | None,
+        beside: Callable[[File], Sequence[Mapping[str, Any]]] = lambda _: (),
+    ) -> None:
+        self.options, self.config, self.profile, self.beside = options, config, profile, beside
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
+        return _judge, (self.options, self.beside)
+
+    def __call__(self, file: File) -> Judged:
+        """The findings of a file, with the lines that are shown of it."""
+        report = self.report(file)
+        found = tuple(
+            one if one.fix is None else one._replace(fix=one.fix._replace(edits=())) for one in report.diagnostics
+        )
+        return Judged(found, report.documents, report.unchecked, len(report.meant), lines_of(file, found, self.options))
+
+    def report(self, file: File) -> Report:
+        """The findings of a file, with their edits."""
+        from ptcompile.api.lint import lint
+
+        config = self.config
+        return lint(
+            file.content,
+            filename=file.name,
+            cluster=self.profile,
+            kubernetes=config.kubernetes_version,
+            webhooks=not self.options.no_webhooks,
+            unknown_kinds=self.options.unknown_kinds,
+            select=config.selected(),
+            ignore=[*config.ignore, *config.ignored_in(file.name)],
+            schemas=config.schemas,
+            beside=self.beside(file),
+            extensions=config.extensions,
+        )
+
+    def fixed(self, file: File) -> Fixed:
+        """A file with its findings fixed."""
+        from ptcompile.api.fix import fixed_by
+
+        report = self.report
+        return fixed_by(
+            file.content, lambda text: report(file._replace(content=text)), unsafe=self.options.unsafe_fixes
+        )
+
+
+def judged(inputs: Sequence[File], judge: Judge, others: Beside) -> Iterator[tuple[File, Judged]]:
+    """Each file with what is found in it. `others` is what `judge` has for each file of the others."""
+    kept = _kept(inputs, judge, others)
+    known = [kept.get(file) if kept is not None else None for file in inputs]
+    left = [file for file, one in zip(inputs, known, strict=True) if one is None]
+    if left:
+        others.found()  # once, and not in each process
+    fresh = shared(judge, left, judge.options.jobs)
+    try:
+        for file, one in zip(inputs, known, strict=True):
+            result = one if one is not None else next(fresh)
+            if kept is not None and one is None:
+                kept.put(file, result)
+            yield file, result
+    finally:
+        fresh.close()
+    if kept is not None:
+        kept.save()
+
+
+def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> Kept | None:
+    """The results of the last run; None where they are not wanted, or cannot be had."""
+    options, config = judge.options, judge.config
+    if options.no_cache or options.untrusted or config.plugins or len(inputs) < FEW:
+        return None
+    from ptcompile.cli import cache
+
+    folder = options.cache_dir or cache.place()
+    if folder is None:
+        return None
+    try:
+        cache.prepare(folder)
+        asked = cache.settings_key(options, config, shows_lines(options))
+    except OSError as error:
+        if options.cache_dir:
+            files.say(f"ptcompile: --cache-dir: {folder}: {files.reason(error)}; no results are kept\n")
+        return None
+    return cache.Kept(folder, asked, cache.file_key(config, others))
+
+
+def _judge(options: argparse.Namespace, beside: Any) -> Judge:
+    from ptcompile.compiler.reader import load_profile
+
+    if options.untrusted:
+        from ptcompile.cli.files import distrust
+
+        distrust()
+    config = settings(options)
+    if config.cluster is None:
+        return Judge(options, config, None, beside)
+    return Judge(options, config, load_profile(files.read(config.cluster))[0], beside)
+
+
+_lines = re.compile(r"[^\n]*\n|[^\n]+").findall
+
+
+class _File(NamedTuple):
+    """A file, and what became of it."""
+
+    file: File
+    fixed: Fixed
+
+
+def asked(options: argparse.Namespace) -> bool:
+    """Whether fixes are asked for. Raises `UsageError` for options that do not go together."""
+    if options.fix and options.diff:
+        raise UsageError("--fix writes files and --diff does not: give only one of them")
+    if options.add_ignore and (options.fix or options.diff):
+        raise UsageError("--add-ignore cannot be combined with --fix or --diff")
+    if options.unsafe_fixes and not (options.fix or options.diff):
+        raise UsageError("--unsafe-fixes requires --fix or --diff")
+    return bool(options.fix or options.diff)
+
+
+def run_fixes(inputs: Sequence[File], judge: Judge, findings: Findings) -> int:
+    """Fix all files, then report what is left of their findings; or show the difference and write nothing."""
+    options = judge.options
+    with closing(shared(judge.fixed, inputs, options.jobs)) as results:
+        done = [_File(*one) for one in zip(inputs, results, strict=True)]
+    for one in done:
+        _say_skipped(one)
+    return _show(done, findings) if options.diff else _write(done, findings)
+
+
+def _say_skipped(one: _File) -> None:
+    for diagnostic, why, fault in one.fixed.skipped:
+        title = diagnostic.fix.title if diagnostic.fix else ""
+        ours = f"; {files.BUG}, please report it" if fault else ""
+        text = f"{place(diagnostic)}: {diagnostic.code} is not fixed ({title}): {why}{ours}"
+        files.say(f"ptcompile: {printable(text)}\n")
+
+
+def _write(done: list[_File], findings: Findings) -> int:
+    changed = {one.file.name: one.fixed.content for one in done if one.fixed.content != one.file.content}
+    files.write_files({name: content.decode() for name, content in changed.items() if name != "<stdin>"})
+    findings.fixed = sum(len(one.fixed.applied) for one in done)
+    for one in done:
+        report = one.fixed.report
+        file = one.file._replace(content=one.fixed.content)
+        findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
+        findings.meant += len(report.meant)
+    stdin = [one for one in done if one.file.name == "<stdin>"]
+    if not stdin:
+        return findings.finish(always=True)
+    findings.stdout_is_taken = True
+    failed = files.write_bytes(b"".join(one.fixed.content for one in stdin))
+    return max(failed, findings.finish(always=True))
+
+
+def _show(done: list[_File], findings: Findings) -> int:
+    """The difference as a patch on standard output; 1 where there is one."""
+    text = "".join(line for one in done for line in _difference(one))
+    applied = sum(len(one.fixed.applied) for one in done)
+    count = sum(one.fixed.content != one.file.content for one in done)
+    left = sum(d.fix is not None and not d.fix.safe for one in done for d in one.fixed.report.diagnostics)
+    more = f", {left} more with --unsafe-fixes" if left else ""
+    files.say(f"ptcompile: {applied} fixable in {count} of {len(done)} files{more}\n")
+    return max(files.write_stdout(text), int(applied > 0), findings.unread())
+
+
+def _difference(one: _File) -> Iterator[str]:
+    old, new = (_lines(content.decode(errors="replace")) for content in (one.file.content, one.fixed.content))
+    for line in difflib.unified_diff(old, new, one.file.name, one.file.name):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge every document of every file; 1 where there is a finding that counts."""
+    if not options.paths:
+        raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
+    fixing = _asks_for_fixes(options)
+    config = settings(options)
+    findings = Findings(
+        options.output_format,
+        fail_on=config.fail_on,
+        exit_zero=options.exit_zero,
+        output_file=options.output_file,
+        statistics=options.statistics,
+        extensions=config.extensions,
+    )
+    inputs, unreadable = files.read_all(options.paths, excluding(config) if _folders(options.paths) else None)
+    findings.unreadable(unreadable)
+    profile = findings.profile(config.cluster) if config.cluster else None
+    if options.add_ignore:
+        return _add_ignores(inputs, Judge(options, config, profile))
+    if fixing:
+        return run_fixes(inputs, Judge(options, config, profile), findings)
+    others = Beside(inputs)
+    for file, one in judged(inputs, Judge(options, config, profile, others.of), others):
+        findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
+        findings.meant += one.meant
+    return findings.finish(always=True)
+
+
+def _folders(paths: Sequence[str]) -> bool:
+    """Whether files are looked for, and not all named."""
+    return any("*" in path or os.path.isdir(path) for path in paths)
+
+
+def _asks_for_fixes(options: argparse.Namespace) -> bool:
+    if not (options.fix or options.diff or options.unsafe_fixes):
+        return False
+
+    return asked(options)
+
+
+def _add_ignores(inputs: Iterable[File], judge: Judge) -> int:
+    """Write a comment for every finding, and say what cannot be said in a comment."""
+    from ptcompile.source.suppression import add_ignores
+
+    changed: dict[str, str] = {}
+    added = left = 0
+    for file in inputs:
+        report = judge.report(file)
+        if not report.diagnostics:
+            continue
+        text, done = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), report.diagnostics)
+        added += done
+        left += len(report.diagnostics) - done
+        if done:
+            changed[file.name] = text
+    if "<stdin>" in changed:
+        raise UsageError("--add-ignore edits files and cannot be used with standard input")
+    files.write_files(changed)
+    files.say(f"ptcompile: {added} findings ignored in {len(changed)} files, {left} that no comment can ignore\n")
+    return int(left > 0)

@@ -1,0 +1,250 @@
+"""`ptcompile import` and `ptcompile convert`: existing manifests to specs, or to another operator."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+
+from ptcompile.cli import files
+from ptcompile.cli.console import watched
+from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.reporter import Findings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.api.import_manifests import Imported
+
+
+CONVERT_EPILOG = """\
+The manifests are imported and compiled for the other operator: the same pods, processes, commands, variables, amounts
+and volumes, or an error that names what the other operator cannot express. What it does differently is a warning.
+
+  ptcompile convert pytorchjob.yaml --target trainjob > trainjob.yaml   from Kubeflow's v1 to its v2
+  ptcompile convert job.yaml --target jobset --lossy                    drop, with a warning, what it cannot express
+
+Exits with status 0 if everything is converted, 1 if not, else 2.
+"""
+
+
+def add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "convert",
+        help="convert manifests to another operator, or fail where something would be lost",
+        epilog=CONVERT_EPILOG,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    one.add_argument(
+        "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
+    )
+    one.add_argument("-o", "--output", metavar="OUT", help="write to this file (default: standard output)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile")
+    one.add_argument(
+        "--lossy", action="store_true", help="drop what the target cannot express, with a warning instead of an error"
+    )
+    add_output_format(one)
+    one.set_defaults(run=run_convert)
+
+
+def run_convert(options: argparse.Namespace) -> int:
+    """Convert every file. One error anywhere, and nothing is written."""
+    from ptcompile.api.convert import convert
+    from ptcompile.source.emitter import emit_all
+
+    check_target(options.target)
+    findings = Findings(options.output_format)
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    profile = findings.profile(options.cluster)
+    manifests: list[dict[str, object]] = []
+    for file in inputs if profile is not None else ():
+        result = convert(
+            file.content,
+            target=options.target,
+            filename=file.name,
+            cluster=profile if options.cluster else None,
+            lossy=options.lossy,
+        )
+        findings.add(file, result.diagnostics)
+        manifests += result.manifests
+    status = findings.finish()
+    if status:
+        return status
+    text = emit_all(manifests)
+    if options.output is None:
+        return files.write_stdout(text)
+    files.write_files({options.output: text})
+    return 0
+
+
+IMPORT_EPILOG = """\
+Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs with the objects they need, from files, folders,
+Lists and rendered charts, and writes the smallest spec that compiles back to the same. Each spec is compiled and
+compared with its manifests: what a spec cannot express is an error that names it. Nothing is dropped silently.
+
+  ptcompile import job.yaml                             the spec on standard output
+  ptcompile import manifests/ -o specs/                 a spec for each file, and what is kept in specs/kept/
+  ptcompile import manifests/ -o specs/ --profile cluster.yaml   what all have in common goes into a profile
+  ptcompile import job.yaml --set REPLICAS=4            for envsubst templates: $REPLICAS is 4
+  helm template . | ptcompile import -                  a rendered chart
+
+Exits with status 0 if every spec is proved to mean the same, 1 if something is not expressed, else 2.
+"""
+
+
+def add_import(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "import",
+        help="turn existing manifests into specs, proved to mean the same",
+        epilog=IMPORT_EPILOG,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    one.add_argument(
+        "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
+    )
+    one.add_argument("--profile", metavar="FILE", help="write what all jobs have in common to this cluster profile")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile that the specs will be compiled with")
+    one.add_argument("--exact", action="store_true", help="keep every command as written")
+    one.add_argument(
+        "--lossy",
+        action="store_true",
+        help="write a spec even if it cannot express everything, with a warning instead of an error",
+    )
+    one.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="value of $NAME and ${NAME} (repeatable)"
+    )
+    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="format of the specs (default: yaml)")
+    add_output_format(one)
+    one.set_defaults(run=run_import)
+
+
+def run_import(options: argparse.Namespace) -> int:
+    """Import every file. What is proved is written; the rest is told."""
+    from ptcompile.api.import_manifests import import_manifests
+
+    if options.profile and options.cluster:
+        raise UsageError("--profile writes a profile and --cluster reads one: give only one of them")
+    findings = Findings(options.output_format)
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    values = dict(_value(text) for text in options.set)
+    profile = findings.profile(options.cluster)
+    found: dict[str, Imported] = {}
+    for file in watched(inputs, len(inputs)) if profile is not None else ():
+        content = _filled(file.content, values)
+        imported = import_manifests(
+            content,
+            filename=file.name,
+            cluster=profile if options.cluster else None,
+            lossy=options.lossy,
+            exact=options.exact,
+        )
+        if (
+            not file.named
+            and not imported.found
+            and {one.name for one in imported.diagnostics} == {"nothing-to-import"}
+        ):
+            continue
+        findings.add(File(file.name, content, file.named), imported.diagnostics)
+        found[file.name] = imported
+    status = findings.finish()
+    return max(status, _write(found, options)) if found else max(status, findings.no_jobs(options.paths))
+
+
+def _value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise UsageError(f"--set {text}: it must be NAME=VALUE, such as REPLICAS=4")
+    return name, value
+
+
+def _filled(content: bytes, values: dict[str, str]) -> bytes:
+    """The text with `$NAME` and `${NAME}` replaced, as envsubst does it; other names stay."""
+    if not values:
+        return content
+    text = content.decode("utf-8-sig", errors="surrogateescape")
+    filled = re.sub(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", lambda one: values.get(one[1] or one[2], one[0]), text)
+    return filled.encode("utf-8", errors="surrogateescape")
+
+
+def _write(found: dict[str, Imported], options: argparse.Namespace) -> int:
+    from ptcompile.importer.profiles import factored
+    from ptcompile.source.emitter import emit, emit_all
+
+    profile = None
+    if options.profile:
+        needed = next((one.profile for one in found.values() if one.profile is not None), None)
+        specs, profile, near = factored([one.document for each in found.values() for one in each.found], needed)
+        left = iter(specs)
+        found = {name: each.with_documents(left) for name, each in found.items()}
+        for line in near:
+            files.say(f"ptcompile: {line}\n")
+    _tell(found, options)
+    contents: dict[str, str] = {}
+    needed = profile or next((one.profile for one in found.values() if one.profile is not None), None)
+    if options.output is None:
+        texts = [_text(one, options.format) for one in found.values() if one.found]
+        status = files.write_stdout(("" if options.format == "json" else "---\n").join(texts))
+    else:
+        contents |= _files(found, options)
+        status = 0
+    if options.profile:
+        contents[options.profile] = emit(needed) if needed else emit(_built_in())
+    kept = [one for imported in found.values() for one in imported.kept]
+    if kept and options.output is not None and _is_folder(options.output):
+        contents[os.path.join(options.output, "kept", "kept.yaml")] = emit_all(kept)
+    files.write_files(contents)
+    return status
+
+
+def _built_in() -> dict[str, object]:
+    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "imported"}, "spec": {}}
+
+
+def _is_folder(output: str) -> bool:
+    return output.endswith(os.sep) or os.path.isdir(output)
+
+
+def _files(found: dict[str, Imported], options: argparse.Namespace) -> dict[str, str]:
+    if not _is_folder(options.output):
+        texts = [_text(one, options.format) for one in found.values() if one.found]
+        return {options.output: ("" if options.format == "json" else "---\n").join(texts)} if texts else {}
+    out: dict[str, str] = {}
+    for name, one in found.items():
+        if one.found:
+            stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
+            path = os.path.join(options.output, f"{stem}.{options.format}")
+            if path in out:
+                raise UsageError(f"two specs would be written to {path}: rename one of the files")
+            out[path] = _text(one, options.format)
+    return out
+
+
+def _text(imported: Imported, form: str) -> str:
+    if form == "yaml":
+        return imported.yaml()
+    return json.dumps(imported.to_dict(), indent=2) + "\n"
+
+
+def _tell(found: dict[str, Imported], options: argparse.Namespace) -> None:
+    """What was proved, and what has to be done besides."""
+    specs = [one for imported in found.values() for one in imported.found]
+    whole, same = sum(one.same_manifest for one in specs), sum(one.same_world for one in specs)
+    kept = sum(len(imported.kept) for imported in found.values())
+    files.say(
+        f"ptcompile: {len(specs)} imported: {same} with the same world, {whole} of them with the same manifest"
+        f"{f'; {kept} objects are kept as they are' if kept else ''}\n"
+    )
+    if not options.profile and any(one.profile is not None for one in found.values()):
+        files.say(
+            "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
+            "import again with --profile FILE, and compile with --cluster FILE\n"
+        )

@@ -1,0 +1,151 @@
+"""`ptcompile platform` and `ptcompile requires`: print what a cluster must have before jobs run, and for one job."""
+
+from __future__ import annotations
+
+import argparse
+
+from ptcompile.api import compile
+from ptcompile.cli import files
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.reporter import Findings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
+
+_PLATFORM = """\
+Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
+the specs need, and the profile's priority classes. Comments at the top list what else the cluster must have (CRDs,
+operators and their versions, node resources, the ClusterQueues behind LocalQueues) and the Helm values of the PyTorch
+operator's chart. Without specs, it assumes PyTorchJobs.
+
+  ptcompile platform cluster.yaml specs/ | kubectl apply -f -
+  ptcompile platform cluster.yaml --values > values.yaml
+"""
+_REQUIRES = """\
+Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
+version where one is known, and reason. Objects are those that the jobs refer to and do not create. Manifests, such
+as an MPIJob, work as well as specs.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put both commands and their options into the parser."""
+    one = _parser(commands, "platform", "print what a cluster must have before jobs run", _PLATFORM)
+    one.add_argument("cluster", metavar="CLUSTER", help="the cluster profile (kind: ClusterProfile)")
+    one.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
+    what.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
+    one.set_defaults(run=platform)
+    one = _parser(commands, "requires", "list what a cluster must have for a job", _REQUIRES)
+    one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
+    one.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    one.set_defaults(run=requires)
+
+
+def _parser(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str, epilog: str
+) -> argparse.ArgumentParser:
+    one = commands.add_parser(
+        name, help=help, epilog=epilog, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_output_format(one)
+    return one
+
+
+def platform(options: argparse.Namespace) -> int:
+    """Write what an administrator installs. One error anywhere, and nothing is written."""
+    findings = Findings(options.output_format)
+    profile = findings.profile(options.cluster)
+    specs = _specs(options.paths, profile, None, findings) if profile is not None else []
+    if profile is not None:
+        _check_releases(specs, profile, None, options.cluster, findings)
+    status = findings.finish()
+    if status or profile is None:
+        return status
+    if options.paths and not specs:
+        return findings.no_jobs(options.paths)
+    from ptcompile.api import requirements as verb
+    from ptcompile.source.emitter import emit
+
+    setup = verb.platform(profile, specs)
+    if options.list:
+        return files.write_stdout("".join(f"{one}\n" for one in setup.requirements))
+    if not options.values:
+        return files.write_stdout(setup.text())
+    if not setup.values:
+        files.say("ptcompile: there are no Helm values: no job is a PyTorchJob, and the profile has no operator\n")
+        return 0
+    return files.write_stdout(emit(setup.values))
+
+
+def requires(options: argparse.Namespace) -> int:
+    """Write what the jobs need, each thing once."""
+    if not options.paths:
+        raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
+    check_target(options.target)
+    findings = Findings(options.output_format)
+    profile = findings.profile(options.cluster)
+    from ptcompile.api import requirements as verb
+
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    streams = [verb.given_manifests(file.content, file.name) for file in inputs]
+    manifests = [one for stream in streams for one in stream or ()]
+    of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
+    specs = _compiled(of_specs, profile, options.target, findings) if profile is not None else []
+    if profile is not None:
+        _check_releases(specs, profile, options.target, options.cluster, findings)
+    status = findings.finish()
+    if status or profile is None:
+        return status
+    if not specs and not manifests:
+        return findings.no_jobs(options.paths)
+    given: list[Spec | dict[str, Any]] = [*specs]
+    if manifests:
+        given.append({"apiVersion": "v1", "kind": "List", "items": manifests})
+    needed = (verb.requires(one, target=options.target, cluster=profile) for one in given)
+    found = dict.fromkeys(one for each in needed for one in each.requirements)
+    return files.write_stdout("".join(f"{one}\n" for one in found))
+
+
+def _check_releases(
+    specs: list[Spec], profile: ClusterProfile, target: str | None, path: str | None, findings: Findings
+) -> None:
+    """Warn where an operator of these jobs asks for a newer Kubernetes than the profile's."""
+    from ptcompile.requirements.jobs import operators_of, target_of, too_old
+    from ptcompile.source import streams
+
+    jobs = [(target_of(one, profile, target), one) for one in specs]
+    problems = list(too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
+    if problems and path is not None:
+        content = files.read(path)
+        documents = streams.profiles(streams.read(content, path))
+        found = [streams.stamp(one, documents[0] if documents else None, path) for one in problems]
+        findings.add(files.File(path, content, True), found)
+
+
+def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
+    """Every job of the files that compiles; what stands in the way of the others becomes a finding."""
+    inputs, unreadable = files.read_all(paths)
+    findings.unreadable(unreadable)
+    return _compiled(inputs, profile, target, findings)
+
+
+def _compiled(inputs: list[files.File], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
+    from ptcompile.compiler.frontend.reader import decode_spec
+    from ptcompile.source import documents as source
+
+    out = []
+    for file in inputs:
+        result = compile.compile(file.content, target=target, cluster=profile, filename=file.name, lint=False)
+        if findings.compiled(file, result) and result.ok:
+            read = (decode_spec(document.data)[0] for document in source.read(file.content).documents)
+            out += [spec for spec in read if spec is not None]
+    return out

@@ -1,0 +1,155 @@
+"""`ptcompile rehearse`: a job's pods as real processes of torchrun on this machine, with faults."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+
+from ptcompile.cli import config, files
+from ptcompile.cli.console import show, terminal
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.reporter import Findings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
+    from ptcompile.rehearsal import Rehearsal
+    from ptcompile.simulator.faults import Fault
+    from ptcompile.simulator.job import Job
+
+_FAULTS = {
+    "late": "start the container of a pod late, such as 0=150s",
+    "kill": "lose a pod's node, such as 2@10s,back=20s: 10 s after all train; recreate the pod 20 s later",
+    "drain": "like --kill, with SIGTERM first",
+    "fail-process": "let one process of a pod fail once, such as 1@5s",
+}
+"""The faults that may be given more than once; pods count from 0 over those that train."""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "rehearse", help="run a job's pods as real torchrun processes, with faults", allow_abbrev=False
+    )
+    one.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
+    one.add_argument(
+        "--target", metavar="T", help="compile a spec for this target (default: the one that compile chooses)"
+    )
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile, whose versions count")
+    one.add_argument(
+        "--with", dest="beside", action="append", default=[], metavar="FILE",
+        help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
+    )  # fmt: skip
+    for name, help in _FAULTS.items():
+        one.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
+    one.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
+    one.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
+    one.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
+    what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
+    one.add_argument(
+        "--max-processes", type=_positive, default=2, metavar="N", help="processes per pod, at most (default: 2)"
+    )
+    one.add_argument("--scale", type=_factor, default=1.0, metavar="X", help="divide all waits by X")
+    one.add_argument("--limit", metavar="TIME", help="stop after this time (default: 10m plus what the faults take)")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
+    add_output_format(one)
+    one.set_defaults(run=run)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _factor(text: str) -> float:
+    number = float(text)
+    if not 1 <= number <= 60:
+        raise ValueError(text)
+    return number
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play it and show what was seen: 0 where the job trained to its end as `simulate` claims, else 1."""
+    from ptcompile.rehearsal import RehearsalError, text, to_dict
+
+    extensions = config.extensions()
+    check_target(options.target, extensions=extensions)
+    faults, limit = _times(options)
+    try:
+        job = _job(options, extensions)
+        if job is None:
+            return 1
+        found = _play(options, job, faults, limit)
+    except RehearsalError as error:
+        files.say(f"ptcompile: {error}\n")
+        return 2
+    shown = json.dumps(to_dict(found), indent=2) + "\n" if options.format == "json" else text(found)
+    return max(files.write_stdout(shown), int(not found.verdict.passed))
+
+
+def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
+    from ptcompile.rehearsal import FORMS, enough, fault
+    from ptcompile.rehearsal.settings import duration
+
+    try:
+        given = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
+        words = [(kind, [found] if isinstance(found, str) else found or []) for kind, found in given.items()]
+        faults = [fault(kind, word) for kind, some in words for word in some]
+        return faults, duration(options.limit) if options.limit else enough(faults, options.scale)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _job(options: argparse.Namespace, extensions: Extensions | None) -> Job | None:
+    """The job to play; None where the file has findings instead, which are told."""
+    from ptcompile.api import simulate
+    from ptcompile.api.rehearse import the_job
+
+    findings = Findings(options.output_format)
+    profile = findings.profile(options.cluster) if options.cluster else None
+    if options.cluster and profile is None:
+        findings.finish()
+        return None
+    inputs, unreadable = files.read_all([options.path])
+    findings.unreadable(unreadable)
+    if len(inputs) != 1:
+        raise UsageError(f"{options.path} is {len(inputs)} files; rehearse takes one")
+    beside = [files.read(path) for path in options.beside]
+    world = simulate.simulate(
+        inputs[0].content,
+        target=options.target,
+        cluster=profile,
+        filename=inputs[0].name,
+        others=beside,
+        extensions=extensions,
+    )
+    findings.add(inputs[0], world.diagnostics)
+    findings.finish()
+    return the_job(world, inputs[0].content, profile) if world.jobs or world.ok else None
+
+
+def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: float) -> Rehearsal:
+    from ptcompile.rehearsal import Settings, rehearse
+
+    script = options.script
+    if script is not None and not os.path.isfile(script):
+        raise UsageError(f"--script {script}: no such file")
+    settings = Settings(options.python, script, options.own_command, options.scale, limit, options.image)
+    alive = terminal()
+
+    def progress(line: str) -> None:
+        show(line) if alive else files.say(f"{line}\n")
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
+    try:
+        return rehearse(job, faults, settings=settings, most=options.max_processes, progress=progress)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        files.say("", raw=True)  # the last line of progress goes

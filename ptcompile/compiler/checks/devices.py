@@ -1,0 +1,369 @@
+"""Amounts of a spec, accelerators against processes, and the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import suggest
+from ptcompile.compiler.frontend.errors import bad, conflict, problem
+from ptcompile.compiler.frontend.parts import Part, Parts, amount, gpus_per_node
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.hardware.fabric_gaps import concerns
+from ptcompile.ir import pods as pod_template
+from ptcompile.ir.job import Job
+from ptcompile.kubernetes.resources import is_cuda, never_shared
+from ptcompile.spec import devices as hardware
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ptcompile.spec.base import ResourceList, Resources
+    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import JobSpec
+
+
+def amounts(parts: Parts) -> Iterator[Problem]:
+    """Yield every contradiction between the amounts of a spec."""
+    job, gpu = parts.job, hardware.gpu_resource(parts.cluster, parts.job.accelerator)
+    for part in parts.every:
+        if not part.fields.resources.model_fields_set:
+            continue
+        for resources, at in _levels(part.fields.resources, (*part.path, "resources")):
+            if resources.gpu is not None and gpu in resources.devices:
+                yield conflict((*at, "devices", gpu), "gpu requests the same resource", "set it once")
+        yield from _halves(part)
+    if isinstance(job.shared_memory, str):
+        for part in parts.nodes:
+            yield from _shared_memory(job.shared_memory, part)
+
+
+def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:
+    return [(resources, path), (resources.requests, (*path, "requests")), (resources.limits, (*path, "limits"))]
+
+
+def _halves(part: Part) -> Iterator[Problem]:
+    """Requests against limits, as one part gives them."""
+    path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own
+    for where, name in sorted(nulls):
+        if (name == "gpu" or never_shared(name)) and not {("requests", name), ("limits", name)} <= nulls:
+            message = (
+                f"null keeps the {where[:-1]} of {name} empty, but Kubernetes requires request and limit to be equal"
+            )
+            help = f"remove it, or write null for {name} under resources"
+            yield problem("gpu-request-differs-from-limit", (*path, where, *_word(name)), message, help)
+    for name in {**requests, **limits}:
+        half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
+        request, limit = requests.get(name, limits.get(name, "0")), limits.get(name, requests.get(name, "0"))
+        device = name == "gpu" or "/" in name
+        if device and not amount(request).is_integer:
+            at = _place(path, resources, half, name)
+            yield bad(at, f"{request!r}: devices cannot be split", "give a whole number")
+        elif request == limit:
+            continue
+        elif device and amount(request) != amount(limit):
+            at = _place(path, resources, half, name)
+            message = f"{request} is not the limit, {limit}, and devices cannot be shared"
+            yield problem("gpu-request-differs-from-limit", at, message, f"request {name} once, under resources")
+        elif amount(request) > amount(limit):
+            at = _place(path, resources, half, name)
+            message = f"{request} is above the limit, {limit}"
+            yield problem("request-above-limit", at, message, "lower the request or raise the limit")
+
+
+def _place(path: Path, resources: Resources, half: Literal["requests", "limits"], name: str) -> Path:
+    """Where a spec gives an amount: under requests or limits, or plainly."""
+    if name in getattr(resources, half).by_name():
+        path = (*path, half)
+    return (*path, *_word(name))
+
+
+def _word(name: str) -> Path:
+    """What a spec calls a resource of Kubernetes."""
+    if name in {"cpu", "memory", "gpu"}:
+        return (name,)
+    return ("ephemeralStorage",) if name == "ephemeral-storage" else ("devices", name)
+
+
+def _shared_memory(size: str, part: Part) -> Iterator[Problem]:
+    limit = part.amounts.limits.get("memory")
+    if limit is not None and amount(size) > amount(limit):
+        whose = "" if part.path == ("spec",) else f" of {part.path[-1]}"
+        yield problem(
+            "shm-above-memory-limit",
+            ("spec", "sharedMemory"),
+            f"{size} is above the memory limit{whose}, {limit}, so the pod is killed first",
+            "shared memory counts as memory: raise the limit or lower the size",
+            severity="warning",
+            stage="run",
+            authority="kubelet",
+        )
+
+
+_NPROC: Path = ("spec", "elastic", "nprocPerNode")
+_ACCELERATOR: Path = ("spec", "accelerator")
+_SHOWN = 12
+"""Slices that a message lists: a TPU has hundreds of topologies."""
+
+
+class _Node(NamedTuple):
+    """What a node of one part has."""
+
+    path: Path
+    devices: int
+    processes: int
+    """How many processes the devices take."""
+    limits: frozenset[str]
+
+
+def unknown(name: str, cluster: ClusterProfile) -> Problem:
+    """Why an accelerator's name means nothing here, with the names that are near."""
+    from ptcompile.hardware import accelerators
+    from ptcompile.hardware.nodes import ANYWHERE
+
+    own, cloud = cluster.spec.accelerators, cluster.spec.cloud or ANYWHERE
+    row, part = accelerators.row_of(name)
+    base = name.partition("/")[0]
+    if row is not None and cloud not in row.nodes:
+        clouds = ", ".join(one for one in row.nodes if one) or "none of the clouds"
+        if cloud:
+            return bad(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is available on {clouds}")
+        message = f"{base!r} can be identified only by a cloud's labels"
+        return bad(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
+    if row is not None:
+        slices, where = row.slices_in(cloud), f" on {cloud}" if part in row.slices else ""
+        shown = (*slices[:_SHOWN], "...") if len(slices) > _SHOWN else slices
+        help = f"its slices are {', '.join(shown)}" if slices else f"write {base}"
+        return bad(_ACCELERATOR, f"{base!r} has no slice {part!r}{where}", help)
+    message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
+    near, known = _near(name, own, cloud), ", ".join([*sorted(own), *accelerators.names(cloud)])
+    return bad(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")
+
+
+def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
+    """The profile's own name that may have been meant, else the built-in ones that hold the word or are like it."""
+    from ptcompile.hardware import accelerators
+
+    if mine := suggest(name, own):
+        return [mine]
+    holding = [one for one in accelerators.names(cloud) if name and name.lower() in one]
+    like = suggest(name, accelerators.names(cloud, slices=True))
+    return holding[:4] or ([like] if like else [])
+
+
+def devices(parts: Parts) -> Iterator[Problem]:
+    """Yield every contradiction between accelerators, their name and the processes."""
+    job, cluster = parts.job, parts.cluster
+    if job.accelerator is None and job.script is None and job.module is None:
+        return
+    nodes = [_node(part, job.accelerator, cluster) for part in parts.nodes]
+    if hardware.accelerator(cluster, job.accelerator) is not None:
+        others = (gpus_per_node(part, cluster) for part in parts.every if part.beside)
+        if not any((*(node.devices for node in nodes), *others)):
+            message = f"{job.accelerator} is set, but no node requests a GPU"
+            yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
+        yield from _topology(job, nodes, cluster)
+    if job.script is not None or job.module is not None:
+        yield from _processes(job, nodes, cluster)
+
+
+def _node(part: Part, accelerator: str | None, cluster: ClusterProfile) -> _Node:
+    limits = part.amounts.limits
+    devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
+    count = hardware.accelerators_in(cluster, devices)
+    processes = count if accelerator is None else hardware.processes_in(cluster, devices, accelerator)
+    return _Node(part.path, count, processes, frozenset(devices))
+
+
+def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Devices against the processes that torchrun starts on every node."""
+    yield from _slices(job, nodes, cluster)
+    if job.elastic is None:
+        if len({node.devices for node in nodes}) > 1:
+            shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
+            message = f"the roles have different numbers of GPUs ({shown}), but torchrun runs as many processes on each"
+            help = "add elastic.nprocPerNode, or give both roles the same number"
+            yield _run_problem("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
+        return
+    nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None
+    if job.accelerator is not None and not known and isinstance(nproc, int):
+        return  # how many processes a device takes is unknown
+    least, most = min(nodes, key=lambda node: node.processes), max(node.processes for node in nodes)
+    if nproc == "gpu":
+        yield from _counted(nodes, hardware.gpu_resource(cluster, job.accelerator))
+    elif isinstance(nproc, int) and most and nproc > least.processes:
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
+        each = least.processes // least.devices if least.devices else 1
+        wanted = -(-nproc // each)
+        help = f"ask for {wanted} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
+        yield _run_problem("more-processes-than-gpus", _NPROC, message, help)
+    elif isinstance(nproc, int) and nproc < least.processes and not _one_drives_all(job, nproc, cluster):
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
+        if least.processes == least.devices:
+            message = f"{nproc} of {least.devices} GPUs of a node are used"
+        yield _run_problem("idle-gpus", _NPROC, message, f"write nprocPerNode: {least.processes}", severity="warning")
+
+
+def _counted(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
+    """`gpu` makes torchrun ask CUDA, and stop where it has no device."""
+    resources = {gpu if name == "gpu" else name for node in nodes for name in node.limits}
+    other = next((name for name in sorted(resources) if not is_cuda(name)), None)
+    if not min(node.devices for node in nodes):
+        message = "gpu counts the node's GPUs, and a node requests none"
+        yield _run_problem("more-processes-than-gpus", _NPROC, message, "add resources.gpu")
+    elif other is not None:
+        message = f"gpu counts CUDA devices, and {other} is not one: torchrun stops"
+        yield _run_problem("more-processes-than-gpus", _NPROC, message, "write auto, or remove it")
+
+
+def _one_drives_all(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
+    entry = hardware.accelerator(cluster, job.accelerator)
+    return nproc == 1 and entry is not None and entry.one_drives_all
+
+
+def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Several MIG slices in one pod: CUDA shows a process the first alone (NVIDIA MIG user guide, R570)."""
+    entry = hardware.accelerator(cluster, job.accelerator)
+    labels = entry.node_labels if entry is not None else {}
+    resource = hardware.gpu_resource(cluster, job.accelerator)
+    for node in nodes:
+        resource_names = {resource if name == "gpu" else name for name in node.limits}
+        mig = any(name.startswith("nvidia.com/mig-") for name in resource_names)
+        cut = any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in resource_names
+        wanted = job.elastic.nproc_per_node if job.elastic is not None else node.processes
+        if (mig or cut) and node.devices > 1 and wanted != 1:
+            message = f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only the first"
+            help = "request one slice per node, on more nodes"
+            yield _run_problem("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
+
+
+def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """The chips of a TPU slice, which starts only when every one of its hosts runs (GKE, plan TPUs)."""
+    entry = hardware.accelerator(cluster, job.accelerator)
+    shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
+    sides = (shape or "").split("x")
+    if entry is None or len(nodes) != 1 or not all(side.isdecimal() and side.isascii() for side in sides):
+        return
+    chips, (least, most) = prod(int(side) for side in sides), job.node_range()
+    asked = most * nodes[0].devices
+    if asked and (asked % chips or least != most):
+        given = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
+        message = f"a slice {shape} is {chips} chips, and {given} are {asked}"
+        help = "a slice runs only when all of its hosts do: request all of its chips and nodes"
+        yield _run_problem("idle-gpus", _ACCELERATOR, message, help, severity="warning")
+
+
+def _shown(node: _Node) -> str:
+    """What a node has, as torchrun's processes see it."""
+    if node.processes == node.devices:
+        return f"a node with {node.devices} {_plural(node.devices, 'GPU')}"
+    return f"a node whose {node.devices} {_plural(node.devices, 'device')} take {node.processes}"
+
+
+def _run_problem(
+    name: str, path: Path, message: str, help: str, severity: Literal["error", "warning"] = "error"
+) -> Problem:
+    text = f"{field_path(path)}: {message}"
+    return problem(name, path, text, help, severity=severity, stage="run", authority="torchrun")
+
+
+def _plural(n: int, word: str, ending: str = "s") -> str:
+    return word if n == 1 else word + ending
+
+
+def fabric(parts: Parts) -> Iterator[Problem]:
+    """Yield what is wrong with the name of the fabric, and a warning for an unknown number of its devices."""
+    job, cluster = parts.job, parts.cluster
+    if job.fabric is None:
+        return
+    at: Path = ("spec", "fabric")
+    if hardware.fabric(cluster, job.fabric) is None:
+        from ptcompile.hardware.fabrics import FABRICS
+
+        known = sorted({*cluster.spec.fabrics, *FABRICS})
+        near = suggest(job.fabric, known)
+        message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
+        yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
+        return
+    yield from _domain(parts)
+    counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
+    least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
+    for part in parts.nodes:
+        there = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
+        whole = entry.devices_per_node if entry is not None and there else None
+        said = counted in part.amounts.limits
+        if counted and not said and (whole is None or gpus_per_node(part, cluster) < whole):
+            message = f"{least} {counted} per node, since the number on its machines is unknown"
+            help = f"write resources.devices[{counted}], or name the accelerator of a whole node"
+            yield _fabric_problem(at, message, help)
+            return
+        if counted and not said and job.accelerator and job.accelerator not in cluster.spec.accelerators:
+            yield from _unlike(job.accelerator, job.fabric, counted, cluster)
+            return
+
+
+def _domain(parts: Parts) -> Iterator[Problem]:
+    """A ComputeDomain where NVLink ends at the node, of more nodes than a rack has, or of two pods on a node.
+
+    A node gives one pod its channel: the second waits for it (dra-driver-nvidia-gpu, compute-domain-kubelet-plugin).
+    """
+    job, cluster = parts.job, parts.cluster
+    found = hardware.fabric(cluster, job.fabric, job.accelerator)
+    if found is None or not found.compute_domain:
+        return
+    entry, at = hardware.accelerator(cluster, job.accelerator), ("spec", "fabric")
+    if entry is None:
+        message = "an NVLink domain needs an accelerator, and none is named"
+        yield _fabric_problem(at, message, "add accelerator, such as nvidia-gb200")
+        return
+    (_, most), rack = job.node_range(), entry.nodes_per_domain
+    if rack is None:
+        message = f"NVLink of {job.accelerator} does not reach beyond the node, so there is no domain to join"
+        yield _fabric_problem(at, message, "use the fabric between the nodes, such as efa or infiniband")
+    elif most > rack:
+        message = (
+            f"{most} nodes, but an NVLink domain has at most {rack}: traffic between domains uses the other network"
+        )
+        help = "or set topology to place them" if job.topology is None else "or expect both networks to be used"
+        yield _fabric_problem(at, message, f"use at most {rack} nodes, {help}")
+    for part in parts.nodes:
+        asked, whole = gpus_per_node(part, cluster), entry.devices_per_node
+        if whole and 0 < asked < whole:
+            message = (
+                f"{asked} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
+            )
+            yield _fabric_problem((*part.path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes")
+            return
+
+
+def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Machines of one accelerator with different numbers of the fabric's devices: the job asks for the least."""
+    from ptcompile.hardware.accelerators import machines_of
+
+    most = machines_of(accelerator, cluster.spec.cloud)
+    counts = {one.name: one.fabrics[fabric] for one in most if fabric in one.fabrics}
+    least = min(counts.values(), default=0)
+    if more := {name: count for name, count in counts.items() if count > least}:
+        name, count = next(iter(more.items()))
+        message = f"{least} {counted} a node, and {name} has {count}: a job there uses only part of its bandwidth"
+        help = f"for {name} write resources.devices[{counted}]: {count} and its node.kubernetes.io/instance-type"
+        yield _fabric_problem(("spec", "fabric"), message, f"{help}; for the others write {least}")
+
+
+def incomplete(job: Job) -> Iterator[tuple[str, Problem]]:
+    """Yield what a job after its passes has of a fabric without the rest of it: a role, and what its template lacks."""
+    for role in job.trainers:
+        main, amounts = role.template.main, role.template.main.resources
+        if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
+            continue
+        from ptcompile.hardware.fabric_gaps import gaps
+
+        for gap in gaps(pod_template.written(role.template)):
+            yield role.name, _fabric_problem(gap.path, gap.message, gap.help)
+
+
+def _fabric_problem(path: Path, message: str, help: str) -> Problem:
+    text = f"{field_path(path)}: {message}"
+    return problem("partial-fabric", path, text, help, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,72 @@
+"""Passes and targets of plugins as the compiler calls them: what their code raises is one exception with a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+
+from ptcompile.compiler.build import PluginFailedError
+from ptcompile.extending import Extensions
+from ptcompile.extending.calls import failed
+from ptcompile.ir.job import Context, Job, Pass, Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ParamSpec, TypeVar
+
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+    Given = ParamSpec("Given")
+    Result = TypeVar("Result")
+
+
+def passes_of(extensions: Extensions) -> tuple[Pass, ...]:
+    """Return the passes of plugins under the names of their entry points."""
+    return tuple(_safe_pass(name, run) for name, run in extensions.passes)
+
+
+def _safe_pass(name: str, run: Pass) -> Pass:
+    def checked(job: Job, context: Context) -> Job:
+        after = run(job, context)
+        if not isinstance(after, Job):
+            raise TypeError(f"a pass gives a Job, and not {type(after).__name__}")
+        return after
+
+    safe = wraps(run)(_guarded(f"pass {name}", checked))
+    safe.__name__ = name
+    return safe
+
+
+def safe_target(target: Target) -> Target:
+    """Return a plugin's target with each of its functions guarded."""
+    what = f"target {target.name}"
+
+    def unsupported(job: Job, cluster: ClusterProfile) -> Iterable[Any]:
+        return list(target.unsupported(job, cluster))
+
+    def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+        manifests: list[Any] = list(target.emit(job, cluster))
+        for one in manifests:
+            if not (isinstance(one, Mapping) and "kind" in one and isinstance(one.get("metadata"), Mapping)):
+                raise TypeError("emit gives objects, each with kind and metadata")
+        return manifests
+
+    return target._replace(
+        wiring=_guarded(what, target.wiring),
+        unsupported=_guarded(what, unsupported),
+        emit=_guarded(what, emit),
+        groups=_guarded(what, target.groups),
+    )
+
+
+def _guarded(what: str, function: Callable[Given, Result]) -> Callable[Given, Result]:
+    def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except PluginFailedError:
+            raise
+        except Exception as error:  # third-party code
+            help = "report it to the plugin's author; without the plugin the spec may compile"
+            raise PluginFailedError(failed(what, error, help)) from error
+
+    return guarded

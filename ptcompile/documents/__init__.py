@@ -1,1 +1,0 @@
-"""Text to documents that know every line, and documents back to text."""

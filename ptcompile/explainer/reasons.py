@@ -1,0 +1,219 @@
+"""One sentence for each thing that a pass or a target writes.
+
+Found by the words on the way to a value, from the value upwards: a key, a key with the one above it
+(`containers.name`), the name of a list item, alone or with its list (`rules.deadline`), or an option (`--nnodes`). The
+empty word is for all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.diagnostics import Path
+from ptcompile.explainer.values import identity
+from ptcompile.ir.job import Target
+from ptcompile.registry.queue_systems import QUEUE_ANNOTATION
+from ptcompile.registry.targets import sentences_of
+from ptcompile.simulator.launchers.torchrun import OWN_STORE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+_NEAR_BY_KAI = "KAI keeps the pods close together, on this level of the Topology that the profile names."
+
+OF_ALL_TARGETS: Mapping[str, str] = {
+    "apiVersion": "The target's API group and version.",
+    "kind": "The target's kind.",
+    "metadata.name": "Objects beside the job are named after it and what they are for.",
+    "spec.numNodes": "0 leaves it to torchrun to wait for the nodes; a driver before 25.8 holds the pods back until so "
+    "many have joined.",
+    "channel": "The driver makes the template of this name, by which each pod claims a channel.",
+    "requests": "Each pod claims so many devices of this class.",
+    "kueue.x-k8s.io/queue-name": "Kueue reads the queue from this label of the object that it admits.",
+    "containers.name": (
+        "The container that trains has the name that the operator looks for; that of an auxiliary role is named "
+        "after the role."
+    ),
+    "kueue.x-k8s.io/priority-class": "Kueue reads the job's priority from this label of the object that it admits.",
+    "managedBy": "On a MultiKueue manager Kueue runs the job in another cluster, and the kind's own controller leaves "
+    "it alone.",
+    "kai.scheduler/queue": "KAI reads the queue from this label.",
+    "labels.priorityClassName": "KAI reads the job's priority from this label, before the class of the pods.",
+    "kai.scheduler/batch-min-member": "KAI reads from this annotation how many pods start together.",
+    "kai.scheduler/topology": "KAI finds the levels of the network in this Topology, which the profile names.",
+    "kai.scheduler/topology-required-placement": _NEAR_BY_KAI,
+    "kai.scheduler/topology-preferred-placement": _NEAR_BY_KAI,
+    "networkTopology": "Volcano places the pods close together: hard within the tier that the profile gives the "
+    "level, soft as near as it can.",
+    "priorityClassName": "Volcano orders the jobs of a queue by this class, which is the job's priority.",
+    "minMember": "No pod starts before there is room for the job's minimum of nodes and all auxiliary pods.",
+    "minResources": "The requests of the pods that start together, so that a full queue does not let the job in.",
+    "scheduleTimeoutSeconds": "The profile sets how long the scheduler waits for all pods of the group.",
+    "scheduling.k8s.io/group-name": "This annotation assigns a pod to the job's Volcano PodGroup.",
+    "scheduling.x-k8s.io/pod-group": "This label assigns a pod to the job's scheduler-plugins PodGroup.",
+}
+
+_NEAR_BY_KUEUE = "Kueue keeps pods of a kind close together, on the level that this annotation names by a node label."
+
+OF_PODS: Mapping[str, str] = {
+    "kueue.x-k8s.io/podset-required-topology": _NEAR_BY_KUEUE,
+    "kueue.x-k8s.io/podset-preferred-topology": _NEAR_BY_KUEUE,
+    "kueue.x-k8s.io/podset-group-name": (
+        "A group name keeps two kinds of pods close together, one of which is a single pod."
+    ),
+    "kai.scheduler/queue": "KAI reads the queue from the pods where their object has none.",
+    "labels.priorityClassName": "KAI reads the job's priority from the pods where their object has none.",
+    "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, where their operator does not.",
+}
+"""What the pass scheduling writes into pods for those who queue and place them."""
+
+
+SPEC: Mapping[str, str] = {
+    "": "What you wrote is carried over.",
+    "dnsPolicy": "A pod on its node's network finds the names of Services with ClusterFirstWithHostNet alone.",
+}
+"""What a job says before the first pass."""
+
+_WHO_WINS = (
+    "A role's amount wins over the job's, the job's over the profile's; `gpu` is the resource that the profile names."
+)
+
+OF_PASS: Mapping[str, Mapping[str, str]] = {
+    "resources": {
+        "requests": f"A plain amount is request and limit, and a missing request is the limit. {_WHO_WINS}",
+        "limits": f"A plain amount is request and limit, and of devices and huge pages a missing limit is the request. "
+        f"{_WHO_WINS}",
+    },
+    "processes": {
+        "": "Where nothing on the node counts its devices correctly, as with TPUs, Gaudis or Neuron devices, `auto` is "
+        "their number, times what one of them takes.",
+    },
+    "fabric": {
+        "resources": (
+            "As many of the fabric's devices as the profile says, else as a whole node with the accelerator has, "
+            "else the fabric's minimum."
+        ),
+        "capabilities": (
+            "The fabric's driver needs these capabilities; a container that drops one by name keeps it dropped."
+        ),
+        "env": "The fabric's software reads these variables; yours and the profile's defaults win.",
+        "annotations": "Pods that train request the fabric's networks and devices by annotations; yours win.",
+        "": "The fabric's daemons, volumes and pod settings come under the job's own pod template.",
+    },
+    "placement": {
+        "affinity": (
+            "What the profile requires of the accelerator's nodes and of spot nodes must hold in every term of the "
+            "required node affinity."
+        ),
+        "nodeSelector": "The profile's node selector adds the labels that you did not select by.",
+        "serviceAccountName": "Pods that name no service account get the profile's.",
+        "schedulerName": "Pods that name no scheduler get the profile's.",
+        "imagePullSecrets": "Pods that name no registry credentials get the profile's.",
+        "queue": "A job that names no queue gets the profile's.",
+        QUEUE_ANNOTATION: "A job that names no queue gets the profile's.",
+        "": "The profile's pod template comes under the job's own and fills what it leaves open.",
+    },
+    "scheduling": OF_PODS,
+    "tolerations": {
+        "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
+        "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.",
+    },
+    "claims": {
+        "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology says "
+        "how near they are.",
+        "labels": "By this label the nodes of the job's ComputeDomain find each other, to be kept in one rack.",
+        "compute-domain-channel": "Each node claims a channel of the job's ComputeDomain, by which its GPUs reach the "
+        "memory of those in other nodes.",
+        "resourceClaims": "What the fabric's driver hands out by claims, and GPUs where the profile says that they are "
+        "claimed.",
+        "claims": "The container that trains gets the devices that its pod claims.",
+    },
+    "shm": {
+        "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "
+        "container gets a memory volume there, unless you mount your own or say sharedMemory: false.",
+        "volumes": "The volume at /dev/shm is in memory, and the pod's memory limit is its limit.",
+        "sizeLimit": "The size that sharedMemory asks for is the limit of the volume at /dev/shm.",
+    },
+    "rendezvous": {
+        "command": "torchrun starts the script or module, without a shell.",
+        "--standalone": "One node meets no other: torchrun keeps the rendezvous local.",
+        "--nnodes": "torchrun gets the number of nodes, or the minimum and the maximum.",
+        "--nproc-per-node": "torchrun gets the processes per node; the default is one per GPU.",
+        "--node-rank": "The kubelet replaces $(...) with the node's number, which this operator provides that way.",
+        "--master-addr": "A fixed number of nodes meets at node 0, under a name that resolves from every pod.",
+        "--master-port": "A fixed number of nodes meets at node 0, on masterPort.",
+        "--rdzv-backend": (
+            "A range of nodes, or nodes that restart, meets through torchrun's c10d store: nodes of a static "
+            "rendezvous cannot meet again."
+        ),
+        "--rdzv-endpoint": "The store is on node 0 and masterPort, unless you name an etcd server.",
+        "--rdzv-id": "The rendezvous is named after the job, unless you name it.",
+        "--rdzv-conf": "Nodes wait 15 minutes for each other, unless rdzvConfigs says otherwise. c10d does not read "
+        "`timeout`: there read_timeout is how long they wait for node 0, 60 seconds by default.",
+        "--max-restarts": "torchrun restarts the whole group of processes this many times.",
+        "--monitor-interval": "torchrun checks its processes every 5 seconds, unless you say otherwise.",
+        "--start-method": "torchrun starts the processes of a Python function in this way.",
+        OWN_STORE: (
+            "Since PyTorch 2.4 torchrun keeps the store of the first rendezvous, and a recreated or late pod fails the "
+            "whole job (measured on 2.13); with a store per rendezvous it joins."
+        ),
+        "PET_LOCAL_ADDR": (
+            "A pod on its node's network announces its address: c10d would publish the node's host name, which the "
+            "others may not resolve."
+        ),
+        "env": (
+            "A plain command learns where node 0 is, how many nodes there are and which one it is, as no operator "
+            "sets it here."
+        ),
+    },
+    "hosts": {
+        "": "Every pod finds the host names of an auxiliary role in this variable, unless you set it.",
+    },
+    "env": {
+        "OMP_NUM_THREADS": (
+            "Where several processes share a node, each computes with one thread, as torchrun sets it for its own "
+            "children."
+        ),
+        "": "The profile's variables and those of the named accelerator come before yours, and yours win.",
+    },
+    "security": {
+        "automountServiceAccountToken": "At the Pod Security level restricted, a pod without a service account of its "
+        "own gets no token: training does not talk to the API server.",
+        "": "podSecurity: restricted asks every pod and container for this.",
+    },
+    "metadata": {
+        "labels": "The profile's labels are on objects and pods; yours win.",
+        "annotations": "The profile's annotations are on objects and pods; yours win.",
+    },
+}
+"""By pass."""
+
+
+def sentence(by: str, target: Target, path: Path, manifests: Sequence[Any]) -> str:
+    """The sentence about the value at a path, which begins with the manifest's index; `by` as in `Cause`."""
+    words = list(_words(path, manifests))
+    tables = {"spec": (SPEC,), "target": (sentences_of(target.name), OF_ALL_TARGETS)}.get(by) or (OF_PASS.get(by, {}),)
+    for table in tables:
+        found = next((table[word] for word in words if word in table), None)
+        if found is not None:
+            return found
+    return f"The target writes {target.title}." if by == "target" else f"The pass {by} wrote it."
+
+
+def _words(path: Path, manifests: Sequence[Any]) -> Iterator[str]:
+    """The words on the way, from the value upwards, and the empty word."""
+    found: list[str] = []
+    data: Any = manifests[int(path[0])]
+    field = ""
+    for part in path[1:]:
+        data = data[part]
+        if isinstance(part, str):
+            found += [part, f"{field}.{part}"]
+            field = part
+        else:
+            known = identity(data, field)
+            found += [known, f"{field}.{known}"] if isinstance(known, str) else []
+    yield from reversed(found)
+    yield ""

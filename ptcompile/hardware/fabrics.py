@@ -1,0 +1,425 @@
+"""Networks as whole sets of settings, and how NCCL is tuned for them.
+
+Data with sources, of public documentation as of 2026. Huge pages are asked for only where cpu or memory is, as
+Kubernetes wants them. What is left to the libraries is not here: NCCL 2.21 and newer choose the HCAs and the GID of
+RoCE v2, and aws-ofi-nccl turns on RDMA where the device has it.
+
+What a plugin sets by itself is not here: aws-ofi-nccl does so on every EFA machine (src/platform-aws.cpp, 2026-08-21).
+Neither is what names a file of the image, such as NCCL_TOPO_FILE of Azure's ND machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.hardware.accelerators import ALIASES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = Mapping[str, Any]
+
+
+_NOTHING: Json = {}
+
+
+class Fabric(NamedTuple):
+    """What a pod needs to reach others over a fabric."""
+
+    source: str
+    resources: Mapping[str, str] = _NOTHING
+    counted: str | None = None
+    """The resource whose amount is the machine's, so that the one in `resources` is only the least."""
+    counted_on: tuple[str, ...] | None = None
+    """The clouds where that is so; None for everywhere."""
+    capabilities: tuple[str, ...] = ()
+    env: Mapping[str, str] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
+    pod_template: Json = _NOTHING
+    claims: Mapping[str, tuple[str, int]] = _NOTHING
+    """Devices that a pod claims (DRA): DeviceClass and number, by the claim's name."""
+    compute_domain: bool = False
+    """Whether a job has a ComputeDomain, and each of its pods a channel of it."""
+    beyond: Mapping[str, str] = _NOTHING
+    """The fabric of a cloud that comes along, for the nodes that this one does not reach."""
+    of: Mapping[str, Fabric] = _NOTHING
+    """What it is instead on the machines of some accelerators."""
+    device_network: str = ""
+    """The network that the annotation of Multus names once for each of the counted devices."""
+    node_has: Mapping[str, int] = _NOTHING
+    """What every node has of a resource, in MiB: a pod gets no more than its share of that, by its accelerators."""
+
+    def with_beyond(self, other: Fabric) -> Fabric:
+        """This fabric and another one that comes along; what both say is this one's."""
+        return self._replace(
+            resources={**other.resources, **self.resources},
+            counted=self.counted or other.counted,
+            counted_on=self.counted_on or other.counted_on,
+            capabilities=tuple(dict.fromkeys((*self.capabilities, *other.capabilities))),
+            env={**other.env, **self.env},
+            annotations={**other.annotations, **self.annotations},
+            pod_template=self.pod_template or other.pod_template,
+            claims={**other.claims, **self.claims},
+            device_network=self.device_network or other.device_network,
+            node_has={**other.node_has, **self.node_has},
+        )
+
+
+ON_ETH0 = {"NCCL_SOCKET_IFNAME": "eth0"}
+"""Processes find each other on the pod's own interface, also where a second one is attached."""
+
+
+_GPU_DEVICES = (*(f"/dev/nvidia{n}" for n in range(8)), "/dev/nvidiactl", "/dev/nvidia-uvm")
+_LIBRARIES = "/usr/local/nvidia/lib64"
+_RXDM = "/fts/entrypoint_rxdm_container.sh"
+_CHUNKS = {
+    "NCCL_P2P_NET_CHUNKSIZE": "524288",
+    "NCCL_P2P_PCI_CHUNKSIZE": "524288",
+    "NCCL_P2P_NVL_CHUNKSIZE": "1048576",
+}
+
+
+def _networks(count: int) -> str:
+    """The annotation of GKE's multi-networking: eth0 and one interface a network vpc1, vpc2, ..."""
+    names = ["default", *(f"vpc{n}" for n in range(1, count + 1))]
+    pairs = (f'{{"interfaceName":"eth{n}","network":"{name}"}}' for n, name in enumerate(names))
+    return f"[{','.join(pairs)}]"
+
+
+def _host(name: str, path: str) -> Json:
+    return {"name": name, "hostPath": {"path": path}}
+
+
+def _mount(name: str, path: str) -> Json:
+    return {"name": name, "mountPath": path}
+
+
+def _daemon(name: str, image: str, command: list[str], capabilities: list[str], mounts: list[Json]) -> Json:
+    """The process that receives for the GPUs: a native sidecar, so that the job ends when training does."""
+    return {
+        "name": name,
+        "image": image,
+        "restartPolicy": "Always",
+        "command": command,
+        "env": [{"name": "LD_LIBRARY_PATH", "value": _LIBRARIES}],
+        "securityContext": {"capabilities": {"add": capabilities}},
+        "volumeMounts": [
+            _mount("gpu-libraries", _LIBRARIES),
+            _mount("host-sys", "/hostsysfs"),
+            _mount("host-proc-sys", "/hostprocsysfs"),
+            *mounts,
+        ],
+    }
+
+
+def _gke(daemon: Json, mounts: list[Json], volumes: list[Json]) -> Json:
+    host = [
+        _host("gpu-libraries", "/home/kubernetes/bin/nvidia/lib64"),
+        _host("host-sys", "/sys"),
+        _host("host-proc-sys", "/proc/sys"),
+    ]
+    main = {"name": "pytorch", "volumeMounts": [_mount("gpu-libraries", _LIBRARIES), *mounts]}
+    return {"spec": {"initContainers": [daemon], "containers": [main], "volumes": [*host, *volumes]}}
+
+
+def _devices(*paths: str) -> str:
+    return "".join(f"- path: {path}\n" for path in paths)
+
+
+_RDMA = "GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma (2026-06-11)"
+
+
+def _rdma(count: int) -> Json:
+    """The annotations of GKE's RDMA networks, which begin at eth2: eth1 is for a second gVNIC."""
+    pairs = [("eth0", "default"), *((f"eth{n + 2}", f"rdma-{n}") for n in range(count))]
+    interfaces = ",".join(f'{{"interfaceName":"{nic}","network":"{network}"}}' for nic, network in pairs)
+    return {"networking.gke.io/default-interface": "eth0", "networking.gke.io/interfaces": f"[{interfaces}]"}
+
+
+_GIB_ENV = {
+    **ON_ETH0,
+    "NCCL_NET": "gIB",
+    "NCCL_CROSS_NIC": "0",
+    "NCCL_NET_GDR_LEVEL": "PIX",
+    "NCCL_P2P_NET_CHUNKSIZE": "131072",
+    "NCCL_NVLS_CHUNKSIZE": "524288",
+    "NCCL_IB_ADAPTIVE_ROUTING": "1",
+    "NCCL_IB_QPS_PER_CONNECTION": "4",
+    "NCCL_IB_TC": "52",
+    "NCCL_IB_FIFO_TC": "84",
+}
+"""What scripts/set_nccl_env.sh of gIB exports, for a command that no shell starts."""
+
+_GIB = Fabric(
+    source=f"{_RDMA}; https://docs.cloud.google.com/ai-hypercomputer/docs/create/gke-ai-hypercompute-custom (2026-04)",
+    env={"LD_LIBRARY_PATH": f"{_LIBRARIES}:/usr/local/gib/lib64", **_GIB_ENV},
+    annotations=_rdma(8),
+    pod_template={
+        "spec": {
+            "containers": [
+                {
+                    "name": "pytorch",
+                    "volumeMounts": [_mount("gpu-libraries", "/usr/local/nvidia"), _mount("gib", "/usr/local/gib")],
+                }
+            ],
+            "volumes": [
+                _host("gpu-libraries", "/home/kubernetes/bin/nvidia"),
+                _host("gib", "/home/kubernetes/bin/gib"),
+            ],
+        }
+    },
+)
+"""Of A3 Ultra and A4; the networks rdma-0 to rdma-7 are those of Google's guide."""
+
+GKE: dict[str, Fabric] = {
+    "tcpx": Fabric(
+        source="https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx (A3 High), "
+        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-config.yaml (2026-06-02)",
+        capabilities=("IPC_LOCK",),
+        env={
+            **ON_ETH0,
+            "LD_LIBRARY_PATH": _LIBRARIES,
+            "NCCL_CROSS_NIC": "0",
+            "NCCL_ALGO": "Ring,Tree",
+            "NCCL_PROTO": "Simple",
+            "NCCL_NSOCKS_PERTHREAD": "4",
+            "NCCL_SOCKET_NTHREADS": "1",
+            "NCCL_BUFFSIZE": "4194304",
+            "NCCL_DYNAMIC_CHUNK_SIZE": "524288",
+            **_CHUNKS,
+            "NCCL_NET_GDR_LEVEL": "PIX",
+            "NCCL_P2P_PXN_LEVEL": "0",
+            "NCCL_GPUDIRECTTCPX_SOCKET_IFNAME": "eth1,eth2,eth3,eth4",
+            "NCCL_GPUDIRECTTCPX_CTRL_DEV": "eth0",
+            "NCCL_GPUDIRECTTCPX_TX_BINDINGS": "eth1:8-21,112-125;eth2:8-21,112-125;"
+            "eth3:60-73,164-177;eth4:60-73,164-177",
+            "NCCL_GPUDIRECTTCPX_RX_BINDINGS": "eth1:22-35,126-139;eth2:22-35,126-139;"
+            "eth3:74-87,178-191;eth4:74-87,178-191",
+            "NCCL_GPUDIRECTTCPX_PROGRAM_FLOW_STEERING_WAIT_MICROS": "500000",
+            "NCCL_GPUDIRECTTCPX_FORCE_ACK": "0",
+            "NCCL_GPUDIRECTTCPX_TX_COMPLETION_NANOSLEEP": "1000",
+            "NCCL_GPUDIRECTTCPX_UNIX_CLIENT_PREFIX": "/run/tcpx",
+        },
+        annotations={
+            "devices.gke.io/container.tcpx-daemon": _devices(*_GPU_DEVICES),
+            "networking.gke.io/default-interface": "eth0",
+            "networking.gke.io/interfaces": _networks(4),
+        },
+        pod_template=_gke(
+            _daemon(
+                "tcpx-daemon",
+                "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpx/tcpgpudmarxd-dev:v2.0.12",
+                [
+                    "/tcpgpudmarxd/build/app/tcpgpudmarxd", "--gpu_nic_preset", "a3vm", "--gpu_shmem_type", "fd",
+                    "--uds_path", "/run/tcpx", "--setup_param", "--verbose 128 2 0",
+                ],
+                ["NET_ADMIN"],
+                [_mount("tcpx-socket", "/run/tcpx")],
+            ),
+            [_mount("tcpx-socket", "/run/tcpx")],
+            [{"name": "tcpx-socket", "emptyDir": {}}],
+        ),
+    ),
+    "tcpxo": Fabric(
+        source="https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx (A3 Mega), "
+        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo release of 2025-11-19",
+        env={
+            **ON_ETH0,
+            "LD_LIBRARY_PATH": _LIBRARIES,
+            "NCCL_FASTRAK_CTRL_DEV": "eth0",
+            "NCCL_FASTRAK_IFNAME": ",".join(f"eth{n}" for n in range(1, 9)),
+            "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": "/dev/aperture_devices",
+            "NCCL_CROSS_NIC": "0",
+            "NCCL_PROTO": "Simple,LL128",
+            "NCCL_MIN_NCHANNELS": "4",
+            "NCCL_TUNER_PLUGIN": "libnccl-tuner.so",
+            "NCCL_TUNER_CONFIG_PATH": f"{_LIBRARIES}/a3plus_tuner_config.textproto",
+            "NCCL_SHIMNET_GUEST_CONFIG_CHECKER_CONFIG_FILE": f"{_LIBRARIES}/a3plus_guest_config.textproto",
+            "NCCL_NVLSTREE_MAX_CHUNKSIZE": "131072",
+            **_CHUNKS,
+            "NCCL_FASTRAK_NUM_FLOWS": "2",
+            "NCCL_FASTRAK_USE_SNAP": "1",
+            "NCCL_FASTRAK_PLUGIN_ACCEPT_TIMEOUT_MS": "600000",
+            "NCCL_FASTRAK_ENABLE_CONTROL_CHANNEL": "0",
+            "NCCL_BUFFSIZE": "8388608",
+            "NCCL_NET_GDR_LEVEL": "PIX",
+            "NCCL_FASTRAK_ENABLE_HOTPATH_LOGGING": "0",
+            "NCCL_FASTRAK_USE_LLCM": "1",
+            "NCCL_NVLS_ENABLE": "1",
+            "CUDA_VISIBLE_DEVICES": "0,1,2,3,4,5,6,7",
+        },
+        annotations={
+            "devices.gke.io/container.tcpxo-daemon": _devices(*_GPU_DEVICES, "/dev/dmabuf_import_helper"),
+            "networking.gke.io/default-interface": "eth0",
+            "networking.gke.io/interfaces": _networks(8),
+        },
+        pod_template=_gke(
+            _daemon(
+                "tcpxo-daemon",
+                "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.20",
+                [
+                    "/bin/sh", "-c",
+                    f"chmod 755 {_RXDM} && exec {_RXDM} --num_hops=2",
+                ],
+                ["NET_ADMIN", "NET_BIND_SERVICE"],
+                [],
+            ),
+            [_mount("aperture-devices", "/dev/aperture_devices")],
+            [_host("aperture-devices", "/dev/aperture_devices")],
+        ),
+    ),
+    "gib": _GIB._replace(
+        of={
+            "nvidia-gb200": _GIB._replace(annotations=_rdma(4)),
+            "nvidia-gb300": Fabric(
+                source=f"{_RDMA}; AI-Hypercomputer/gpu-recipes training/a4x-max (2026-08-12)",
+                capabilities=("IPC_LOCK",),
+                env=_GIB_ENV,
+                claims={"rdma": ("mrdma.google.com", 8)},
+            ),
+        }
+    ),
+}  # fmt: skip
+"""By name. The networks vpc1, vpc2, ... of tcpx and tcpxo are those of Google's manifests: a profile says its own."""
+
+
+class Tuning(NamedTuple):
+    """One recommendation."""
+
+    fabric: str
+    cloud: str
+    accelerators: tuple[str, ...]
+    """By their rows' names; empty for all."""
+    env: Mapping[str, str]
+    source: str
+
+
+_OKE = "oracle-quickstart/oci-hpc-oke docs/recommended-nccl-rccl-parameters-by-shape.md (2026-08-20)"
+_GIB_RECIPES = "AI-Hypercomputer/gpu-recipes (2026-08-12): NCCL_TUNER_CONFIG_PATH"
+_OKE_HOPPER = {"NCCL_CUMEM_ENABLE": "0", "NCCL_IGNORE_CPU_AFFINITY": "1"}
+
+TUNINGS: tuple[Tuning, ...] = (
+    Tuning("gib", "gke", ("nvidia-h200",),
+           {"NCCL_TUNER_CONFIG_PATH": "/usr/local/gib/configs/tuner_config_a3u.txtpb"}, _GIB_RECIPES),
+    Tuning("gib", "gke", ("nvidia-b200",),
+           {"NCCL_TUNER_CONFIG_PATH": "/usr/local/gib/configs/tuner_config_a4.txtpb"}, _GIB_RECIPES),
+    Tuning(
+        "infiniband", "aks", ("nvidia-h100", "nvidia-h200"),
+        {
+            "NCCL_IB_PCI_RELAXED_ORDERING": "1", "NCCL_IB_QPS_PER_CONNECTION": "4", "NCCL_IGNORE_CPU_AFFINITY": "1",
+            "NCCL_P2P_NET_CHUNKSIZE": "524288", "NCCL_PXN_DISABLE": "1", "NCCL_MIN_NCHANNELS": "32",
+            "UCX_TLS": "rc", "UCX_NET_DEVICES": "mlx5_0:1",
+        },
+        "Azure/ai-infrastructure-on-azure, NCCL chart values.yaml (2026-04-22)",
+    ),
+    Tuning(
+        "infiniband", "aks", ("nvidia-gb300",),
+        {
+            "NCCL_DMABUF_ENABLE": "1", "NCCL_NET_GDR_C2C": "1", "NCCL_NET_GDR_LEVEL": "PHB", "NCCL_IB_SL": "1",
+        },
+        "Azure/ai-infrastructure-on-azure, values-gb300*.yaml (2026-04-22)",
+    ),
+    Tuning(
+        "rdma-vf", "oke", (),
+        {
+            "NCCL_IB_GID_INDEX": "3", "NCCL_IB_TC": "41", "NCCL_IB_SL": "0", "NCCL_IB_TIMEOUT": "22",
+            "NCCL_IB_SPLIT_DATA_ON_QPS": "0", "NCCL_IB_HCA": "mlx5",
+        },
+        _OKE,
+    ),
+    Tuning("rdma-vf", "oke", ("nvidia-a100-40gb", "nvidia-a100-80gb"), {"NCCL_IB_QPS_PER_CONNECTION": "4"}, _OKE),
+    Tuning("rdma-vf", "oke", ("nvidia-h100", "nvidia-h200", "nvidia-b200", "nvidia-b300"), _OKE_HOPPER, _OKE),
+    Tuning(
+        "rdma-vf", "oke", ("amd-mi300x",),
+        {
+            "NCCL_CUMEM_ENABLE": "0", "NCCL_PXN_DISABLE": "0", "NCCL_NET_PLUGIN": "none",
+            "NCCL_IB_QPS_PER_CONNECTION": "1",
+        },
+        _OKE,
+    ),
+    Tuning(
+        "nvlink-domain", "oke", ("nvidia-gb200", "nvidia-gb300"), {"NCCL_CUMEM_ENABLE": "1"}, _OKE,
+    ),
+)  # fmt: skip
+
+
+def tuned(fabric: str, cloud: str | None, accelerator: str) -> dict[str, str]:
+    """What is recommended for a fabric on the machines of an accelerator in a cloud; later rows win."""
+    found: dict[str, str] = {}
+    for one in TUNINGS:
+        if one.fabric == fabric and one.cloud == cloud and (not one.accelerators or accelerator in one.accelerators):
+            found |= one.env
+    return found
+
+
+FABRICS: dict[str, Fabric] = {
+    "efa": Fabric(
+        source="https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (2026)",
+        resources={"vpc.amazonaws.com/efa": "1", "hugepages-2Mi": "5120Mi"},
+        counted="vpc.amazonaws.com/efa",
+        capabilities=("IPC_LOCK",),
+        env={"FI_PROVIDER": "efa"},
+        node_has={"hugepages-2Mi": 10256},  # 5128 pages of 2 MiB: the guide's launch template
+    ),
+    "infiniband": Fabric(
+        source="coreweave/nccl-tests mpi-operator (2026-05-27): one rdma/ib is all HCAs of the node; "
+        "Azure/ai-infrastructure-on-azure infrastructure_references/aks (2026-04-22): one is one HCA, by SR-IOV",
+        resources={"rdma/ib": "1"},
+        counted="rdma/ib",
+        counted_on=("aks",),
+        capabilities=("IPC_LOCK",),
+        env=ON_ETH0,
+    ),
+    "roce": Fabric(
+        source="https://docs.nvidia.com/networking: NVIDIA Network Operator 25.7, RDMA shared device plugin",
+        resources={"rdma/rdma_shared_device_a": "1"},
+        capabilities=("IPC_LOCK",),
+        env=ON_ETH0,
+    ),
+    "rdma-vf": Fabric(
+        source="oracle-quickstart/oci-hpc-oke docs/using-rdma-network-interfaces-in-manifests.md (2026-08-20)",
+        resources={"nvidia.com/rdma-vf": "1"},
+        counted="nvidia.com/rdma-vf",
+        capabilities=("IPC_LOCK",),
+        device_network="default/rdma-vf",
+        env=ON_ETH0,
+        pod_template={
+            "spec": {
+                "containers": [
+                    {"name": "pytorch", "volumeMounts": [{"name": "infiniband", "mountPath": "/dev/infiniband"}]}
+                ],
+                "volumes": [{"name": "infiniband", "hostPath": {"path": "/dev/infiniband"}}],
+            }
+        },
+    ),
+    "nvlink-domain": Fabric(
+        source="kubernetes-sigs/dra-driver-nvidia-gpu api/nvidia.com/resource/v1beta1 (2026-08-07); variables: "
+        "awslabs/awsome-distributed-training nccl-tests-gb200.yaml (2026-06-01), oracle-quickstart/oci-hpc-oke "
+        "docs/recommended-nccl-rccl-parameters-by-shape.md (2026-08-20)",
+        env={"NCCL_MNNVL_ENABLE": "1", "NCCL_NVLS_ENABLE": "1"},
+        compute_domain=True,
+        beyond={"eks": "efa", "aks": "infiniband", "gke": "gib"},
+    ),
+    **GKE,
+}  # fmt: skip
+"""By name."""
+
+
+def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> Fabric | None:
+    """What a name means on the machines of an accelerator in a cloud; None for an unknown name."""
+    found, card = FABRICS.get(name), _card(accelerator)
+    if found is None:
+        return None
+    found = found.of.get(card, found)
+    found = found._replace(env={**found.env, **tuned(name, cloud, card)})
+    beyond = found.beyond.get(cloud or "")
+    other = fabric_in(beyond, cloud, accelerator) if beyond is not None else None
+    return found.with_beyond(other) if other is not None else found
+
+
+def _card(accelerator: str | None) -> str:
+    """The row's own name of an accelerator or a slice of it."""
+    base = (accelerator or "").partition("/")[0]
+    return ALIASES.get(base, base)

@@ -1,0 +1,374 @@
+"""Machine types of the clouds, what the kubelet leaves of them, and what fits.
+
+Sources: GKE's in GiB from https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines (2026-06), the most
+that can be attached; EC2's in GB from aws/karpenter-provider-aws, reference/instance-types.md (2026-08-21).
+
+Amounts are looked at in order, each held against the machines that the ones before leave: the accelerators first, since
+they decide which machines it can be. What no source says of a machine, it has enough of.
+
+Sources, as of the day behind each:
+- EKS: aws/karpenter-provider-aws, reference/instance-types.md (2026-08-21); p3.* and dl1: kubernetes/autoscaler,
+  cloudprovider/aws/ec2_instance_types.go (2026-08-22). EFA counts are those of the network cards of an instance.
+- AKS: kubernetes/autoscaler, cloudprovider/azure/azure_instance_types.go (2026-08-22); InfiniBand counts, one HCA for
+  each `rdma/ib`: Azure/ai-infrastructure-on-azure (2026-04-22).
+- OKE: oracle-quickstart/oci-hpc-oke docs/using-rdma-network-interfaces-in-manifests.md (2026-08-20): accelerators and
+  virtual functions; RTXPRO, MI355X and the GB shapes use the host's network.
+- GKE: https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines and, for TPU hosts, plan-tpus and
+  dstackai/gpuhunt (2026-06). N1 machines take T4 and V100 in many combinations, and TPU v4 hosts have no public
+  memory size: neither has a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.hardware.nodes import ANYWHERE
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.quantity import MILLI, NANO
+
+EKS_ROOT_LEFT = "17Gi"
+"""What EKS's default root volume of 20 GiB leaves pods (aws/karpenter-provider-aws, types.go, 2026-08-21)."""
+
+
+def _sizes(family: str, *disks: tuple[str, int]) -> dict[str, str]:
+    return {f"{family}.{size}xlarge": f"{disk}G" for size, disk in disks}
+
+
+_G6 = (("", 250), ("2", 450), ("4", 600), ("8", 900), ("16", 1880), ("12", 3760), ("24", 3760), ("48", 7520))
+_G5 = (("", 250), ("2", 450), ("4", 600), ("8", 900), ("16", 1900), ("12", 3800), ("24", 3800), ("48", 7600))
+
+DISKS: dict[str, str] = {
+    **{f"g2-standard-{n}": "375Gi" for n in (4, 8, 12, 16, 32)},
+    "g2-standard-24": "750Gi", "g2-standard-48": "1500Gi", "g2-standard-96": "3000Gi",
+    "g4-standard-48": "1500Gi", "g4-standard-96": "3000Gi", "g4-standard-192": "6000Gi", "g4-standard-384": "12000Gi",
+    "a2-ultragpu-1g": "375Gi", "a2-ultragpu-2g": "750Gi", "a2-ultragpu-4g": "1500Gi", "a2-ultragpu-8g": "3000Gi",
+    "a3-highgpu-1g": "750Gi", "a3-highgpu-2g": "1500Gi", "a3-highgpu-4g": "3000Gi", "a3-highgpu-8g": "6000Gi",
+    "a3-edgegpu-8g": "6000Gi", "a3-megagpu-8g": "6000Gi", "a3-ultragpu-8g": "12000Gi", "a4-highgpu-8g": "12000Gi",
+    "a4x-highgpu-4g": "12000Gi", "a4x-maxgpu-4g-metal": "12000Gi",
+    "p3dn.24xlarge": "1800G", "p4d.24xlarge": "8000G", "p4de.24xlarge": "8000G",
+    "p5.4xlarge": "3800G", "p5.48xlarge": "30400G", "p5e.48xlarge": "30400G", "p5en.48xlarge": "30400G",
+    "p6-b200.48xlarge": "30400G", "p6-b300.48xlarge": "30400G", "p6e-gb200.36xlarge": "22500G",
+    **_sizes("g4dn", ("", 125), ("2", 225), ("4", 225), ("8", 900), ("16", 900), ("12", 900)), "g4dn.metal": "1800G",
+    **_sizes("g5", *_G5), **_sizes("g6", *_G6), **_sizes("g6e", *_G5),
+    **_sizes("g7e", ("2", 1900), ("4", 1900), ("8", 1900), ("12", 3800), ("24", 7600), ("48", 15200)),
+    "trn1.2xlarge": "474G", "trn1.32xlarge": "7600G", "trn1n.32xlarge": "7600G", "trn2.48xlarge": "7600G",
+}  # fmt: skip
+"""By machine type."""
+
+
+_NO_FABRIC: Mapping[str, int] = {}
+
+
+class Machine(NamedTuple):
+    """One machine type."""
+
+    name: str
+    devices: int
+    cpu: int
+    """vCPUs; 0 where no source says it."""
+    memory: int
+    """In GiB; 0 where no source says it."""
+    fabrics: Mapping[str, int] = _NO_FABRIC
+    """How many devices of a fabric it has, by the fabric's name."""
+
+
+Machines = tuple[Machine, ...]
+_EFA = {"efa": 1}
+
+
+def _series(family: str, memory: int) -> Machines:
+    """The sizes that g5, g6 and g6e share: `memory` GiB a vCPU; EFA from 8xlarge on."""
+    sizes = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (12, 4), (24, 4), (48, 8))
+    wide = {24: 2, 48: 4} if family == "g6e" else {}
+    return tuple(
+        Machine(
+            f"{family}.{'' if size == 1 else size}xlarge",
+            devices,
+            4 * size,
+            4 * size * memory,
+            {"efa": wide.get(size, 1)} if size >= 8 else _NO_FABRIC,
+        )
+        for size, devices in sizes
+    )
+
+
+def _nd(name: str, memory: int, cpu: int = 96) -> Machine:
+    return Machine(f"Standard_{name}", 8, cpu, memory, {"infiniband": 8})
+
+
+_TRN1 = (
+    Machine("trn1.2xlarge", 1, 8, 32),
+    Machine("trn1.32xlarge", 16, 128, 512, {"efa": 8}),
+    Machine("trn1n.32xlarge", 16, 128, 512, {"efa": 16}),
+)
+_TRN2 = (Machine("trn2.48xlarge", 16, 192, 2048, {"efa": 16}), Machine("trn2u.48xlarge", 16, 192, 2048, {"efa": 16}))
+_V5E = tuple(Machine(f"ct5lp-hightpu-{n}t", n, cpu, memory) for n, cpu, memory in ((1, 24, 48), (4, 112, 192),
+                                                                                   (8, 224, 384)))  # fmt: skip
+_V5P = (Machine("ct5p-hightpu-4t", 4, 208, 448),)
+_V6E = tuple(Machine(f"ct6e-standard-{n}t", n, cpu, memory) for n, cpu, memory in ((1, 44, 448), (4, 180, 720),
+                                                                                   (8, 180, 1440)))  # fmt: skip
+
+
+def _oci(shape: str, functions: int = 0) -> Machine:
+    """A bare-metal shape, with so many virtual functions for RDMA. Its OCPUs and memory are not in the source."""
+    return Machine(f"BM.GPU{shape}", int(shape.rpartition(".")[2]), 0, 0, {"rdma-vf": functions} if functions else {})
+
+
+MACHINES: dict[str, dict[str, Machines]] = {
+    "nvidia-t4": {
+        "eks": (
+            *(Machine(f"g4dn.{n}xlarge" if n > 1 else "g4dn.xlarge", 1, 4 * n, 16 * n, _EFA if n >= 8 else _NO_FABRIC)
+              for n in (1, 2, 4, 8, 16)),
+            Machine("g4dn.12xlarge", 4, 48, 192, _EFA),
+            Machine("g4dn.metal", 8, 96, 384, _EFA),
+        ),
+        "aks": tuple(Machine(f"Standard_NC{cpu}as_T4_v3", 4 if cpu == 64 else 1, cpu, memory)
+                     for cpu, memory in ((4, 28), (8, 56), (16, 110), (64, 440))),
+    },
+    "nvidia-v100": {
+        "eks": (
+            Machine("p3.2xlarge", 1, 8, 61), Machine("p3.8xlarge", 4, 32, 244), Machine("p3.16xlarge", 8, 64, 488),
+            Machine("p3dn.24xlarge", 8, 96, 768, _EFA),
+        ),
+        "aks": (
+            Machine("Standard_NC6s_v3", 1, 6, 112), Machine("Standard_NC12s_v3", 2, 12, 224),
+            Machine("Standard_NC24s_v3", 4, 24, 448), Machine("Standard_NC24rs_v3", 4, 24, 448),
+            Machine("Standard_ND40rs_v2", 8, 40, 672, {"infiniband": 1}),
+        ),
+    },
+    "nvidia-l4": {
+        "gke": tuple(Machine(f"g2-standard-{cpu}", {24: 2, 48: 4, 96: 8}.get(cpu, 1), cpu, 4 * cpu)
+                     for cpu in (4, 8, 12, 16, 32, 24, 48, 96)),
+        "eks": (*_series("g6", 4), Machine("gr6.4xlarge", 1, 16, 128), Machine("gr6.8xlarge", 1, 32, 256, _EFA)),
+    },
+    "nvidia-l40s": {"eks": _series("g6e", 8)},
+    "nvidia-a10g": {"eks": _series("g5", 4)},
+    "nvidia-a100-40gb": {
+        "gke": (
+            *(Machine(f"a2-highgpu-{n}g", n, 12 * n, 85 * n) for n in (1, 2, 4, 8)),
+            Machine("a2-megagpu-16g", 16, 96, 1360),
+        ),
+        "eks": (Machine("p4d.24xlarge", 8, 96, 1152, {"efa": 4}),),
+        "aks": (_nd("ND96asr_v4", 900),),
+        "oke": (_oci("4.8", 16), _oci(".B4.8", 16)),
+    },
+    "nvidia-a100-80gb": {
+        "gke": tuple(Machine(f"a2-ultragpu-{n}g", n, 12 * n, 170 * n) for n in (1, 2, 4, 8)),
+        "eks": (Machine("p4de.24xlarge", 8, 96, 1152, {"efa": 4}),),
+        "aks": (
+            *(Machine(f"Standard_NC{24 * n}ads_A100_v4", n, 24 * n, 220 * n) for n in (1, 2, 4)),
+            _nd("ND96amsr_A100_v4", 1800),
+        ),
+        "oke": (_oci(".A100-v2.8", 16),),
+    },
+    "nvidia-h100": {
+        "gke": (
+            *(Machine(f"a3-highgpu-{n}g", n, 26 * n, 234 * n) for n in (1, 2, 4, 8)),
+            Machine("a3-edgegpu-8g", 8, 208, 1872),
+        ),
+        "eks": (Machine("p5.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5.4xlarge", 1, 16, 256, _EFA)),
+        "aks": (_nd("ND96isr_H100_v5", 1900),),
+        "oke": (_oci(".H100.8", 16),),
+    },
+    "nvidia-h100-nvl": {
+        "aks": (Machine("Standard_NC40ads_H100_v5", 1, 40, 320), Machine("Standard_NC80adis_H100_v5", 2, 80, 640)),
+    },
+    "nvidia-h100-mega": {"gke": (Machine("a3-megagpu-8g", 8, 208, 1872),)},
+    "nvidia-h200": {
+        "gke": (Machine("a3-ultragpu-8g", 8, 224, 2952),),
+        "eks": (
+            Machine("p5e.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5en.48xlarge", 8, 192, 2048, {"efa": 16}),
+        ),
+        "aks": (_nd("ND96isr_H200_v5", 1850),),
+        "oke": (_oci(".H200.8", 8),),
+    },
+    "nvidia-b200": {
+        "gke": (Machine("a4-highgpu-8g", 8, 224, 3968),),
+        "eks": (Machine("p6-b200.48xlarge", 8, 192, 2048, {"efa": 8}),),
+        "oke": (_oci(".B200.8", 8),),
+    },
+    "nvidia-b300": {"eks": (Machine("p6-b300.48xlarge", 8, 192, 4096, {"efa": 16}),), "oke": (_oci(".B300.8", 16),)},
+    "nvidia-gb200": {
+        "gke": (Machine("a4x-highgpu-4g", 4, 140, 884),),
+        "eks": (Machine("p6e-gb200.36xlarge", 4, 144, 960, {"efa": 4}),),
+        "aks": (Machine("Standard_ND128isr_NDR_GB200_v6", 4, 128, 864, {"infiniband": 4}),),
+        "oke": (_oci(".GB200.4"), _oci(".GB200-v2.4"), _oci(".GB200-v3.4")),
+    },
+    "nvidia-gb300": {
+        "gke": (Machine("a4x-maxgpu-4g-metal", 4, 144, 960),),
+        "aks": (Machine("Standard_ND128isr_GB300_v6", 4, 128, 864, {"infiniband": 4}),),
+        "oke": (_oci(".GB300.4"),),
+    },
+    "nvidia-rtx-pro-6000": {
+        "gke": tuple(Machine(f"g4-standard-{48 * n}", n, 48 * n, 180 * n) for n in (1, 2, 4, 8)),
+        "eks": tuple(
+            Machine(f"g7e.{size}xlarge", devices, 4 * size, memory, {"efa": efa} if efa else _NO_FABRIC)
+            for size, devices, memory, efa in ((2, 1, 64, 0), (4, 1, 128, 0), (8, 1, 256, 1), (12, 2, 512, 1),
+                                               (24, 4, 1024, 2), (48, 8, 2048, 4))
+        ),
+        "oke": (_oci(".RTXPRO.8"),),
+    },
+    "amd-mi300x": {
+        "aks": (_nd("ND96isr_MI300X_v5", 1850), Machine("Standard_ND96is_MI300X_v5", 8, 96, 1850)),
+        "oke": (_oci(".MI300X.8", 8),),
+    },
+    "amd-mi355x": {"oke": (_oci(".MI355X-v1.8", 8), _oci(".MI355X.8"))},
+    "intel-gaudi": {"eks": (Machine("dl1.24xlarge", 8, 96, 768, {"efa": 4}),)},
+    "google-tpu-v5e": dict.fromkeys(("gke", ANYWHERE), _V5E),
+    "google-tpu-v5p": dict.fromkeys(("gke", ANYWHERE), _V5P),
+    "google-tpu-v6e": dict.fromkeys(("gke", ANYWHERE), _V6E),
+    "google-tpu-v7": dict.fromkeys(("gke", ANYWHERE), (Machine("tpu7x-standard-4t", 4, 224, 960),)),
+    "aws-trainium1": dict.fromkeys(("eks", ANYWHERE), _TRN1),
+    "aws-trainium2": dict.fromkeys(("eks", ANYWHERE), _TRN2),
+}  # fmt: skip
+"""By the accelerator's name and the cloud."""
+
+
+def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
+    """What the kubelet leaves of a machine before any DaemonSet: cores in thousandths, and memory in MiB, at most.
+
+    GKE and EKS keep 6% of the first core, 1% of the second, 0.5% of the next two and 0.25% of the others; AKS 6%, 4%,
+    2% and 1%. Memory: GKE and AKS keep a share by size, GKE after what its image takes (cluster-autoscaler,
+    gce_reserved.go); EKS 255 MiB and 11 MiB a pod. EKS's instances lose up to 7.5% more to the hypervisor, which is not
+    in here, since it is not documented (cloudpilot-ai/karpenter-provider-gcp, aws/karpenter-provider-aws,
+    Azure/karpenter-provider-azure, 2026-08).
+    """
+    first, second, next_two, others = (60, 40, 20, 10.0) if cloud == "aks" else (60, 10, 5, 2.5)
+    reserved = first + second + 2 * next_two + max(machine.cpu - 4, 0) * others
+    memory = machine.memory * 1024
+    if cloud == "gke":
+        kept = _share(memory) + 100 + memory / 64 + 80 + min(memory * 0.00175, 248)
+    elif cloud == "aks":
+        kept = _share(memory) + 750
+    else:
+        kept = 255 + 11 * 29 + 100.0  # 29 pods are those of the smallest instances
+    return int(machine.cpu * 1000 - reserved), int(memory - kept)
+
+
+def _share(memory: int) -> float:
+    """The MiB of memory that GKE and AKS keep: 25% of 4 GiB, 20% of the next 4, 10% of 8, 6% of 112, 2% of the rest."""
+    kept, below = 0.0, 0
+    for upto, share in ((4, 0.25), (8, 0.2), (16, 0.1), (128, 0.06)):
+        kept += max(min(memory, upto * 1024) - below, 0) * share
+        below = upto * 1024
+    return kept + max(memory - below, 0) * 0.02
+
+
+MIB = 2**20 * NANO
+
+
+class Ask(NamedTuple):
+    """An amount that a pod asks for, in nano units. `what` is cpu, memory, devices or the name of a fabric."""
+
+    what: str
+    nano: int
+
+
+class Misfit(NamedTuple):
+    """An amount for which no machine has enough, or for which its kubelet leaves too little."""
+
+    ask: Ask
+    machine: str
+    """The machine that has the most of it."""
+    has: str
+    """How much that is, for people."""
+    left: str | None
+    """What of it the kubelet leaves, where the machine itself would have enough."""
+
+
+def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Iterator[Misfit]:
+    """What does not fit, each amount at most once; what the kubelet keeps only where the rest fits."""
+    fits, rest = True, machines
+    for ask in asks:
+        enough = tuple([one for one in rest if _has(one, ask) >= ask.nano])
+        if not enough:
+            most, fits = max(rest, key=lambda one: _has(one, ask)), False
+            yield Misfit(ask, most.name, shown(most, ask.what), None)
+        rest = enough or rest
+    for ask in asks if fits else ():
+        enough = tuple([one for one in rest if left_of(one, ask.what, cloud) >= ask.nano])
+        if not enough:
+            most = max(rest, key=lambda one: left_of(one, ask.what, cloud))
+            yield Misfit(ask, most.name, shown(most, ask.what), _text(left_of(most, ask.what, cloud), ask.what))
+        rest = enough or rest
+
+
+class Shared(NamedTuple):
+    """A machine of which a pod takes a part of the accelerators."""
+
+    machine: str
+    devices: int
+    pods: int
+    """How many such pods fit it."""
+
+
+def shared(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Shared | None:
+    """The smallest machine that has enough, where a pod does not take all of its accelerators; else None."""
+    fitting = [one for one in machines if all(left_of(one, ask.what, cloud) >= ask.nano for ask in asks)]
+    asked = next((ask.nano // NANO for ask in asks if ask.what == "devices"), 0)
+    least = min(fitting, key=lambda one: one.devices, default=None)
+    if least is None or not 0 < asked < least.devices:
+        return None
+    pods = min(left_of(least, ask.what, cloud) // ask.nano for ask in asks if ask.nano)
+    return Shared(least.name, least.devices, pods)
+
+
+_PLENTY = 2**63 * NANO
+
+
+def _has(machine: Machine, ask: Ask) -> int:
+    """How much of it a machine has, in nano units."""
+    if ask.what == "devices":
+        return machine.devices * NANO
+    if ask.what == "cpu":
+        return machine.cpu * NANO or _PLENTY
+    if ask.what == "memory":
+        return machine.memory * 1024 * MIB or _PLENTY
+    return machine.fabrics.get(ask.what, 0) * NANO
+
+
+def left_of(machine: Machine, what: str, cloud: str | None) -> int:
+    """How much of it the kubelet leaves, in nano units."""
+    if what not in {"cpu", "memory"} or not machine.cpu:
+        return _has(machine, Ask(what, 0))
+    cpu, memory = left_for_pods(machine, cloud)
+    return cpu * MILLI if what == "cpu" else memory * MIB
+
+
+def shown(machine: Machine, what: str) -> str:
+    """How much of it a machine has, for people."""
+    if what == "cpu":
+        return f"{machine.cpu} vCPUs"
+    return f"{machine.memory}Gi" if what == "memory" else str(_has(machine, Ask(what, 0)) // NANO)
+
+
+def _text(nano: int, what: str) -> str:
+    """What is left of cpu or memory, for people."""
+    return f"{nano // MILLI}m" if what == "cpu" else f"{nano // MIB // 1024}Gi"
+
+
+class Known(NamedTuple):
+    """A machine type, with the accelerator and the cloud in whose rows it is."""
+
+    machine: Machine
+    accelerator: str
+    cloud: str
+
+
+@cache
+def by_name() -> dict[str, Known]:
+    """The machines of all clouds by their type."""
+    return {
+        one.name: Known(one, accelerator, cloud)
+        for accelerator, clouds in MACHINES.items()
+        for cloud, machines in clouds.items()
+        for one in machines
+    }
+
+
+def amount(text: str) -> int:
+    """A quantity of the catalogue's in nano units."""
+    parsed = quantity.parse(text)
+    return parsed.nano if parsed is not None else 0

@@ -1,0 +1,177 @@
+"""Labels and taints of nodes by cloud, and the levels of their topology.
+
+Sources: [GKE] https://docs.cloud.google.com/ai-hypercomputer (NCCL tests on GKE) and AI-Hypercomputer/xpk (2026-06-25);
+[EKS] kubernetes/cloud-provider-aws and NVIDIA/topograph docs/reference/node-labels.md (2026-08-21); [AKS]
+Azure/ai-infrastructure-on-azure utilities/aks/torset_labeler (2026-04-22); [OKE] oracle-quickstart/oci-hpc-oke
+docs/using-rdma-network-locality (2026-08-20); NVLink: NVIDIA/k8s-device-plugin GPU feature discovery (2026-08-19).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+
+_ANYWHERE: Final = ""  # vendors.ANYWHERE, without the vendors
+
+HOST = "kubernetes.io/hostname"
+CLIQUE = "nvidia.com/gpu.clique"
+"""The NVLink domain of a node: cluster and clique. Not there before its Fabric Manager has joined."""
+
+LEVELS: Mapping[str, Mapping[str, str]] = {
+    "gke": {
+        "block": "cloud.google.com/gce-topology-block",
+        "subblock": "cloud.google.com/gce-topology-subblock",
+        "slot": "cloud.google.com/gce-topology-host",
+        "host": HOST,
+    },
+    "eks": {
+        "layer-1": "topology.k8s.aws/network-node-layer-1",
+        "layer-2": "topology.k8s.aws/network-node-layer-2",
+        "layer-3": "topology.k8s.aws/network-node-layer-3",
+        "nvlink-domain": CLIQUE,
+        "host": HOST,
+    },
+    "aks": {"torset": "ib/torset", "nvlink-domain": CLIQUE, "host": HOST},
+    "oke": {
+        "hpc-island": "oci.oraclecloud.com/rdma.hpc_island_id",
+        "network-block": "oci.oraclecloud.com/rdma.network_block_id",
+        "local-block": "oci.oraclecloud.com/rdma.local_block_id",
+        "nvlink-domain": CLIQUE,
+        "host": HOST,
+    },
+    _ANYWHERE: {"nvlink-domain": CLIQUE, "host": HOST},
+}
+"""By cloud, from the widest level to one node. A profile's own level of a name wins."""
+
+
+def nvlink_domain(cloud: str | None) -> str:
+    """The label whose value is a node's NVLink domain. On GKE a sub-block of A4X is one rack."""
+    return LEVELS["gke"]["subblock"] if cloud == "gke" else CLIQUE
+
+
+def levels_of(cloud: str | None) -> Mapping[str, str]:
+    """The labels of the levels that are known of a cloud, or anywhere, by their names."""
+    return LEVELS[cloud or _ANYWHERE]
+
+
+ANYWHERE = ""
+"""The cloud of a profile that names none: the labels that the vendor's own feature discovery gives."""
+
+_NONE: Mapping[str, str] = {}
+
+
+class Taint(NamedTuple):
+    """A taint with the effect NoSchedule; without a value any value."""
+
+    key: str
+    value: str | None = None
+
+
+ARM = Taint("kubernetes.io/arch", "arm64")
+"""Of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x, 2026-06-25)."""
+
+
+class Dialect(NamedTuple):
+    """How one cloud marks the nodes of one vendor's accelerators."""
+
+    label: str | None
+    """The label whose value tells the accelerator; None where only the resource does."""
+    source: str
+    taints: tuple[Taint, ...] = ()
+    slice_label: str | None = None
+    """The label of a slice, where it is not in the resource's name."""
+
+
+class Vendor(NamedTuple):
+    """What all accelerators of one vendor share."""
+
+    resource: str
+    source: str
+    dialects: Mapping[str, Dialect]
+    slice_resource: str | None = None
+    """The name of a slice's resource with {} for the slice, where no label tells it."""
+    one_drives_all: bool = False
+    """Whether one process may drive all devices of a node."""
+    env: Mapping[str, str] = _NONE
+
+
+_TYPE = "node.kubernetes.io/instance-type"
+_SKU = (Taint("sku", "gpu"),)
+_OCI = "https://github.com/oracle-quickstart/oci-hpc-oke docs (2026-08-20)"
+
+VENDORS: dict[str, Vendor] = {
+    "nvidia": Vendor(
+        "nvidia.com/gpu",
+        "https://docs.nvidia.com/datacenter/tesla/mig-user-guide: a CUDA process sees one MIG device",
+        {
+            "gke": Dialect(
+                "cloud.google.com/gke-accelerator",
+                "https://cloud.google.com/kubernetes-engine/docs/how-to/gpus and gpus-multi",
+                (Taint("nvidia.com/gpu", "present"),),
+                "cloud.google.com/gke-gpu-partition-size",
+            ),
+            "eks": Dialect(
+                _TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html", (Taint("nvidia.com/gpu"),)
+            ),
+            "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/aks/use-nvidia-gpu", _SKU),
+            "oke": Dialect(_TYPE, _OCI, (Taint("nvidia.com/gpu"),)),
+            ANYWHERE: Dialect(
+                "nvidia.com/gpu.product",
+                "NVIDIA k8s-device-plugin 0.17, docs/gpu-feature-discovery",
+                (Taint("nvidia.com/gpu"),),
+            ),
+        },
+        slice_resource="nvidia.com/mig-{}",
+    ),
+    "amd": Vendor(
+        "amd.com/gpu",
+        "https://instinct.docs.amd.com/projects/k8s-device-plugin",
+        {
+            "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated", _SKU),
+            "oke": Dialect(_TYPE, _OCI, (Taint("amd.com/gpu"),)),
+            ANYWHERE: Dialect("amd.com/gpu.product-name", "AMD k8s-device-plugin 1.31, k8s-node-labeller"),
+        },
+    ),
+    "gaudi": Vendor(
+        "habana.ai/gaudi",
+        "https://docs.habana.ai/en/latest/PyTorch/PyTorch_Scaling_Guide: a process a card",
+        {
+            "eks": Dialect(_TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html"),
+            ANYWHERE: Dialect(None, "https://docs.habana.ai/en/latest/Orchestration/Gaudi_Kubernetes: no model label"),
+        },
+    ),
+    "tpu": Vendor(
+        "google.com/tpu",
+        "https://docs.pytorch.org/xla: learn/pjrt (a process a chip), perf/spmd_basic (one for all chips of a host)",
+        dict.fromkeys(
+            ("gke", ANYWHERE),
+            Dialect(
+                "cloud.google.com/gke-tpu-accelerator",
+                "https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",
+                (Taint("google.com/tpu", "present"),),
+                "cloud.google.com/gke-tpu-topology",
+            ),
+        ),
+        one_drives_all=True,
+        env={"PJRT_DEVICE": "TPU"},
+    ),
+    "neuron": Vendor(
+        "aws.amazon.com/neuron",
+        "https://awsdocs-neuron.readthedocs-hosted.com: a process a NeuronCore, 2 cores a Trainium, "
+        "4 logical ones a Trainium2 (LNC=2)",
+        dict.fromkeys(
+            ("eks", ANYWHERE),
+            Dialect(
+                _TYPE,
+                "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html",
+                (Taint("aws.amazon.com/neuron"),),
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,179 @@
+"""What a container starts: its image, command line, shell script and launcher.
+
+Only scripts without control structures are read; of others nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.commands import SHELLS, base
+from ptcompile.kubernetes.images import is_placeholder, why_not_image
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.launchers.command import Launch
+
+
+LAUNCHERS = frozenset({"torchrun", "accelerate", "deepspeed", "composer", "mpirun"})
+"""Launchers of training processes, by their names in `Launch`."""
+
+
+class Script(NamedTuple):
+    """A script given to a shell: `bash -c SCRIPT`, and the words behind it, which are its parameters."""
+
+    word: Word
+    flags: tuple[str, ...]
+    rest: tuple[Word, ...]
+
+
+def starts_shell(container: Container) -> bool:
+    """Whether the first word, behind wrappers such as tini, is a shell."""
+    return shell_at(container) is not None
+
+
+def known(container: Container) -> bool:
+    """Whether the manifest says what is started: without a command, the image's entry point gets the arguments."""
+    return bool(container.spec.get("command")) and bool(container.words)
+
+
+def script(container: Container) -> Script | None:
+    """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`); None where no shell is given one."""
+    start = shell_at(container)
+    if start is None:
+        return None
+    argv, at, given = container.argv, start + 1, False
+    while at < len(argv) and argv[at].text[:1] in ("-", "+"):
+        letters = "" if argv[at].text.startswith("--") else argv[at].text[1:]
+        given = given or "c" in letters
+        at += 2 if "o" in letters.lower() else 1  # -o takes a name: -euo pipefail
+    if not given or at >= len(argv):
+        return None
+    return Script(argv[at], tuple(word.text for word in argv[start + 1 : at]), argv[at + 1 :])
+
+
+def shell_at(container: Container) -> int | None:
+    """The index of the word that starts a shell, behind wrappers such as tini; None where none is started."""
+    start = container.start
+    return start if start < len(container.words) and base(container.words[start]) in SHELLS else None
+
+
+def launch(container: Container) -> Launch:
+    """What the command line starts, read as it is written: no variable of an operator is known here."""
+    from ptcompile.simulator.launchers.command import read
+
+    return read(container.words, {})
+
+
+def trains(container: Container) -> bool:
+    """Whether the command line starts training processes by one of the known launchers."""
+    return container.main and known(container) and launch(container).launcher in LAUNCHERS
+
+
+_ENDLESS = frozenset(
+    {("sleep", "infinity"), ("sleep", "inf"), ("tail", "-f", "/dev/null"), ("tail", "-F", "/dev/null")}
+)
+
+
+def endless(container: Container) -> str | None:
+    """The command that does nothing forever, such as `sleep infinity`, where the container's is one."""
+    one = script(container)
+    words = one.word.text.strip().rstrip(";").split() if one else [*container.words[:4]]
+    words = words[1:] if words[:1] == ["exec"] else words
+    plain = (base(words[0]), *words[1:]) if words else ()
+    return " ".join(plain) if plain in _ENDLESS else None
+
+
+def split(image: str) -> tuple[str, str]:
+    """Repository and version: the digest, else the tag, else an empty string."""
+    name, separator, digest = image.partition("@")
+    slash = name.rfind("/")
+    colon = name.find(":", slash + 1)
+    repository = name[:colon] if colon >= 0 else name
+    return repository, digest if separator else name[colon + 1 :] if colon >= 0 else ""
+
+
+def moves(image: str) -> bool:
+    """Whether an image is another one after the next push: it has no tag, or the tag latest."""
+    return split(image)[1] in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
+
+
+def references(subject: Subject) -> Iterator[tuple[Path, str]]:
+    """The images that an object names, each with its path: of its containers, and of a TrainJob's trainer."""
+    places = [(one.path, one.spec) for one in subject.containers]
+    if trainer := subject.record.launch_fields.container:
+        places.append((trainer, at(subject.manifest, *trainer)))
+    for path, container in places:
+        image = container.get("image")
+        if isinstance(image, str) and image:
+            yield (*path, "image"), image
+
+
+def ranks(subject: Subject) -> Iterator[Container]:
+    """The containers that train in an object of several pods: all of them have to run the same program."""
+    if sum(template.replicas for template in subject.templates) < 2:
+        return
+    for template in subject.templates:
+        for container in template.mains:
+            if subject.record.meeting.all_pods or accelerators(container) or trains(container):
+                yield container
+
+
+Statement = tuple[list[str], str]
+"""The words of a command, and the sign that ends it: `;`, a newline, `&&`, `||`, `|`, `&`, or nothing."""
+
+_REDIRECTION = Pattern(r"[0-9]?>&[0-9-]|&>>?|\|&")
+_CONTROL = Pattern(
+    r"(?:^|[\s;&|])(?:if|for|while|until|case|function|trap|wait|fg)(?:[\s;]|$)|<<|\$\?|PIPESTATUS|\(\)|\$\(\(|[({]\s"
+)
+_PYTHON = Pattern(r"python[0-9.]*")
+
+
+class Reading(NamedTuple):
+    """The last command of a script that trains, seen from its end."""
+
+    separator: str
+    """What stands behind it."""
+    after: list[Statement]
+    errexit: bool
+    pipefail: bool
+
+
+def read(script: Script) -> Reading | None:
+    """What follows the training in a script; None where there is none, or where it cannot be told."""
+    text = script.word.text
+    if len(text) > 1 << 14 or _CONTROL.search(text):
+        return None
+    from ptcompile.simulator.launchers.shell import separated
+
+    statements = [one for one in separated(_REDIRECTION.sub(" ", text)) if one[0]]
+    training = [i for i, (words, _) in enumerate(statements) if _trains(words)]
+    if not training:
+        return None
+    letters = "".join(flag[1:] for flag in script.flags if flag.startswith("-") and not flag.startswith("--"))
+    options = " ".join(" ".join(words) for words, _ in statements if words[0] == "set")
+    last = training[-1]
+    return Reading(
+        separator=statements[last][1],
+        after=statements[last + 1 :],
+        errexit="e" in letters or "errexit" in options or bool(re.search(r"-[a-z]*e", options)),
+        pipefail="pipefail" in options or "pipefail" in script.flags,
+    )
+
+
+def _trains(words: list[str]) -> bool:
+    rest = [word for word in words if "=" not in word.partition("/")[0]]
+    while rest and rest[0] in ("exec", "env", "time", "nohup", "export"):
+        rest = rest[1:]
+    head = base(rest[0]) if rest else ""
+    if head in LAUNCHERS:
+        return True
+    return bool(_PYTHON.fullmatch(head)) and any(word.endswith(".py") or word == "-m" for word in rest[1:])

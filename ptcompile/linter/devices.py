@@ -1,0 +1,145 @@
+"""Accelerators of a container or a pod: counted, visible, claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.resources import count
+from ptcompile.kubernetes.unstructured import at, items, namespace, object_name, text
+from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.workload import Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.pod import Pod
+
+
+def accelerators(container: Container) -> int:
+    """Accelerators, or slices of them, in a container's limits, else in its requests; 0 where nothing can be read."""
+    return container.accelerators
+
+
+GPUS = ("nvidia.com/gpu", "amd.com/gpu")
+"""Whole GPUs: neither slices nor shares, and no other accelerators."""
+
+
+def gpus(container: Container) -> int:
+    """Whole GPUs in a container's limits; 0 where nothing can be read."""
+    limits = container.limits
+    return sum(count(limits[name]) for name in GPUS if name in limits)
+
+
+DOMAIN: Final = ("resource.nvidia.com/v1beta1", "ComputeDomain")
+GPU_CLASSES: Final = frozenset({"gpu.nvidia.com", "mig.nvidia.com"})
+CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
+_GROUP: Final = "resource.k8s.io/"
+
+
+class Claimed(NamedTuple):
+    """One entry of a pod's `resourceClaims`."""
+
+    path: Path
+    """Of the word that names the claim or its template; of the entry where it names none."""
+    name: str
+    kind: str
+    """ResourceClaimTemplate or ResourceClaim."""
+    source: str
+    """The name of that object."""
+
+
+class Maker(NamedTuple):
+    """An object from which claims are made."""
+
+    kind: str
+    """As above. A ComputeDomain makes the template of its channels."""
+    name: str
+    namespace: str
+    classes: frozenset[str]
+    """The DeviceClasses that it asks for."""
+
+
+def claimed(template: ManifestTemplate) -> Iterator[Claimed]:
+    """What the pods of a template claim."""
+    for index, one in enumerate(items(template.spec.get("resourceClaims"))):
+        path: Path = (*template.path, "spec", "resourceClaims", index)
+        for kind, word in (
+            ("ResourceClaimTemplate", "resourceClaimTemplateName"),
+            ("ResourceClaim", "resourceClaimName"),
+        ):
+            if source := text(one.get(word)):
+                yield Claimed((*path, word), text(one.get("name")), kind, source)
+
+
+def channel_template(domain: Json) -> str:
+    """The name of the template that a ComputeDomain makes."""
+    return text(at(domain, "spec", "channel", "resourceClaimTemplate").get("name"))
+
+
+def makers(stream: Stream) -> tuple[Maker, ...]:
+    """The objects of the stream from which claims are made."""
+    found = []
+    for one in stream.objects:
+        kind, space = text(one.get("kind")), namespace(one)
+        if kind == DOMAIN[1] and one.get("apiVersion") == DOMAIN[0]:
+            channels = frozenset({CHANNEL_CLASS})
+            found.append(Maker("ResourceClaimTemplate", channel_template(one), space, channels))
+        elif kind in {"ResourceClaimTemplate", "ResourceClaim"} and text(one.get("apiVersion")).startswith(_GROUP):
+            spec = at(one, "spec", "spec") if kind == "ResourceClaimTemplate" else at(one, "spec")
+            found.append(Maker(kind, object_name(one), space, frozenset(_classes(spec))))
+    return tuple(found)
+
+
+def maker_of(stream: Stream, one: Claimed, space: str) -> Maker | None:
+    """The object of the stream that a claim is made from, in the namespace of its pods."""
+    known = stream.once(_by_name).get((one.kind, one.source), ())
+    return next((maker for maker in known if maker.namespace == space), None)
+
+
+def elsewhere(stream: Stream, one: Claimed) -> Maker | None:
+    """An object of that kind and name in whatever namespace."""
+    return next(iter(stream.once(_by_name).get((one.kind, one.source), ())), None)
+
+
+def _by_name(stream: Stream) -> dict[tuple[str, str], list[Maker]]:
+    found: dict[tuple[str, str], list[Maker]] = {}
+    for maker in stream.once(makers):
+        found.setdefault((maker.kind, maker.name), []).append(maker)
+    return found
+
+
+def _classes(spec: Json) -> Iterator[str]:
+    for request in items(at(spec, "devices").get("requests")):
+        for one in (request, at(request, "exactly"), *items(request.get("firstAvailable"))):
+            if name := text(one.get("deviceClassName")):
+                yield name
+
+
+_WHOLE = frozenset({"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/xe", "gpu.intel.com/i915", "habana.ai/gaudi"})
+"""Resource names of devices of which one process drives one."""
+
+
+def whole_gpus(pod: Pod) -> int:
+    """How many devices a pod's main container has of which one process drives one; 0 where it has others too.
+
+    Slices, shares, TPUs and Neuron cores are counted by their own runtimes, in ways that a manifest does not show.
+    """
+    found = pod.devices
+    return sum(found.values()) if _WHOLE.issuperset(found) else 0
+
+
+def sees_any(pod: Pod) -> bool:
+    """Whether a pod has accelerators in any container, or may have them in a way that shows no number."""
+    from ptcompile.simulator.amounts import devices
+
+    spec, main = pod.view.spec, pod.main
+    own = main.spec if main is not None else {}
+    claimed = spec.get("resourceClaims") or at(own, "resources").get("claims")
+    by_runtime = "NVIDIA_VISIBLE_DEVICES" in pod.env or spec.get("runtimeClassName") is not None
+    privileged = at(own, "securityContext").get("privileged") is True
+    asked = any(sum(devices(at(container, "resources")).values()) for container in items(spec.get("containers")))
+    return bool(claimed) or by_runtime or privileged or asked

@@ -1,0 +1,293 @@
+"""Host names, asked against the Services and pods of the stream and against what each operator makes.
+
+A name that nothing here answers to may still be right: a Service of another file may stand for it. It is wrong beyond
+doubt where the files settle it: a pod that the job does not have, a Service that publishes the pods of one job alone, a
+namespace that the pods are not in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import nearest
+from ptcompile.kubernetes.index import SERVICE, selector
+from ptcompile.kubernetes.names import is_label
+from ptcompile.kubernetes.unstructured import at, kind_of, object_name, text
+from ptcompile.linter.subject import Subject, subject_of
+from ptcompile.linter.workload import Stream
+from ptcompile.registry.table import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.pod import Pod, Workload
+
+_OF_ONE_JOB: Final = frozenset(
+    {
+        "job-name",
+        "batch.kubernetes.io/job-name",
+        "controller-uid",
+        "batch.kubernetes.io/controller-uid",
+        *(kind.additions.job_label for _, kind in KINDS.values() if kind.additions.job_label),
+    }
+)
+"""Labels that the pods of one job alone have."""
+_CLUSTER: Final = "cluster.local"
+_PLAIN: Final = frozenset({("v1", "Pod"), ("batch/v1", "Job")})
+"""Kinds whose Services people write."""
+_TOP: Final = frozenset(
+    {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
+)
+"""Last labels of names from outside the cluster."""
+
+
+class Wrong(NamedTuple):
+    """Why a host name leads to no pod of the job."""
+
+    reason: str
+    right: str | None
+    """A name that does, or None."""
+    certain: bool
+    """Whether no object of another file could make it lead to one."""
+
+
+class _Name(NamedTuple):
+    """A name in the cluster: `pod.service.space`, as far as it is written."""
+
+    pod: str
+    service: str
+    space: str
+
+    @property
+    def within(self) -> str:
+        """Without the namespace."""
+        return f"{self.pod}.{self.service}" if self.pod else self.service
+
+
+def wrong(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wrong | None:
+    """Why a host that a pod of the subject asks for is not one; None where it is, or may be.
+
+    `complete` says that all pods that meet are pods of this object, so that the host has to be one of them.
+    """
+    host = host.removesuffix(".").lower()
+    if subject.alone and _named_as_its_subdomain(pod, host):
+        return None  # the Service is in another file, as that of most Jobs is
+    labels = host.split(".")
+    if not host.strip("0123456789.") or not all(map(is_label, labels)):  # an address, or no host at all
+        return None
+    job = pod.job
+    if _answers(job, host):
+        return None
+    typo = _domain(labels)
+    name = _named(subject, job, labels)
+    if typo is not None or name is None or _elsewhere(subject, job, host):
+        return typo
+    found = _space(subject, job, name)
+    if found is None and name.space and _answers(job, name.within):
+        return None  # without a namespace in the file any may be meant
+    return found or _unserved(subject, job, name) or (_pod if name.pod else _service)(subject, job, name, complete)
+
+
+def _named_as_its_subdomain(pod: Pod, host: str) -> bool:
+    """Whether a host is the pod's own `pod.subdomain`, and so no name of a Service in a namespace."""
+    view = pod.view
+    return view.subdomain != view.namespace and host == f"{view.hostname}.{view.subdomain}"
+
+
+def _domain(labels: Sequence[str]) -> Wrong | None:
+    """A slip in `svc.cluster.local`."""
+    tail = ".".join(labels[labels.index("svc", 2) + 1 :]) if "svc" in labels[2:4] else ""
+    if tail and tail != _CLUSTER and nearest(tail, (_CLUSTER,)):
+        right = ".".join(labels).removesuffix(tail) + _CLUSTER
+        return Wrong(f"the cluster's domain is {_CLUSTER}, not {tail}", right, certain=True)
+    return None
+
+
+def _named(subject: Subject, job: Workload, labels: Sequence[str]) -> _Name | None:
+    """A host name by its parts; None for one from outside the cluster."""
+    full = "svc" in labels[2:4]
+    short = labels[: labels.index("svc", 2)] if full else labels
+    if len(short) > 3 or (not full and len(labels) > 1 and labels[-1] in _TOP):
+        return None
+    if len(short) != 2:
+        return _Name("", short[0], "") if len(short) == 1 else _Name(short[0], short[1], short[2])
+    service = full or short[1] == subject.metadata.get("namespace") or _services(subject, job, short[0])
+    return _Name("", short[0], short[1]) if service else _Name(short[0], short[1], "")
+
+
+def _services(subject: Subject, job: Workload, name: str) -> list[Json]:
+    """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
+    made = [one for one in job.expansion.services if object_name(one) == name]
+    return [*made, *subject.others.named(SERVICE, name)]
+
+
+def _answers(job: Workload, host: str) -> bool:
+    """Whether a pod or a Service of a job answers to a name."""
+    from ptcompile.simulator.meeting import resolve
+
+    asking = next(iter(job.firsts()), None)
+    return asking is not None and resolve(job, host, asking[1]) is not None
+
+
+def _elsewhere(subject: Subject, job: Workload, host: str) -> bool:
+    """Whether another job of the stream answers, in the same namespace: only those are asked that may."""
+    if subject.alone:
+        return False
+    from ptcompile.simulator.pod import stem
+
+    label = host.partition(".")[0]
+    known = subject.stream.once(_by_name).get(job.namespace, {})
+    near = {id(one): one for name in {label, label.rpartition("-")[0], stem(label), ""} for one in known.get(name, ())}
+    return any(_answers(one, host) for one in near.values() if one.manifest is not job.manifest)
+
+
+def _alike_elsewhere(subject: Subject, job: Workload, label: str) -> bool:
+    """Whether a label is a pod's host name but for the index, of another job of the stream in the same namespace."""
+    head, _, index = label.rpartition("-")
+    if subject.alone or not index.isdigit():
+        return False
+    near = subject.stream.once(_by_head).get(job.namespace, {}).get(head, ())
+    return any(one.manifest is not job.manifest for one in near)
+
+
+def _by_name(stream: Stream) -> dict[str, dict[str, list[Workload]]]:
+    """The jobs of a stream by namespace, and by what their pods' host names begin with and their Services' names."""
+    return _indexed(stream, lambda job: {*_beginnings(job), *map(object_name, job.expansion.services)})
+
+
+def _beginnings(job: Workload) -> Iterator[str]:
+    """For each role what its pods' host names have in common, without the indexes that end them."""
+    from ptcompile.simulator.pod import stem
+
+    for role in job.roles:
+        if role.count:
+            first, last = (job.pod(role, index).hostname or "" for index in (0, role.count - 1))
+            head = first.rpartition("-")[0]
+            yield (head or first) if head == last.rpartition("-")[0] else stem(first)
+
+
+def _by_head(stream: Stream) -> dict[str, dict[str, list[Workload]]]:
+    """The jobs of a stream by namespace, and by their pods' host names without the last part."""
+    return _indexed(stream, lambda job: {one.rpartition("-")[0] for one in _hostnames(job)})
+
+
+def _indexed(stream: Stream, names: Callable[[Workload], set[str]]) -> dict[str, dict[str, list[Workload]]]:
+    found: dict[str, dict[str, list[Workload]]] = {}
+    for namespace, jobs in stream.once(_jobs).items():
+        there = found.setdefault(namespace, {})
+        for job in jobs:
+            for name in names(job):
+                there.setdefault(name, []).append(job)
+    return found
+
+
+def _jobs(stream: Stream) -> dict[str, list[Workload]]:
+    """All jobs of a stream by their namespaces."""
+    from ptcompile.registry.table import RUNS_PODS
+    from ptcompile.simulator.job import job_of
+
+    found: dict[str, list[Workload]] = {}
+    for manifest in stream.objects:
+        if kind_of(manifest) in RUNS_PODS:
+            # One that is too wide for its own rules still has names that others may ask for.
+            job = subject_of(manifest, stream).job or job_of(manifest, stream.objects, stream.versions, None)
+            found.setdefault(job.namespace, []).append(job)
+    return found
+
+
+def _space(subject: Subject, job: Workload, name: _Name) -> Wrong | None:
+    """The job's own name, in a namespace that the job is not in."""
+    space = text(subject.metadata.get("namespace"))
+    if not name.space or not space or name.space == space or not _answers(job, name.within):
+        return None
+    return Wrong(f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", certain=True)
+
+
+def _unserved(subject: Subject, job: Workload, name: _Name) -> Wrong | None:
+    """A name of a Service that the stream has in other namespaces alone."""
+    here = text(subject.metadata.get("namespace"))
+    there = {text(at(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)}
+    if not there or here in there or (not here and "default" in there) or (name.pod and not _own(job, name.pod)):
+        return None
+    where = ", ".join(sorted(one or "default" for one in there))
+    reason = f"Service {name.service} is in namespace {where}, the pods are in {here or 'default'}"
+    return Wrong(reason, None, certain=bool(here) and "" not in there)
+
+
+def _own(job: Workload, label: str) -> bool:
+    """Whether a label is the host name of one of the job's pods."""
+    numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
+    indexes = {0, *numbers}
+    return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in indexes if i < role.count)
+
+
+def _pod(subject: Subject, job: Workload, name: _Name, complete: bool) -> Wrong | None:
+    """`pod.service`, which is not a pod of any object of the stream."""
+    own, ours = _own(job, name.pod), _subdomains(job)
+    hosts = _hostnames(job)
+    alike = own or _alike(name.pod, job) or _alike_elsewhere(subject, job, name.pod)
+    services = _services(subject, job, name.service)
+    if name.service not in ours and not services:
+        if not alike:
+            return None
+        said = f"the pods' subdomain is {min(ours)}, not {name.service}" if ours else "the pods have no subdomain"
+        return Wrong(said, _right(job), certain=True)
+    if own:  # a Service of another file may stand for them; of those here one that does not is told at the Service
+        return None
+    certain = alike or complete or any(map(_of_one_job, services)) or _made(job, name.service)
+    near = certain or nearest(name.pod, hosts) is not None
+    return Wrong(f"the job has no pod named {name.pod}", _right(job), certain=certain) if near else None
+
+
+def _service(subject: Subject, job: Workload, name: _Name, complete: bool) -> Wrong | None:
+    """The name of a Service, or of nothing."""
+    made = {object_name(one) for one in job.expansion.services}
+    known = made | {object_name(one) for one in subject.others.of(SERVICE)}
+    if name.service in known:
+        return None
+    by_people = kind_of(job.manifest) in _PLAIN
+    if _own(job, name.service):
+        served = not by_people or any(pod.dns for _, pod in job.firsts())
+        return Wrong(f"no Service has the pod's name, {name.service}", _right(job), certain=served)
+    if _alike(name.service, job):
+        return Wrong(f"the job has no pod named {name.service}", _right(job), certain=complete or not by_people)
+    near = nearest(name.service, known)
+    if near is None:
+        return None
+    return Wrong(f"there is no Service {name.service}, but {near}", near, certain=near in made and complete)
+
+
+def _of_one_job(service: Json) -> bool:
+    """Whether a Service selects the pods of one job alone."""
+    return bool(_OF_ONE_JOB & selector(service).keys())
+
+
+def _made(job: Workload, name: str) -> bool:
+    """Whether the operator makes the Service of this name, for the pods of this job."""
+    return kind_of(job.manifest) not in _PLAIN and any(object_name(one) == name for one in job.expansion.services)
+
+
+def _subdomains(job: Workload) -> set[str]:
+    return {pod.view.subdomain for _, pod in job.firsts() if pod.view.subdomain}
+
+
+def _hostnames(job: Workload) -> set[str]:
+    """The host names of the first and the last pod of each role."""
+    pods = (job.pod(role, i) for role in job.roles if role.count for i in {0, role.count - 1})
+    return {pod.hostname for pod in pods if pod.hostname}
+
+
+def _alike(label: str, job: Workload) -> bool:
+    """Whether a label is the host name of a pod of the job but for the index."""
+    stem, _, index = label.rpartition("-")
+    return index.isdigit() and any(one.rpartition("-")[0] == stem for one in _hostnames(job))
+
+
+def _right(job: Workload) -> str | None:
+    """The shortest name of the first pod that has one."""
+    from ptcompile.simulator.meeting import names
+
+    return next((names(pod)[-1] for _, pod in job.firsts() if names(pod)), None)

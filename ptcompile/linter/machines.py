@@ -1,0 +1,118 @@
+"""The machines that a pod pins by labels, and what it asks of them beyond their size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, by_name, misfits
+from ptcompile.hardware.nodes import ANYWHERE, VENDORS
+from ptcompile.kubernetes.pod_spec import pinned
+from ptcompile.kubernetes.unstructured import at, string_map
+from ptcompile.linter.templates import ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_GKE: Final = "cloud.google.com/gke-accelerator"
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_PARTS: Final = (
+    "cloud.google.com/gke-gpu-partition-size",
+    "cloud.google.com/gke-gpu-sharing-strategy",
+    "cloud.google.com/gke-max-shared-clients-per-gpu",
+)
+"""Labels of nodes whose GPUs are handed out in parts: the device plugin counts more of them than the machine has."""
+
+
+class Pinned(NamedTuple):
+    """The machines that a pod may run on."""
+
+    machines: Machines
+    cloud: str
+    resource: str
+    """The Kubernetes resource of their accelerators."""
+    what: str
+    """What pins them, for people."""
+    certain: bool
+    """Whether no other machine can have the label: a product may be in hardware that no cloud sells."""
+
+
+class TooMuch(NamedTuple):
+    """An amount of a pod that does not fit, and where it is written."""
+
+    path: Path
+    text: str
+    misfit: Misfit
+    pins: Pinned
+
+
+def too_much(template: ManifestTemplate) -> Iterator[TooMuch]:
+    """What the pods of a template ask for and the machines that they pin do not have, or do not leave."""
+    pins = _pins(template)
+    if pins is None:
+        return
+    from ptcompile.simulator.amounts import of_pod
+
+    amounts, words = of_pod(template.spec), _words(pins, template)
+    asks = {name: Ask(what, amounts[name].nano) for name, what in words.items() if name in amounts}
+    for misfit in misfits(list(asks.values()), pins.machines, pins.cloud or None):
+        name = next(name for name, ask in asks.items() if ask is misfit.ask)
+        path = _written(template, name)
+        if path is not None:
+            yield TooMuch(path, str(amounts[name]), misfit, pins)
+
+
+def _words(pins: Pinned, template: ManifestTemplate) -> dict[str, str]:
+    """What of a machine each resource takes; the accelerators first, since they decide which machine it can be."""
+    from ptcompile.spec.devices import counted_resource
+
+    selector = string_map(template.spec.get("nodeSelector"))
+    whole = not any(label in selector for label in _PARTS)
+    words = {pins.resource: "devices"} if whole else {}
+    for fabric in {fabric for one in pins.machines for fabric in one.fabrics}:
+        if name := counted_resource(fabric, pins.cloud or None):
+            words[name] = fabric
+    return {**words, "cpu": "cpu", "memory": "memory"}
+
+
+def _pins(template: ManifestTemplate) -> Pinned | None:
+    """The machines that all values of a label leave; None where one of them is not known."""
+    for label in _TYPES:
+        for _, values in pinned(template.spec, label):
+            known = [by_name().get(value) for value in values]
+            found = [one for one in known if one is not None]
+            if not found or len(found) < len(known) or len({one.cloud for one in found}) > 1:
+                return None
+            machines = tuple(one.machine for one in found)
+            return Pinned(machines, found[0].cloud, _resource(found[0].accelerator), " or ".join(values), True)
+    for label, cloud in ((_GKE, "gke"), (_PRODUCT, ANYWHERE)):
+        for _, values in pinned(template.spec, label):
+            rows = [name for name, row in ROWS.items() if set(row.nodes.get(cloud, ())) & set(values)]
+            machines = tuple(one for name in rows for one in _machines(name, cloud))
+            if not rows or not all(_machines(name, cloud) for name in rows):
+                return None
+            return Pinned(machines, cloud, _resource(rows[0]), " or ".join(values), cloud == "gke")
+    return None
+
+
+def _machines(accelerator: str, cloud: str) -> Machines:
+    """An accelerator's machines in a cloud; of all clouds where none is known."""
+    clouds = MACHINES.get(accelerator, {})
+    return clouds.get(cloud, ()) if cloud else tuple(one for of in clouds.values() for one in of)
+
+
+def _resource(accelerator: str) -> str:
+    return VENDORS[ROWS[accelerator].vendor].resource
+
+
+def _written(template: ManifestTemplate, name: str) -> Path | None:
+    """Where the containers of a template ask for a resource: the first that does."""
+    for container in template.containers:
+        for half in ("requests", "limits"):
+            if name in at(container.spec, "resources", half):
+                return (*container.path, "resources", half, name)
+    return None

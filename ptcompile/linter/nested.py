@@ -1,0 +1,139 @@
+"""Jobs and pods inside other objects: what a CronJob makes, pod templates, manifests that stand in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping, object_name, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+GENERIC: Final = frozenset(
+    {
+        "fractional-bytes",
+        "tiny-memory-limit",
+        "misspelt-resource",
+        "best-effort-gpus",
+        "cuda-visible-devices",
+        "partial-fabric",
+        "unsatisfiable-node-affinity",
+        "missing-toleration",
+        "affinity-to-nobody",
+        "unmounted-volume",
+        "read-only-shm",
+        "shm-mounted-elsewhere",
+        "shm-on-disk",
+        "unknown-medium",
+        "repeated-mount-path",
+        "relative-mount-path",
+        "script-not-executable",
+        "script-not-mounted",
+        "missing-config-key",
+        "misspelt-reference",
+        "command-in-one-word",
+        "option-in-one-word",
+        "shell-syntax-without-shell",
+        "shell-variable-without-shell",
+        "shell-variable-in-env",
+        "script-without-c",
+        "repeated-env",
+        "misspelt-env",
+        "invalid-env-value",
+        "relative-working-dir",
+        "root-against-non-root",
+    }
+)
+"""The rules that hold for a pod of whatever object: nothing in them is about training."""
+
+_TEMPLATES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "Deployment": (("spec", "template"),),
+    "StatefulSet": (("spec", "template"),),
+    "RayJob": (("spec", "rayClusterSpec", "headGroupSpec", "template"),),
+    "RayCluster": (("spec", "headGroupSpec", "template"),),
+    "RayService": (("spec", "rayClusterConfig", "headGroupSpec", "template"),),
+    "LeaderWorkerSet": (
+        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
+        ("spec", "leaderWorkerTemplate", "workerTemplate"),
+    ),
+}
+"""Where kinds that are not simulated have their pod templates."""
+_GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "RayJob": ("spec", "rayClusterSpec", "workerGroupSpecs"),
+    "RayCluster": ("spec", "workerGroupSpecs"),
+    "RayService": ("spec", "rayClusterConfig", "workerGroupSpecs"),
+}
+
+
+class Inner(NamedTuple):
+    """An object inside another one: where, and which rules are asked of it; None for all."""
+
+    path: Path
+    manifest: Json
+    only: frozenset[str] | None
+
+
+def inside(manifest: Json) -> Iterator[Inner]:
+    """The objects that a controller makes of parts of this one."""
+    kind = kind_of(manifest)[1]
+    if kind == "CronJob":
+        yield _job_of(manifest)
+    for path in _TEMPLATES.get(kind, ()):
+        yield from _pod(path, at(manifest, *path), manifest)
+    groups = _GROUPS.get(kind)
+    listed = at(manifest, *groups[:-1]).get(groups[-1]) if groups else None
+    for i, group in enumerate(listed if groups and isinstance(listed, list) else ()):
+        yield from _pod((*(groups or ()), i, "template"), at(group, "template"), manifest)
+
+
+def _job_of(cron: Json) -> Inner:
+    """The Job that a CronJob makes, under a name that begins with its own (Kubernetes 1.36)."""
+    template = at(cron, "spec", "jobTemplate")
+    metadata = {**at(template, "metadata"), "generateName": f"{object_name(cron)}-"}
+    space = at(cron, "metadata").get("namespace")
+    if space is not None:
+        metadata["namespace"] = space
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": mapping(template.get("spec"))}
+    return Inner(("spec", "jobTemplate"), job, None)
+
+
+def _pod(path: Path, template: Json, owner: Json) -> Iterator[Inner]:
+    if not items(at(template, "spec").get("containers")):
+        return
+    metadata = {**at(template, "metadata"), "name": object_name(owner)}
+    space = at(owner, "metadata").get("namespace")
+    if space is not None:
+        metadata["namespace"] = space
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": at(template, "spec")}
+    yield Inner(path, pod, GENERIC)
+
+
+def texts_inside(manifest: Json) -> Iterator[tuple[Path, str]]:
+    """The texts in an object that are manifests: `resource.manifest` of Argo, and files of a ConfigMap."""
+    kind = kind_of(manifest)
+    if kind == ("v1", "ConfigMap"):
+        found: Iterator[tuple[Path, Any]] = ((("data", name), value) for name, value in at(manifest, "data").items())
+    elif kind[0].startswith("argoproj.io/"):
+        found = _argo(manifest, ())
+    else:
+        return
+    for path, value in found:
+        if "apiVersion:" in text(value) and "kind:" in text(value):
+            yield path, text(value)
+
+
+def _argo(value: object, path: Path) -> Iterator[tuple[Path, object]]:
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            if key == "manifest" and path[-1:] == ("resource",):
+                yield (*path, key), one
+            else:
+                yield from _argo(one, (*path, key))
+    elif isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from _argo(one, (*path, i))

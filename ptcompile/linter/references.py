@@ -1,0 +1,156 @@
+"""Which objects of a stream name, select or meet one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.index import SERVICE, selector
+from ptcompile.kubernetes.unstructured import (
+    at,
+    items,
+    kind_of,
+    mapping,
+    namespace,
+    object_name,
+    string_map,
+    text,
+    texts,
+)
+from ptcompile.linter.subject import Subject, subject_of
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.workload import Stream
+from ptcompile.registry.table import kind_named, templates_of
+from ptcompile.registry.templates import job_labels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.simulator.launchers.rendezvous import Rendezvous
+
+
+_ALONE = (("v1", "Pod"), ("batch/v1", "Job"))
+"""Kinds whose pods have no Service but those that people write."""
+
+
+class User(NamedTuple):
+    """A Pod or a Job whose pods name a Service as their subdomain."""
+
+    title: str
+    labels: Mapping[str, str]
+    """Those of the pods, with what the API server adds."""
+    job: bool
+    probed: bool
+    """Whether names are looked up before a pod is ready: by a probe or gate of its own, or an init container."""
+    manifest: Json
+
+
+def users_of(subject: Subject) -> Iterator[User]:
+    """The Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
+    found = subject.stream.once(_by_subdomain)
+    for one, template in found.get((namespace(subject.manifest), subject.name), ()):
+        kind, name = kind_of(one)[1], object_name(one)
+        added = job_labels(name) if kind == "Job" else {}
+        yield User(
+            f"{kind}/{name}", {**labels_of(template), **added}, bool(added), _probed(template, subject.name), one
+        )
+
+
+def _probed(template: Json, subdomain: str) -> bool:
+    spec = at(template, "spec")
+    before = items(spec.get("initContainers"))
+    words = [word for one in before for word in (*texts(one.get("command")), *texts(one.get("args")))]
+    running = (*items(spec.get("containers")), *before)
+    probed = any(one.get("readinessProbe") for one in running) or bool(spec.get("readinessGates"))
+    return probed or any(f".{subdomain}" in word for word in words)
+
+
+def waits_by_name(subject: Subject, user: User) -> bool:
+    """Whether the pods of a user of this Service meet at a name that the Service gives one of them."""
+    found = subject_of(user.manifest, subject.stream)
+    hosts = [one.seen.host for group in (*found.groups, *found.plain) for one in group if count(group) > 1]
+    return any(host.split(".")[1:2] == [subject.name] for host in hosts)
+
+
+def _by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json]]]:
+    """The pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object."""
+    found: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
+    for kind in _ALONE:
+        for one in stream.objects.of(kind):
+            for found_at in templates_of(kind, one):
+                template = mapping(found_at.template)
+                subdomain = text(at(template, "spec").get("subdomain"))
+                if subdomain:
+                    found.setdefault((namespace(one), subdomain), []).append((one, template))
+    return found
+
+
+def selected(service: Json, labels: Mapping[str, str]) -> bool:
+    """Whether a Service selects pods with these labels."""
+    wanted = selector(service)
+    return bool(wanted) and wanted.items() <= labels.items()
+
+
+def labels_of(template: Json) -> dict[str, str]:
+    """The labels that a pod template gives."""
+    return string_map(at(template, "metadata").get("labels"))
+
+
+def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
+    """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
+    met = subject.met if subject.neighbours.of(SERVICE) else None
+    if met is None or not met.host:
+        return None
+    from ptcompile.simulator.meeting import short_names
+
+    space = namespace(subject.manifest)
+    for service in subject.neighbours.services_at(met.host):
+        full = f"{object_name(service)}.{space}.svc.cluster.local"
+        if kind_of(service) == SERVICE and met.host in short_names(full, space):
+            return service, met
+    return None
+
+
+def allies(subject: Subject, first: Trainer) -> tuple[Trainer, ...]:
+    """The trainers of other objects of the stream that meet at the same endpoint, in the same namespace."""
+    if subject.alone:
+        return ()
+    met = subject.stream.once(_by_endpoint)
+    here = id(subject.manifest)
+    return tuple(one for one in met.get(_meeting_point(first), ()) if id(one.manifest) != here)
+
+
+def _by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[Trainer]]:
+    """All trainers of a stream that wait for others, by where they meet."""
+    found: dict[tuple[str, ...], list[Trainer]] = {}
+    for manifest in stream.objects:
+        for one in (
+            subject_of(manifest, stream).trainers if kind_named(kind_of(manifest)).meeting.across_objects else ()
+        ):
+            if (one.modelled or one.plain) and not one.local and not one.standalone:
+                found.setdefault(_meeting_point(one), []).append(one)
+    return found
+
+
+def _meeting_point(one: Trainer) -> tuple[str, ...]:
+    space = namespace(one.manifest)
+    host = one.seen.host.removesuffix(".").removesuffix(".cluster.local").removesuffix(".svc").removesuffix(f".{space}")
+    return (space, one.seen.backend, host)
+
+
+def selects(selector: Json, labels: Json) -> bool:
+    """Whether a label selector selects these labels; an empty one selects all. An unknown operator is taken to hold."""
+    if not string_map(selector.get("matchLabels")).items() <= labels.items():
+        return False
+    return all(_holds(one, labels) for one in items(selector.get("matchExpressions")))
+
+
+def _holds(expression: Json, labels: Json) -> bool:
+    key, values = text(expression.get("key")), texts(expression.get("values"))
+    known: dict[str, bool] = {
+        "In": labels.get(key) in values,
+        "NotIn": labels.get(key) not in values,
+        "Exists": key in labels,
+        "DoesNotExist": key not in labels,
+    }
+    return known.get(text(expression.get("operator")), True)

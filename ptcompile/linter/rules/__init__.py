@@ -1,0 +1,1 @@
+"""The rules of Kubernetes at large, a package for each family; operators have their own."""

@@ -1,0 +1,50 @@
+"""The training is started in the background, and the script ends.
+
+What: a shell script whose last command runs the training with `&`, without a `wait`.
+
+Why: the container ends when its first process does. The shell has nothing left to do and exits with 0: the training
+is killed in its first second, and the job counts as a success.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [bash, -c]
+            args:
+    -         - python train.py &  # <--
+    +         - exec python train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: remove the &, or end the script with wait.
+
+Source: POSIX 2024, asynchronous lists; Kubernetes 1.36, a container lives as long as its first process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.containers import read, script
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        found = script(container) if container.main else None
+        reading = read(found) if found is not None else None
+        if found is not None and reading is not None and reading.separator == "&" and not reading.after:
+            yield found_at(
+                found.word.path,
+                "the shell exits behind the &, and the container with it, before the training has begun",
+                "remove the &, or end the script with wait",
+            )
+
+
+RULE = Rule("background-training", _check, severity="error", stage="run", authority="kubelet")

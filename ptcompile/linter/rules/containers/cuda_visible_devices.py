@@ -1,0 +1,78 @@
+"""CUDA_VISIBLE_DEVICES does not match the GPUs that the container requests.
+
+What: a list of indexes with one that is not below the number of GPUs, or with fewer indexes than GPUs.
+
+Why: inside a container the GPUs are numbered from 0, whichever the node assigned. CUDA uses the indexes up to the first
+that does not exist and ignores the rest, so the processes see fewer GPUs than are paid for, or none.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       env:
+    -         - name: CUDA_VISIBLE_DEVICES
+    -           value: "3"  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: remove the variable: a container sees only its own GPUs.
+
+Source: CUDA 13, environment variables; Kubernetes 1.36, device plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.devices import gpus
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_NAME = "CUDA_VISIBLE_DEVICES"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    processes = {one.path: one.seen.processes or 0 for one in subject.trainers if one.torchrun}
+    for container in subject.containers:
+        for entry in container.env:
+            count = gpus(container) if entry.name == _NAME and entry.value else 0
+            problem = _problem(entry.value or "", count) if count else None
+            if problem is not None:
+                path = (*entry.path, "value")
+                yield found_at(
+                    path,
+                    f"{_NAME}={entry.value}: {problem}",
+                    "remove the variable",
+                    Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
+                    severity="error" if processes.get(container.path, 0) > _seen(entry.value or "", count) else None,
+                )
+
+
+def _problem(value: str, count: int) -> str | None:
+    words = [word.strip() for word in value.split(",")]
+    if not all(word.isascii() and word.isdigit() and len(word) < 9 for word in words):
+        return None
+    numbers = [int(word) for word in words]
+    beyond = next((number for number in numbers if number >= count), None)
+    if beyond is not None:
+        return f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, and no number {beyond}"
+    if len(set(numbers)) < count:
+        return f"{len(set(numbers))} of the container's {count} GPUs are seen"
+    return None
+
+
+def _seen(value: str, count: int) -> int:
+    """How many GPUs a process sees: CUDA stops at the first number that is none of them."""
+    numbers = [int(word) for word in value.split(",")]
+    beyond = next((i for i, number in enumerate(numbers) if number >= count), len(numbers))
+    return len(set(numbers[:beyond]))
+
+
+RULE = Rule("cuda-visible-devices", _check, severity="warning", stage="run", authority="ptcompile")

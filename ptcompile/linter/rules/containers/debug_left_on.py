@@ -1,0 +1,62 @@
+"""A debugging switch is on and slows the training.
+
+What: CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL, NCCL_DEBUG=TRACE or PYTORCH_NO_CUDA_MEMORY_CACHING=1 in
+a container with accelerators.
+
+Why: each makes every kernel, every collective or every allocation wait for a check. A job is slower by a third or by
+several times, for its whole life.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -       env:
+    -         - name: CUDA_LAUNCH_BLOCKING  # <--
+    -           value: "1"
+
+Fix: remove it once the fault is found.
+
+Source: CUDA 13, CUDA_LAUNCH_BLOCKING; PyTorch 2.13, TORCH_DISTRIBUTED_DEBUG and CUDA memory management; NCCL 2.29,
+NCCL_DEBUG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_COSTS = {
+    ("CUDA_LAUNCH_BLOCKING", "1"): "every kernel is waited for",
+    ("TORCH_DISTRIBUTED_DEBUG", "DETAIL"): "every collective is checked on all ranks first",
+    ("NCCL_DEBUG", "TRACE"): "every call is logged",
+    ("PYTORCH_NO_CUDA_MEMORY_CACHING", "1"): "every allocation goes to the driver",
+}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            cost = _COSTS.get((entry.name, (entry.value or "").upper()))
+            if cost is not None and accelerators(container):
+                path = (*entry.path, "name")
+                yield found_at(
+                    path,
+                    f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
+                    "remove it once the fault is found",
+                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                )
+
+
+RULE = Rule("debug-left-on", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,58 @@
+"""A container has fewer CPUs than GPUs.
+
+What: the CPU limit of a container is below the number of its whole GPUs.
+
+Why: each GPU is fed by at least one process that reads, decodes and launches kernels. Under a CPU limit smaller than
+the number of GPUs the processes are throttled and the GPUs wait. Often the limit was meant in cores and written in
+thousandths.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "8", train.py]
+            resources:
+              limits:
+    -           cpu: 64m  # <--
+    +           cpu: 64
+                memory: 256Gi
+                nvidia.com/gpu: 8
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: raise the CPU limit; 8 to 16 cores for each GPU are usual.
+
+Source: Kubernetes 1.36, CPU limits are enforced by throttling; PyTorch 2.13, one process for each GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.linter.devices import gpus
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        count = gpus(container)
+        written = container.limits.get("cpu")
+        amount = quantity.parse(written) if count else None
+        if amount is not None and 0 < amount.nano < count * quantity.NANO:
+            path = (*container.path, "resources", "limits", "cpu")
+            yield found_at(
+                path,
+                f"{written} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
+                f"give at least {count}, better 8 for each GPU",
+            )
+
+
+RULE = Rule("fewer-cpus-than-gpus", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,63 @@
+"""A limit of memory or storage ends in m, which is a thousandth of a byte.
+
+What: a limit of memory or ephemeral storage below one MiB that is not whole bytes, such as `512m`.
+
+Why: `m` means milli for every resource. `512m` is half a byte, in which no container starts. The API server warns
+and accepts.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              limits:
+                cpu: 4
+    -           memory: 512m  # <--
+    +           memory: 512Mi
+
+Fix: write Mi for mebibytes, M for megabytes.
+
+Source: Kubernetes 1.36, resource quantities, and the API server's own warning on fractional bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes import quantity
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_MEBI = 2**20
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for name in ("memory", "ephemeral-storage"):
+            written = container.limits.get(name)
+            amount = quantity.parse(written)
+            if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
+                path = (*container.path, "resources", "limits", name)
+                yield _found(path, str(written), amount.nano / quantity.NANO)
+
+
+def _found(path: Path, written: str, amount: float) -> Found:
+    number = written.strip().removesuffix("m")
+    meant = f"{number}Mi" if number.isdigit() and written.endswith("m") else None
+    return found_at(
+        path,
+        f"{written} is {amount:g} bytes: the suffix m is a thousandth",
+        f"write {meant or 'an amount in Mi or Gi'}",
+        Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
+    )
+
+
+RULE = Rule("fractional-bytes", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,68 @@
+"""A training that fails is reported as a success.
+
+What: in a shell script the training is followed by a pipe without pipefail, by `|| true`, or by other commands
+without `set -e`.
+
+Why: a container's exit code is that of the last command. `torchrun ... | tee log` ends with tee's 0, `torchrun ...;
+echo done` with echo's: the job is complete, no retry happens, and nothing shows it.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - bash
+    +         - -o
+    +         - pipefail
+              - -c
+              - python train.py 2>&1 | tee /logs/train.log  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: begin the script with set -e -o pipefail.
+
+Source: POSIX 2024, exit status of pipelines and lists; Kubernetes 1.36, a container succeeds with exit code 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.containers import Reading, read, script
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_SUCCEED = frozenset({"true", ":", "echo", "sleep", "date"})
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        found = script(container) if container.main else None
+        reading = read(found) if found is not None else None
+        reason = _reason(reading) if reading is not None else None
+        if found is not None and reason is not None:
+            yield found_at(
+                found.word.path,
+                f"{reason}: a training that fails counts as a success",
+                "begin the script with set -e -o pipefail",
+            )
+
+
+def _reason(reading: Reading) -> str | None:
+    after = [words for words, _ in reading.after]
+    last = after[-1][0] if after else ""
+    if reading.separator == "|":
+        return None if reading.pipefail else f"the script ends with the exit code of {after[0][0]}" if after else None
+    if reading.separator == "||":
+        return f"|| {after[0][0]} hides the failure" if after and after[0][0] in _SUCCEED else None
+    if reading.separator in ("&&", "&", "") or not after or reading.errexit or last == "exit":
+        return None
+    return f"the script ends with the exit code of {last}"
+
+
+RULE = Rule("hidden-failure", _check, severity="warning", stage="run", authority="kubelet")

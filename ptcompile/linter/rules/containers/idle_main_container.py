@@ -1,0 +1,49 @@
+"""The container that trains holds accelerators and only sleeps.
+
+What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or the like.
+
+Why: it is a leftover from debugging inside the pod. The accelerators stay allocated, and the job never ends.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command: [sleep, infinity]  # <--
+    +       command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: start the training, or drop the accelerators.
+
+Source: ptcompile's own advice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.containers import endless
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        count = accelerators(container) if container.main else 0
+        shown = endless(container) if count else None
+        if shown:
+            path = container.argv[0].path[:-1]
+            yield found_at(
+                path,
+                f"{shown} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
+                "start the training, or request no accelerators",
+            )
+
+
+RULE = Rule("idle-main-container", _check, severity="warning", stage="run", authority="ptcompile")

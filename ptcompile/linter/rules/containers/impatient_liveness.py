@@ -1,0 +1,65 @@
+"""A liveness probe kills the training while it starts.
+
+What: a container with accelerators, or one that torchrun or another launcher starts, has a liveness probe that gives
+up within five minutes, and no startup probe.
+
+Why: loading weights, building NCCL's communicators and compiling take minutes, during which nothing answers. The
+kubelet kills the container, the rank is gone, and the others fail with it.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +       startupProbe:
+    +         tcpSocket: {port: 8080}
+    +         periodSeconds: 10
+    +         failureThreshold: 180
+            livenessProbe:  # <--
+              tcpSocket: {port: 8080}
+              periodSeconds: 10
+
+Fix: add a startupProbe that waits for half an hour, or remove the probe: torchrun watches its processes itself.
+
+Source: Kubernetes 1.36, probes: period 10 s, 3 failures, where nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at, integer
+from ptcompile.linter.containers import trains
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_PATIENCE = 300
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        probe = at(container.spec, "livenessProbe")
+        if not container.main or not probe or at(container.spec, "startupProbe"):
+            continue
+        period = integer(probe.get("periodSeconds"), 10) or 10
+        failures = integer(probe.get("failureThreshold"), 3) or 3
+        seconds = integer(probe.get("initialDelaySeconds")) + period * failures
+        if seconds < _PATIENCE and (accelerators(container) or trains(container)):
+            path = (*container.path, "livenessProbe")
+            yield found_at(
+                path,
+                f"the kubelet kills the container if nothing answers in the first {seconds} seconds",
+                "add a startupProbe that waits longer, or remove the probe",
+                on_key=True,
+            )
+
+
+RULE = Rule("impatient-liveness", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,75 @@
+"""A variable has a value that its reader does not accept.
+
+What: a switch of NCCL that is not a number (`true`), an unknown level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG, or a
+number of threads that is none.
+
+Why: NCCL reads its switches as numbers, says so in its log and goes on with the default: `NCCL_IB_DISABLE: "true"`
+disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: NCCL_IB_DISABLE
+    -           value: "true"  # <--
+    +           value: "1"
+
+Fix: write a value that the reader accepts.
+
+Source: NCCL 2.29, environment variables; PyTorch 2.13, torch/csrc/distributed/c10d/debug.cpp; OpenMP 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.environment import LEVELS, NUMBERS, SWITCHES
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_WORDS = {"true": "1", "yes": "1", "on": "1", "enabled": "1", "false": "0", "no": "0", "off": "0", "disabled": "0"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            value = entry.value
+            wanted = _wanted(entry.name, value) if value and "$" not in value else None
+            if value and wanted is not None:
+                path = (*entry.path, "value")
+                number = _WORDS.get(value.lower()) if entry.name in SWITCHES else None
+                yield found_at(
+                    path,
+                    f"{entry.name} does not take {value!r}: it is {wanted}",
+                    f'write "{number}"' if number else f"write {wanted}",
+                    Fix(f'write "{number}"', (Edit("set", path, number),), safe=False) if number else None,
+                )
+
+
+def _wanted(name: str, value: str) -> str | None:
+    """What a variable takes, where it does not take this value."""
+    if name in LEVELS:
+        return None if value.strip().upper() in LEVELS[name] else "one of " + ", ".join(LEVELS[name])
+    if name in SWITCHES:
+        return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number: 0 or 1"
+    if name in NUMBERS:
+        parts = value.split(",")
+        return None if all(_is_number(one.strip()) and int(one) > 0 for one in parts) else "a number above 0"
+    return None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+RULE = Rule("invalid-env-value", _check, severity="warning", stage="run", authority="ptcompile")

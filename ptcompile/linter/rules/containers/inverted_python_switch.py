@@ -1,0 +1,66 @@
+"""A Python switch is set to a word for "off", which turns it on.
+
+What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE and their like are `false`, `no` or `off`; PYTHONFAULTHANDLER also `0`.
+
+Why: Python expects a whole number and treats any other text as 1: "false" turns the switch on.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: PYTHONOPTIMIZE
+    -           value: "false"  # <--
+    +           value: "0"
+
+Fix: remove the variable to turn it off; write "1" to turn it on.
+
+Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of ours asks the
+interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+SWITCHES = frozenset(
+    {
+        "PYTHONDEBUG",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONFAULTHANDLER",
+        "PYTHONNOUSERSITE",
+        "PYTHONOPTIMIZE",
+        "PYTHONUNBUFFERED",
+        "PYTHONVERBOSE",
+    }
+)
+_OFF = frozenset({"false", "no", "off", "disabled"})
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            value = (entry.value or "").lower()
+            if entry.name in SWITCHES and (value in _OFF or (value == "0" and entry.name == "PYTHONFAULTHANDLER")):
+                path = (*entry.path, "value")
+                yield found_at(
+                    path,
+                    f"{entry.name}={entry.value} turns it on: Python takes it for 1",
+                    'remove the variable, or write "1" to turn it on',
+                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                )
+
+
+RULE = Rule("inverted-python-switch", _check, severity="warning", stage="run", authority="ptcompile")

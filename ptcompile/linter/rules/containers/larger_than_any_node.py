@@ -1,0 +1,68 @@
+"""A container requests more than any machine has.
+
+What: more than 1920 CPUs, more than 32 TiB of memory, or more than 16 whole GPUs in one container.
+
+Why: a pod runs on one node. It stays Pending forever, and an autoscaler cannot help. Most often it is the number
+of GPUs of the whole job, or a CPU count without the `m`.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+                resources:
+                  limits:
+                    cpu: 64
+                    memory: 512Gi
+    -               nvidia.com/gpu: 32  # <--
+    +               nvidia.com/gpu: 8
+
+Fix: request what one node has, with more pods.
+
+Source: the largest machines that clouds rent in 2026: 16 GPUs (a2-megagpu-16g, p2.16xlarge), 1920 CPUs and 32 TiB
+(x4-megamem-1920, u7inh-32tb).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.linter.devices import GPUS
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_MOST = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(GPUS, 16)}
+_SHOWN = {"memory": "32Ti"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        seen = set()
+        for half in ("limits", "requests"):
+            for name, written in container.amounts(half).items():
+                most = _MOST.get(name)
+                amount = quantity.parse(written) if most and name not in seen else None
+                if most and amount is not None and amount.value > most:
+                    seen.add(name)
+                    path = (*container.path, "resources", half, name)
+                    yield found_at(
+                        path,
+                        f"{written} is more than any machine has ({_SHOWN.get(name, most)}): the pod stays Pending",
+                        "request what one node has, with more pods"
+                        if name != "cpu"
+                        else f"write {written}m for thousandths of a CPU",
+                    )
+
+
+RULE = Rule("larger-than-any-node", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,54 @@
+"""An image has no tag, or the tag latest.
+
+What: the image of the containers that train in several pods has no tag and no digest, or `latest`.
+
+Why: what runs changes without the manifest. Pods of one job that start at different times may train with different
+code, and a run cannot be repeated.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+    -           image: ghcr.io/acme/train:latest  # <--
+    +           image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: use a version tag, or better a digest.
+
+Source: Kubernetes 1.36, images: the pull policy is Always for latest and IfNotPresent for other tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.containers import moves, ranks
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in ranks(subject):
+        image = text(container.spec.get("image"))
+        if moves(image) and container.spec.get("imagePullPolicy") not in ("IfNotPresent", "Never"):
+            path = (*container.path, "image")
+            yield found_at(
+                path,
+                f"{image} is whatever was pushed last when a pod starts: ranks may run different code",
+                "use a version tag or a digest",
+            )
+
+
+RULE = Rule("latest-image", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,65 @@
+"""Arguments after a shell's script are never used.
+
+What: `bash -c` gets further arguments after its script, and the script uses none of them.
+
+Why: -c takes one argument as the script. The others become its parameters $0, $1, ...: in `[bash, -c, torchrun,
+--nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two items the second never runs.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [bash, -c]
+            args:
+    -         - pip install -r requirements.txt
+    -         - python train.py  # <--
+    +         - pip install -r requirements.txt && python train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write the whole script as one item.
+
+Source: POSIX 2024, sh -c: command_string, command_name, arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.commands import base
+from ptcompile.linter.containers import script
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
+_NAMES = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})
+"""Usual words for $0, which messages show and nothing else."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        found = script(container)
+        if found is None or not found.rest or _PARAMETER.search(found.word.text):
+            continue
+        lost = found.rest[1:] if base(found.rest[0].text) in _NAMES else found.rest
+        if lost:
+            shown = lost[0].text.strip().split("\n")[0]
+            yield found_at(
+                lost[0].path,
+                f"never runs: the shell's -c takes one word for the script, and "
+                f"{_short(shown)!r} is a parameter that the script does not use",
+                "write the whole script as one item",
+            )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 30 else text[:27] + "..."
+
+
+RULE = Rule("lost-arguments", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,54 @@
+"""A variable name is almost one that NCCL or PyTorch reads.
+
+What: a name with one of their prefixes (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) that is one typo away from one
+that they read, such as NCCL_SOCKET_IFNAMES.
+
+Why: a variable that nothing reads causes no error. The setting has no effect.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+    -         - name: NCCL_SOCKET_IFACE  # <--
+    +         - name: NCCL_SOCKET_IFNAME
+                value: eth0
+
+Fix: write the name that is read.
+
+Source: NCCL 2.29, environment variables; PyTorch 2.13, torch.distributed; OpenMP 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.environment import misspelt
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            meant = misspelt(entry.name)
+            if meant is not None:
+                path = (*entry.path, "name")
+                yield found_at(
+                    path,
+                    f"nothing reads {entry.name} (did you mean {meant}?)",
+                    f"write {meant}",
+                    Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
+                )
+
+
+RULE = Rule("misspelt-env", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,82 @@
+"""A resource name is almost that of an accelerator.
+
+What: a name in requests or limits that is an accelerator's but for letter case, a plural s, a missing `.com`, or the
+dash in `mig-`.
+
+Why: the API server accepts any qualified name. No device plugin offers this one, so no node ever has it: the pod
+stays Pending.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              limits:
+                cpu: 8
+                memory: 64Gi
+    -           nvidia.com/gpus: 1  # <--
+    +           nvidia.com/gpu: 1
+
+Fix: write the name that the device plugin registers.
+
+Source: the documents of the device plugins of NVIDIA, AMD, Intel, Habana, Google and AWS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.resources import is_accelerator
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container
+
+_MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for half in ("limits", "requests"):
+            for name in container.amounts(half):
+                meant = _meant(str(name)) if "/" in str(name) else None
+                if meant is not None and (half == "limits" or name not in container.limits):
+                    path = (*container.path, "resources", half, str(name))
+                    yield found_at(
+                        path,
+                        f"no node has {name}, so the pod stays Pending (did you mean {meant}?)",
+                        f"write {meant}",
+                        Fix(f"rename {name} to {meant}", tuple(_edits(container, str(name), meant)), safe=False),
+                        on_key=True,
+                    )
+
+
+def _meant(name: str) -> str | None:
+    """The accelerator that a name misses by a slip; None for an accelerator, and for what is something else."""
+    if is_accelerator(name):
+        return None
+    lower = name.lower()
+    mig = _MIG.fullmatch(lower) if "mig" in lower else None
+    if mig is not None:
+        return f"nvidia.com/mig-{mig[1]}"
+    domain, _, rest = lower.partition("/")
+    domain = domain if "." in domain else domain + ".com"
+    candidate = f"{domain}/{rest}"
+    return next((one for one in (candidate, candidate.removesuffix("s")) if is_accelerator(one)), None)
+
+
+def _edits(container: Container, name: str, meant: str) -> Iterator[Edit]:
+    for half in ("limits", "requests"):
+        if name in container.amounts(half):
+            yield Edit("rename", (*container.path, "resources", half, name), meant)
+
+
+RULE = Rule("misspelt-resource", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,62 @@
+"""NVIDIA_VISIBLE_DEVICES is set by hand.
+
+What: the variable is set in a container: `all`, a list of devices, or, where GPUs are requested,
+`none` or `void`.
+
+Why: the device plugin tells the container runtime by this variable which GPUs the container was given, and the
+manifest's value wins. With `all`, or with indexes, the container takes GPUs that belong to other pods; with `none` it
+sees none of its own.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       env:
+    -         - name: NVIDIA_VISIBLE_DEVICES
+    -           value: all  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: leave the variable to the device plugin.
+
+Source: NVIDIA device plugin 0.17 (device list strategy envvar) and NVIDIA container toolkit 1.17; kubelet 1.36, a
+container's own env comes after a device plugin's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_NAME = "NVIDIA_VISIBLE_DEVICES"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            if entry.name != _NAME or entry.value is None or "$(" in entry.value:
+                continue
+            blind = entry.value in ("", "none", "void")
+            if blind and not accelerators(container):
+                continue  # the usual way to keep GPUs from a container of an image that asks for all
+            path = (*entry.path, "value")
+            effect = "the container sees none of its GPUs" if blind else "the container sees GPUs of other pods"
+            yield found_at(
+                path,
+                f"{_NAME}={entry.value} overrides what the device plugin sets: {effect}",
+                "remove the variable",
+                Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
+            )
+
+
+RULE = Rule("nvidia-visible-devices", _check, severity="warning", stage="run", authority="kubelet")

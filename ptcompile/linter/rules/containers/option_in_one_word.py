@@ -1,0 +1,59 @@
+"""An option and its value are one word.
+
+What: a word such as `--epochs 3` in a command that no shell splits.
+
+Why: the program gets one argument with the option's name, the blank and the value. Python's argparse does not recognize
+it: "unrecognized arguments".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            args:
+    -         - --epochs 3  # <--
+    +         - --epochs=3
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write --epochs=3, or two items.
+
+Source: Kubernetes 1.36, command and args of containers; Python 3.13, argparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.containers import known, starts_shell
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        if not known(container) or starts_shell(container):
+            continue  # an image's entry point may be a shell
+        for at, text in enumerate(container.words):
+            match = _OPTION.fullmatch(text) if at and " " in text else None
+            if match is not None:
+                word = container.argv[at]
+                joined = f"{match[1]}={match[2]}"
+                yield found_at(
+                    word.path,
+                    f"no shell splits {word.text!r}: the program sees no option {match[1]}",
+                    f"write {joined}",
+                    Fix(f"write {joined}", (Edit("set", word.path, joined),), safe=False),
+                )
+
+
+RULE = Rule("option-in-one-word", _check, severity="warning", stage="run", authority="kubelet")

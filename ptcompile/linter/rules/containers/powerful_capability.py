@@ -1,0 +1,55 @@
+"""A container that trains has nearly the power of root on the node.
+
+What: the container that trains has the capability SYS_ADMIN, or all capabilities.
+
+Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to privileged. Training needs
+none of it; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --standalone, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -       securityContext: {capabilities: {add: [SYS_ADMIN]}}  # <--
+    +       securityContext: {capabilities: {add: [IPC_LOCK]}}
+
+Fix: remove it, or give the capability that is needed.
+
+Source: Linux 6.x, capabilities(7); Kubernetes 1.36, Pod Security Standards, baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_POWER = ("SYS_ADMIN", "ALL")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        security = at(container.spec, "securityContext")
+        added = at(security, "capabilities").get("add")
+        if not container.main or security.get("privileged") is True or not isinstance(added, list):
+            continue
+        for i, name in enumerate(added):
+            if str(name).removeprefix("CAP_") in _POWER:
+                path = (*container.path, "securityContext", "capabilities", "add", i)
+                yield found_at(
+                    path,
+                    f"{name} is nearly as much as privileged: it opens the node to the training code",
+                    "remove it, or add only the capability that is needed",
+                )
+
+
+RULE = Rule("powerful-capability", _check, severity="warning", stage="style", authority="ptcompile")

@@ -1,0 +1,54 @@
+"""Shared memory cannot be written.
+
+What: the mount at /dev/shm is read-only.
+
+Why: shared memory is created as files there. Data loader workers and NCCL fail with "Read-only file system".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts:
+              - name: dshm
+                mountPath: /dev/shm
+    -           readOnly: true  # <--
+
+Fix: remove readOnly from this mount.
+
+Source: POSIX shm_open; Kubernetes 1.36, volumeMounts.readOnly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.pod_spec import PATH as SHM
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.volumes import mounted_at
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        mount = mounted_at(container, SHM)
+        if mount is not None and mount[1].get("readOnly") is True:
+            path = (*mount[0], "readOnly")
+            yield found_at(
+                path,
+                f"shared memory needs a writable {SHM}, and it is read-only",
+                "remove readOnly",
+                Fix("let the processes write to /dev/shm", (Edit("remove", path),), safe=True),
+            )
+
+
+RULE = Rule("read-only-shm", _check, severity="warning", stage="run", authority="kubelet")

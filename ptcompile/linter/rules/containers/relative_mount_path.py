@@ -1,0 +1,57 @@
+"""A mount path is not absolute.
+
+What: a mountPath such as `data`.
+
+Why: the kubelet puts a slash before it: the volume is at /data, whatever the working directory is. A reader of the
+manifest, or the script that opens `data/train.bin`, may expect something else.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dataset, persistentVolumeClaim: {claimName: imagenet}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            workingDir: /workspace
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts:
+              - name: dataset
+    -           mountPath: data  # <--
+    +           mountPath: /data
+
+Fix: write the absolute path.
+
+Source: kubelet 1.36, a mount path that is not absolute is taken from the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for where, mount in container.mounts:
+            written = text(mount.get("mountPath"))
+            if written and not written.startswith("/") and ":" not in written and "\\" not in written:
+                path = (*where, "mountPath")
+                whole = "/" + written.removeprefix("./")
+                yield found_at(
+                    path,
+                    f"{written} is mounted at {whole}, not below the working directory",
+                    f"write {whole}, or the intended path",
+                    Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
+                )
+
+
+RULE = Rule("relative-mount-path", _check, severity="warning", stage="style", authority="kubelet")

@@ -1,0 +1,55 @@
+"""A working directory is not an absolute path.
+
+What: a workingDir such as `workspace`.
+
+Why: the API server accepts it, but the container runtime does not: "Cwd must be an absolute path". The container never
+starts.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       workingDir: workspace  # <--
+    +       workingDir: /workspace
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write the absolute path.
+
+Source: OCI runtime specification 1.2, process.cwd; runc 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        if at(template.spec, "os").get("name") == "windows":
+            continue
+        for container in template.containers:
+            written = text(container.spec.get("workingDir"))
+            if written and written[0] not in "/$" and ":" not in written:
+                path = (*container.path, "workingDir")
+                whole = "/" + written.removeprefix("./")
+                yield found_at(
+                    path,
+                    f"{written} is not an absolute path, and the container runtime rejects it",
+                    f"write {whole}, or the intended path",
+                    Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
+                )
+
+
+RULE = Rule("relative-working-dir", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,55 @@
+"""A variable of PyTorch has an old name.
+
+What: NCCL_ASYNC_ERROR_HANDLING, NCCL_BLOCKING_WAIT, NCCL_DESYNC_DEBUG and others that begin with TORCH_ since PyTorch
+2.2.
+
+Why: these belong to PyTorch, not to NCCL. The old names still work, with a warning at each start of each process; a
+later release may drop them.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+    -         - name: NCCL_ASYNC_ERROR_HANDLING  # <--
+    +         - name: TORCH_NCCL_ASYNC_ERROR_HANDLING
+                value: "1"
+
+Fix: write the new name, for PyTorch 2.2 and later.
+
+Source: PyTorch 2.2, ProcessGroupNCCL environment variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.environment import RENAMED
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            new = RENAMED.get(entry.name)
+            if new is not None:
+                path = (*entry.path, "name")
+                yield found_at(
+                    path,
+                    f"{entry.name} is called {new} since PyTorch 2.2",
+                    f"write {new}",
+                    Fix(f"write {new}", (Edit("set", path, new),), safe=False),
+                )
+
+
+RULE = Rule("renamed-env", _check, severity="warning", stage="style", authority="ptcompile")

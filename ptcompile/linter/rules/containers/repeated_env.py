@@ -1,0 +1,70 @@
+"""A variable is set twice in one container.
+
+What: two env entries of a container have the same name.
+
+Why: the API server warns and accepts; the last one wins. What a reader finds first is not what the process sees.
+Volcano's custom resource rejects it.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+    -         - name: EPOCHS  # <--
+    -           value: "3"
+              - name: BATCH_SIZE
+                value: "64"
+              - name: EPOCHS
+                value: "30"
+
+Fix: remove all but the last.
+
+Source: kube-apiserver 1.36 (a warning), kubelet 1.36: the last of two entries counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        last = {entry.name: entry for entry in container.env}
+        if len(last) == len(container.env):
+            continue
+        used = _referred_to(container)
+        for entry in container.env:
+            if entry.name and last[entry.name].path != entry.path:
+                path = (*entry.path, "name")
+                yield found_at(
+                    path,
+                    f"{entry.name} is set again in entry {last[entry.name].path[-1]}, which counts",
+                    "remove all but the last",
+                    Fix(
+                        f"remove the {entry.name} that does not count",
+                        (Edit("remove", entry.path),),
+                        safe=entry.name not in used,
+                    ),
+                )
+
+
+def _referred_to(container: Container) -> set[str]:
+    """The variables that another value uses: it sees the one that stands before it."""
+    behind = (part for entry in container.env for part in (entry.value or "").split("$(")[1:])
+    return {part.partition(")")[0] for part in behind if ")" in part}
+
+
+RULE = Rule("repeated-env", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,58 @@
+"""Two volumes are mounted at the same path.
+
+What: two mounts of a container whose paths are the same folder in different spellings, such as `/data` and `/data/`.
+
+Why: the API server compares the text. The runtime mounts both, and the second hides the first and its data.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
+          - {name: scratch, emptyDir: {}}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts:
+              - {name: dataset, mountPath: /data}
+    -         - {name: scratch, mountPath: /data/}  # <--
+    +         - {name: scratch, mountPath: /scratch}
+
+Fix: mount each volume in its own folder.
+
+Source: kube-apiserver 1.36 (mountPath must be unique, as text); Linux mount semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.volumes import place
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        seen: dict[str, str] = {}
+        for where, mount in container.mounts:
+            folder, name = place(mount), text(mount.get("name"))
+            if folder in seen and seen[folder] != name:
+                path = (*where, "mountPath")
+                yield found_at(
+                    path,
+                    f"{name} hides {seen[folder]}, which is also mounted at {folder}",
+                    "mount each volume in its own folder",
+                )
+            elif folder:
+                seen[folder] = name
+
+
+RULE = Rule("repeated-mount-path", _check, severity="warning", stage="run", authority="kubelet")

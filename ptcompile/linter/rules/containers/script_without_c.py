@@ -1,0 +1,58 @@
+"""A shell is given a command line without -c.
+
+What: a shell's first argument that is not an option is a whole command line, as in `[bash, "torchrun train.py"]`.
+
+Why: without -c a shell takes its argument as the name of a file. The container stops at once: "No such file or
+directory".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - bash
+    +         - -c
+              - python train.py --epochs 3  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: put -c before it.
+
+Source: POSIX 2024, sh: command_file and -c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.commands import base
+from ptcompile.linter.containers import known, script, shell_at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        argv, shell = container.argv, shell_at(container)
+        if not known(container) or shell is None or script(container) is not None:
+            continue
+        word = next((one for one in argv[shell + 1 :] if one.text[:1] not in ("-", "+")), None)
+        if word is not None and len(word.text.split()) > 1:
+            key = word.path[:-1]
+            own = [one for one in argv if one.path[:-1] == key]
+            words, at = [one.text for one in own], own.index(word)
+            yield found_at(
+                word.path,
+                f"without -c, {base(argv[shell].text)} takes this line as the name of a file",
+                "put -c before it",
+                Fix("put -c before it", (Edit("set", key, [*words[:at], "-c", *words[at:]]),), safe=False),
+            )
+
+
+RULE = Rule("script-without-c", _check, severity="error", stage="run", authority="kubelet")

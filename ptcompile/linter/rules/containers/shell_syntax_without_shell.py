@@ -1,0 +1,58 @@
+"""A command uses shell syntax, but no shell runs.
+
+What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` as a word of a command that does not start a shell.
+
+Why: they are passed to the program as arguments. What follows them never runs, and nothing is redirected.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command:
+    -         - python
+    -         - prepare.py
+    -         - "&&"  # <--
+    -         - python
+    -         - train.py
+    +       command: [bash, -c, python prepare.py && python train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: run it in a shell: [bash, -c, "..."].
+
+Source: Kubernetes 1.36, command and args of containers; execve(2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.commands import base
+from ptcompile.linter.containers import known, starts_shell
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_SIGNS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
+_TAKE_THEM = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
+"""Programs that have a use for such words."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        if not known(container) or starts_shell(container) or base(container.words[0]) in _TAKE_THEM:
+            continue
+        word = next((one for one in container.argv[1:] if one.text in _SIGNS), None)
+        if word is not None:
+            yield found_at(
+                word.path,
+                f"{word.text} is an argument of {base(container.argv[0].text)}: no shell runs",
+                'run it in a shell: [bash, -c, "..."]',
+            )
+
+
+RULE = Rule("shell-syntax-without-shell", _check, severity="warning", stage="run", authority="kubelet")

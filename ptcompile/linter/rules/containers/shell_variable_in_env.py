@@ -1,0 +1,62 @@
+"""The value of a variable uses shell syntax to refer to another.
+
+What: `$NAME` or `${NAME}` in an env value.
+
+Why: no shell reads env values, and Kubernetes replaces only `$(NAME)`, for names in the manifest. The process sees the
+text as written: with `PATH: $PATH:/opt/bin` it no longer finds Python.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            env:
+              - name: PYTHONPATH
+    -           value: $PYTHONPATH:/workspace/src  # <--
+    +           value: /workspace/src
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write $(NAME) for a variable that comes before it; write the image's own value out, or set it in a shell script.
+
+Source: Kubernetes 1.36, variables in env values; those of the image are not known there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        before: set[str] = set()
+        for entry in container.env:
+            value = entry.value or ""
+            match = _VARIABLE.search(value) if "\n" not in value else None
+            if match is not None:
+                name = match[1] or match[2]
+                path = (*entry.path, "value")
+                replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", value)
+                known = all((one[1] or one[2]) in before for one in _VARIABLE.finditer(value))
+                yield found_at(
+                    path,
+                    f"{match[0]} stays as written: no shell reads env values",
+                    f"write $({name})" if known else "write the value out",
+                    Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if known else None,
+                )
+            before.add(entry.name)
+
+
+RULE = Rule("shell-variable-in-env", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,56 @@
+"""A moving tag is kept as it was when a node first pulled it.
+
+What: containers that train in several pods have an image without a tag, or `latest`, and imagePullPolicy
+IfNotPresent.
+
+Why: each node uses what `latest` was when it pulled it for the first time: the pods of one job run different code,
+some of it months old. Ranks that do not agree hang in the first collective.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+    -           image: ghcr.io/acme/train:latest
+    +           image: ghcr.io/acme/train:1.0
+                imagePullPolicy: IfNotPresent  # <--
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: use a version tag or a digest. Pulling always is not enough: a tag can move between two pulls.
+
+Source: Kubernetes 1.36, images: pull policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.containers import moves, ranks
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in ranks(subject):
+        image = text(container.spec.get("image"))
+        if moves(image) and container.spec.get("imagePullPolicy") == "IfNotPresent":
+            path = (*container.path, "imagePullPolicy")
+            yield found_at(
+                path,
+                f"each node keeps the {image} it pulled first, so pods may run different code",
+                "use a version tag or a digest",
+            )
+
+
+RULE = Rule("stale-image", _check, severity="warning", stage="run", authority="kubelet")

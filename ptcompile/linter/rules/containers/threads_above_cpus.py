@@ -1,0 +1,64 @@
+"""OMP_NUM_THREADS is above the container's CPU limit.
+
+What: the number of threads for each process is larger than the number of CPUs that all processes of the container
+share.
+
+Why: more threads than CPUs are throttled by the kernel: each parallel region waits for threads that may not run, and
+the GPUs wait with them.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            env:
+              - name: OMP_NUM_THREADS
+    -           value: "64"  # <--
+    +           value: "8"
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: divide the CPUs by the processes of the container.
+
+Source: Kubernetes 1.36, CPU limits are enforced by throttling; OpenMP 5.2, OMP_NUM_THREADS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes import quantity
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_NAMES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            if entry.name not in _NAMES or not entry.value or not _is_number(entry.value):
+                continue
+            limit = quantity.parse(container.limits.get("cpu"))
+            if limit is not None and 0 < limit.nano < int(entry.value) * quantity.NANO:
+                path = (*entry.path, "value")
+                cpus = max(1, limit.nano // quantity.NANO)
+                yield found_at(
+                    path,
+                    f"{entry.value} threads share {limit} CPUs and are throttled",
+                    f"write {cpus} or less",
+                    Fix(f"set {entry.name} to {cpus}", (Edit("set", path, str(cpus)),), safe=False),
+                )
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 7
+
+
+RULE = Rule("threads-above-cpus", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,60 @@
+"""A memory limit is so small that nothing can start under it.
+
+What: `limits.memory` of less than 4 MiB, most often a number without its unit, such as `memory: 64`.
+
+Why: a plain number is bytes. Under a limit of a few bytes the container runtime itself is killed while it sets the
+container up: the pod shows RunContainerError or OOMKilled and never runs a line of Python.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              limits:
+                cpu: 4
+    -           memory: 64  # <--
+    +           memory: 64Gi
+
+Fix: write the unit: Gi, or Mi.
+
+Source: Kubernetes 1.36, resource quantities; runc 1.2, a container init that is killed by a limit that is too low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes import quantity
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_LEAST = 4 * 2**20
+_NUMBER_OF_GIBI = 4096
+"""A plain number up to here was most likely meant in Gi."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        written = container.limits.get("memory")
+        amount = quantity.parse(written)
+        if amount is None or not amount.is_integer or not 0 < amount.value < _LEAST:
+            continue
+        path = (*container.path, "resources", "limits", "memory")
+        plain = str(written).strip().isdigit() and amount.value <= _NUMBER_OF_GIBI
+        yield found_at(
+            path,
+            f"{written} is {amount.value} bytes, and no container starts in less than 4 MiB",
+            f"write the unit, such as {written}Gi" if plain else "raise the limit",
+            Fix(f"write {written}Gi", (Edit("set", path, f"{written}Gi"),), safe=False) if plain else None,
+        )
+
+
+RULE = Rule("tiny-memory-limit", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,59 @@
+"""A memory request is so small that it reserves nothing.
+
+What: `requests.memory` of less than 4 MiB, most often a number without its unit (`64`) or with the suffix m (`512m`).
+
+Why: a plain number is bytes, and m a thousandth of one. The scheduler packs the pod onto a node that has no room for
+it: it is the first to be evicted, or the node's memory runs out.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              requests:
+                cpu: 4
+    -           memory: 64  # <--
+    +           memory: 64Gi
+
+Fix: write the unit: Gi, or Mi.
+
+Source: Kubernetes 1.36, resource quantities and scheduling by requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_LEAST = 4 * 2**20
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        written = container.requests.get("memory")
+        amount = quantity.parse(written)
+        if amount is None or not 0 < amount.value < _LEAST:
+            continue
+        limit = quantity.parse(container.limits.get("memory"))
+        if limit is not None and 0 < limit.value < _LEAST:
+            continue  # the limit is said already
+        path = (*container.path, "resources", "requests", "memory")
+        size = f"{amount.nano / quantity.NANO:g}"
+        yield found_at(
+            path,
+            f"{written} is {size} bytes, which reserves nothing",
+            "write the unit, such as Gi",
+        )
+
+
+RULE = Rule("tiny-memory-request", _check, severity="warning", stage="run", authority="kubelet")

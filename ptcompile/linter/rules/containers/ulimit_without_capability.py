@@ -1,0 +1,70 @@
+"""A script raises a limit that it may not raise, and ends there.
+
+What: a script under `set -e`, or before `&&`, sets `ulimit -l unlimited` or another hard limit to unlimited, and the
+container lacks the capability SYS_RESOURCE.
+
+Why: only a process with SYS_RESOURCE may raise a hard limit. Unless the container runtime gives the limit already, the
+script ends with "Operation not permitted".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - bash
+              - -c
+              - set -e; ulimit -l unlimited; torchrun --standalone train.py  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +       securityContext: {capabilities: {add: [SYS_RESOURCE]}}
+
+Fix: leave it out, add the capability, or write `|| true` behind it; for RDMA IPC_LOCK is enough.
+
+Source: Linux 6.x, setrlimit(2); Kubernetes 1.36, security contexts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.unstructured import at, texts
+from ptcompile.linter.containers import script
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container
+
+_RAISED = Pattern(r"\bulimit\s+(?:-H\s*)?-(?:H?[a-z]*[lnusv])\s+unlimited([^\n;]*)")
+_ERREXIT = Pattern(r"set\s+-[a-z]*e|errexit")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        one = script(container)
+        match = _RAISED.search(one.word.text) if one is not None else None
+        if one is None or match is None or _may(container) or "||" in match[1] or "soft" in match[0]:
+            continue
+        before = one.word.text[: match.start()]
+        letters = "".join(flag[1:] for flag in one.flags if not flag.startswith("--"))
+        if "&&" in match[1] or "e" in letters or _ERREXIT.search(before):
+            yield found_at(
+                one.word.path,
+                f"{match[0].partition('&&')[0].strip()} needs the capability "
+                "SYS_RESOURCE, and the script ends where it fails",
+                "remove it, or append || true",
+            )
+
+
+def _may(container: Container) -> bool:
+    """Whether the container may raise hard limits."""
+    security = at(container.spec, "securityContext")
+    added = {name.removeprefix("CAP_") for name in texts(at(security, "capabilities").get("add"))}
+    return security.get("privileged") is True or bool(added & {"SYS_RESOURCE", "ALL"})
+
+
+RULE = Rule("ulimit-without-capability", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,72 @@
+"""torchrun has no folder to write its logs to.
+
+What: a container that starts torchrun has a read-only root file system and no volume at /tmp, /var/tmp or the working
+directory.
+
+Why: torchrun makes a temporary folder for the logs of its processes before it starts them. It stops with "No usable
+temporary directory found".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    +   volumes: [{name: tmp, emptyDir: {}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "1", train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            securityContext:
+              readOnlyRootFilesystem: true  # <--
+    +       volumeMounts: [{name: tmp, mountPath: /tmp}]
+
+Fix: mount an emptyDir at /tmp. Triton and the inductor cache need it too.
+
+Source: PyTorch 2.13, torch/distributed/elastic/multiprocessing/api.py; Python 3.13, tempfile.gettempdir.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.containers import known, launch
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container
+from ptcompile.linter.volumes import covering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_TEMPORARY: Final = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - where Python looks
+_VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        if at(container.spec, "securityContext").get("readOnlyRootFilesystem") is not True or not known(container):
+            continue
+        started = launch(container)
+        if started.launcher == "torchrun" and "log-dir" not in started.options and not _somewhere(container):
+            path = (*container.path, "securityContext", "readOnlyRootFilesystem")
+            yield found_at(
+                path,
+                "torchrun needs a temporary folder, and nothing can be written at /tmp",
+                "mount an emptyDir at /tmp",
+            )
+
+
+def _somewhere(container: Container) -> bool:
+    """Whether there may be a folder to write to: where Python looks, or where a variable or the script may say."""
+    if any(entry.name in _VARIABLES for entry in container.env) or container.spec.get("envFrom"):
+        return True
+    folders = (*_TEMPORARY, text(container.spec.get("workingDir")))
+    return any(covering(container, folder) for folder in folders if folder)
+
+
+RULE = Rule("unwritable-tmp", _check, severity="warning", stage="run", authority="torchrun")

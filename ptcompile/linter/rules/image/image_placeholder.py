@@ -1,0 +1,43 @@
+"""The image is a placeholder.
+
+What: the image of a container is or has a placeholder of a template: <image>, ${IMAGE}, $(IMAGE), {{ .image }}.
+
+Why: the manifest is a template, and is checked without the value. Applied as it is, the kubelet rejects the image name
+as invalid, and no pod starts.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+    -       image: <image>  # <--
+    +       image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: render the template first, and lint the result.
+
+Source: Kubernetes 1.36, kubelet, ErrInvalidImageName; distribution/reference 0.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.images import is_placeholder
+from ptcompile.linter.containers import references
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for path, image in references(subject):
+        if is_placeholder(image):
+            yield found_at(path, "a placeholder, to be filled in", "render the template first")
+
+
+RULE = Rule("image-placeholder", _check, severity="note", stage="pod", authority="kubelet")

@@ -1,0 +1,44 @@
+"""An invalid image name.
+
+What: the image of a container does not follow the grammar of references: two tags, capitals in the repository, a blank,
+a scheme such as https://, a tag or a digest with invalid characters.
+
+Why: the API server accepts any text. The kubelet parses it before it pulls: the pod stays at InvalidImageName, forever.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+    -       image: ghcr.io/acme/train:1.0:cuda  # <--
+    +       image: ghcr.io/acme/train:1.0-cuda
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write REGISTRY/REPOSITORY:TAG, the repository in lower case.
+
+Source: Kubernetes 1.36, kubelet, ErrInvalidImageName; distribution/reference 0.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.images import is_placeholder, why_not_image
+from ptcompile.linter.containers import references
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for path, image in references(subject):
+        why = None if is_placeholder(image) else why_not_image(image)
+        if why is not None:
+            yield found_at(path, f"not the name of an image: {why}", "write REGISTRY/REPOSITORY:TAG")
+
+
+RULE = Rule("invalid-image", _check, severity="error", stage="pod", authority="kubelet")

@@ -1,0 +1,56 @@
+"""torchrun cannot read the rendezvous endpoint and does not start.
+
+What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, an invalid port, or no port at all with a static
+rendezvous.
+
+Why: torchrun raises ValueError before it connects. A scheme such as http:// is not part of an endpoint.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --rdzv-backend=c10d
+    -         - --rdzv-endpoint=tcp://localhost:29400  # <--
+    +         - --rdzv-endpoint=localhost:29400
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write HOST:PORT, the host without a scheme.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/utils.py, parse_rendezvous_endpoint, and
+static_tcp_rendezvous.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not_endpoint
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        endpoint, backend = one.options.get("rdzv-endpoint", ""), one.seen.backend
+        if not one.torchrun or backend not in BACKENDS or not is_literal(endpoint):
+            continue
+        why = why_not_endpoint(endpoint, static=backend == "static")
+        if why is not None:
+            path = one.place("rdzv-endpoint")
+            yield found_at(
+                path,
+                f"torchrun does not start with the endpoint {endpoint!r}: {why}",
+                "write HOST:PORT, the host without a scheme",
+            )
+
+
+RULE = Rule("bad-endpoint", _check, severity="error", stage="run", authority="torchrun")

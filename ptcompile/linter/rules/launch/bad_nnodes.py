@@ -1,0 +1,54 @@
+"""torchrun rejects the number of nodes and does not start.
+
+What: --nnodes or PET_NNODES is neither a number above zero nor MIN:MAX with MIN up to MAX.
+
+Why: torchrun asserts 0 < MIN <= MAX before it does anything else, so every pod of the job crashes at once.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nnodes=4:2  # <--
+    +         - --nnodes=1
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write the number of pods that train, or the fewest and the most with a colon between them.
+
+Source: PyTorch 2.13, torch/distributed/run.py, parse_min_max_nnodes and config_from_args.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.environment import never_a_number
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import is_literal
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        nnodes = one.options.get("nnodes", "")
+        # An operator's own range is its own rule's: elastic-range-reversed.
+        decided = is_literal(nnodes) or (never_a_number(nnodes) and not one.unsure)
+        if one.torchrun and one.seen.nodes is None and decided and one.origin("nnodes") != "operator":
+            path = one.place("nnodes")
+            yield found_at(
+                path,
+                f"torchrun does not start with nnodes {nnodes!r}: it wants a number above 0, "
+                "or MIN:MAX with MIN up to MAX",
+                "write the number of pods that train",
+            )
+
+
+RULE = Rule("bad-nnodes", _check, severity="error", stage="run", authority="torchrun")

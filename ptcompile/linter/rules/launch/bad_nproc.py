@@ -1,0 +1,66 @@
+"""torchrun rejects the number of processes and does not start.
+
+What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu.
+
+Why: torchrun raises ValueError on any other word, capital letters included, and no operator checks the text before.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=GPU  # <--
+    +         - --nproc-per-node=gpu
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write a number, or gpu for one process per GPU.
+
+Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size; training-operator 1.9, whose CRD takes any
+text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import is_int, is_literal
+
+_WORDS = ("auto", "cpu", "gpu", "xpu")
+_OPTION = "nproc-per-node"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        nproc = one.options.get(_OPTION, "")
+        if not one.torchrun or not is_literal(nproc) or not _refused(nproc):
+            continue
+        path, meant = one.place(_OPTION), nproc.strip().lower()
+        edit = one.change(_OPTION, meant) if meant in _WORDS else None
+        yield found_at(
+            path,
+            f"torchrun does not start with {nproc!r} processes per node: it wants a number above "
+            f"0, or one of {', '.join(_WORDS)}",
+            "write a number, or gpu for one process per GPU",
+            Fix(f"write {meant}", (edit,), safe=True) if edit else None,
+        )
+
+
+def _refused(nproc: str) -> bool:
+    if is_int(nproc):
+        return int(nproc) < 1
+    plain = nproc.isascii() and nproc.isalpha() and nproc.islower()  # may be a device of the image's own
+    return nproc not in _WORDS and not plain
+
+
+RULE = Rule("bad-nproc", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,75 @@
+"""A variable that torchrun reads as a number is not one, and torchrun does not start.
+
+What: PET_STANDALONE, PET_MODULE, PET_NO_PYTHON or PET_RUN_PATH is empty or a word such as true.
+elasticPolicy.standalone: true gives an empty PET_STANDALONE.
+
+Why: torchrun calls int() on these while it makes its command line parser, and ends with ValueError, whatever the
+command line says.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - train.py
+            env:
+    -         - {name: PET_STANDALONE, value: "true"}  # <--
+    +         - {name: PET_STANDALONE, value: "1"}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write "1" or "0"; in a PyTorchJob remove elasticPolicy.standalone.
+
+Source: PyTorch 2.13, torch/distributed/argparse_util.py, check_env; training-operator 1.9, which sets PET_STANDALONE
+to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, variable
+
+_WORDS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        for option in SWITCHES if one.torchrun else ():
+            value = one.launch.env.get(variable(option))
+            if value is None or not is_literal(value) or is_int(value):
+                continue
+            path = _place(one, option)
+            yield found_at(
+                path,
+                f"torchrun does not start with {variable(option)} {value!r}: it wants a number",
+                'write "1" or "0"' if path != one.field(option) else "remove it",
+                _fix(one, option, path, value),
+            )
+
+
+def _place(one: Trainer, option: str) -> Path:
+    index = one.entry(variable(option))
+    return (one.field(option) or one.path) if index is None else (*one.path, "env", index, "value")
+
+
+def _fix(one: Trainer, option: str, path: Path, value: str) -> Fix | None:
+    if path == one.field(option):
+        return Fix("remove it", (Edit("remove", path),), safe=True)
+    meant = _WORDS.get(value.strip().lower())
+    if meant is None or path == one.path:
+        return None
+    return Fix(f'write "{meant}"', (Edit("set", path, meant),), safe=True)
+
+
+RULE = Rule("bad-pet-switch", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,54 @@
+"""torchrun cannot read the rendezvous configuration and does not start.
+
+What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas between them, or a value
+is of another type than the rendezvous reads: join_timeout=abc, read_timeout=0, is_host=maybe.
+
+Why: torchrun raises ValueError for a pair without a key or a value, and the rendezvous for a value that it cannot read.
+A comma within a value begins the next pair.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --rdzv-conf=timeout=900,join_timeout  # <--
+    +         - --rdzv-conf=timeout=900,join_timeout=900
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: give every key a value.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/utils.py, _parse_rendezvous_config; training-operator 1.9,
+which joins elasticPolicy.rdzvConf with commas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        conf = one.options.get("rdzv-conf", "")
+        why = why_not_conf(conf, one.seen.backend) if one.torchrun and is_literal(conf) else None
+        if why is not None:
+            path = one.place("rdzv-conf")
+            yield found_at(
+                path,
+                f"torchrun does not start with the configuration {conf!r}: {why}",
+                "write KEY=VALUE pairs with commas between them, each value as torch reads it",
+            )
+
+
+RULE = Rule("bad-rdzv-conf", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,78 @@
+"""An option of torchrun has different values in two places.
+
+What: the command line gives torchrun an option, and a PET_* variable or a field of the operator gives it another
+value.
+
+Why: the command line wins, and the field is silently ignored. Changing the field later has no
+effect.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --max-restarts=3  # <--
+              - train.py
+            env:
+              - {name: PET_MAX_RESTARTS, value: "5"}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set it in one place.
+
+Source: PyTorch 2.13, torch/distributed/argparse_util.py: variables are defaults of the options; training-operator 1.9
+and Trainer 2.3, the variables they set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+from ptcompile.simulator.launchers.torchrun import is_literal, variable
+
+_ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        for option in _ASKED if one.torchrun else ():
+            flag, other = one.launch.options.get(option), one.launch.env.get(variable(option))
+            if flag is None or other is None or _same(flag, other):
+                continue
+            other_path = _other(one, option)
+            if other_path is None:
+                continue
+            if option == "nnodes" and subject.record.meeting.fixed_size and flag.endswith(f":{other}"):
+                continue
+            path = one.word(option)
+            yield found_at(
+                path,
+                f"--{option} {flag!r} wins over {other!r} of {field_path(other_path)}",
+                f"remove --{option}, or write the same in both places",
+            )
+
+
+def _other(one: Trainer, option: str) -> Path | None:
+    """Where the user wrote the value that loses; None where only the operator did."""
+    index = one.entry(variable(option))
+    return one.field(option) if index is None else (*one.path, "env", index)
+
+
+def _same(flag: str, other: str) -> bool:
+    if not is_literal(flag) or not is_literal(other):
+        return True
+    one, two = flag.strip(), other.strip()
+    return one == two or one == f"{two}:{two}" or two == f"{one}:{one}"
+
+
+RULE = Rule("contradicting-launch-option", _check, severity="warning", stage="run", authority="torchrun")

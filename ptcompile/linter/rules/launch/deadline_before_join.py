@@ -1,0 +1,90 @@
+"""The deadline ends the job while its nodes may still wait for one another.
+
+What: activeDeadlineSeconds is no longer than the nodes of the job wait at their rendezvous.
+
+Why: the rendezvous waits for a late node as long as it is configured to, while the deadline counts from the start of
+the job, image pulls included. The job ends without saying what was missing, and what was trained until then is lost.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+    -           activeDeadlineSeconds: 600  # <--
+    +           activeDeadlineSeconds: 86400
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+    -                     - --rdzv-conf=join_timeout=900,read_timeout=900
+    +                     - --rdzv-conf=join_timeout=300,read_timeout=300
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give a deadline for all of the training, or a shorter wait in --rdzv-conf.
+
+Source: Kubernetes 1.36, activeDeadlineSeconds; PyTorch 2.13: join_timeout is 600 seconds unless said, and
+`timeout` of a static rendezvous too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import integer
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.workload import mapping_at
+from ptcompile.simulator.faults import agents_of
+from ptcompile.simulator.meeting import meeting
+
+_MINUTE = 60
+"""Shorter deadlines are another rule's: short-deadline."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    job = subject.job
+    if job is None or not subject.parties:
+        return
+    agents = agents_of(job, meeting(job))
+    if agents is None:
+        return
+    for path, seconds in _deadlines(subject, subject.parties[0][0]):
+        if _MINUTE <= seconds <= agents.wait_for_others:
+            yield found_at(
+                path,
+                f"the job ends after {seconds} seconds, and its nodes may wait "
+                f"{agents.wait_for_others} for one another",
+                "give a longer deadline, or a shorter wait in --rdzv-conf",
+            )
+            return
+
+
+def _deadlines(subject: Subject, one: Trainer) -> Iterator[tuple[Path, int]]:
+    """The deadlines above the container that trains: of its pods, of the Job around them, of the object."""
+    above = [one.path[:length] for length in range(1, len(one.path))]
+    places = [path for path in above if path[-1] == "spec"] + [("spec", "runPolicy")]
+    for place in places:
+        seconds = mapping_at(subject.manifest, place).get("activeDeadlineSeconds")
+        if seconds is not None:
+            yield (*place, "activeDeadlineSeconds"), integer(seconds)
+
+
+RULE = Rule("deadline-before-join", _check, severity="warning", stage="run", authority="torchrun")

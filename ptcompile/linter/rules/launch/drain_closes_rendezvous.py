@@ -1,0 +1,84 @@
+"""A pod that is drained or deleted fails the whole job on PyTorch 2.3 to 2.7.
+
+What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, on PyTorch 2.3 to 2.7.
+An official tag of pytorch/pytorch says which it is, else the profile's versions.torch.
+
+Why: a torchrun that receives SIGTERM, as the kubelet sends it when a node is drained, a spot node is reclaimed or a pod
+is deleted, closes the rendezvous for every node. The others exit with status 1 (RendezvousClosedError) as soon as they
+meet again, restarts or not; a recreated pod finds the rendezvous closed. Measured on 2.5.1; on 2.2.2 and
+2.13.0 the others go on.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+    -                   image: pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime  # <--
+    +                   image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
+                        command:
+                          - torchrun
+                          - --nnodes=2:4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - --max-restarts=3
+                          - train.py
+                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: use PyTorch 2.8 or newer.
+
+Source: PyTorch 2.5.1, torch/distributed/elastic/agent/server/local_elastic_agent.py: _shutdown; pull requests 117066
+(2.3) and 152525 (2.8), issue 150916; `ptcompile rehearse FILE --drain 1,back=8s` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.versions import Version
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rules.launch.shared_rendezvous_store import meets_again
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.simulator.launchers.torchrun import closes_when_told_to_end, torch_of
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        closing = (one for one in found if meets_again(one) and closes_when_told_to_end(_torch(one, subject)))
+        first = next(closing, None)
+        if first is not None and count(found) > 1:
+            major, minor = _torch(first, subject)
+            yield found_at(
+                _place(first),
+                "a pod that is drained or deleted fails the others: torchrun of PyTorch "
+                f"{major}.{minor} that receives SIGTERM closes the rendezvous for every node",
+                "use PyTorch 2.8 or newer",
+            )
+
+
+def _torch(one: Trainer, subject: Subject) -> Version:
+    return torch_of(text(one.pod.main.spec.get("image")) if one.pod.main else None, subject.versions)
+
+
+def _place(one: Trainer) -> Path:
+    """The image, if it is there; in a TrainJob, whose runtime has it, what starts."""
+    return (*one.path, "image") if "image" in one.spec else one.line
+
+
+RULE = Rule("drain-closes-rendezvous", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,67 @@
+"""Variables that torchrun sets for its processes itself.
+
+What: a container that torchrun starts sets RANK, LOCAL_RANK, WORLD_SIZE or another variable of a process, and the
+command line does not use it.
+
+Why: torchrun overwrites these for every process that it starts, and reads none of them. In the manifest they only
+mislead the reader.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --nproc-per-node=1
+              - train.py
+    -       env:
+    -         - {name: WORLD_SIZE, value: "4"}  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: remove them; torchrun's own options are --nnodes, --node-rank and --nproc-per-node.
+
+Source: PyTorch 2.13, torch/distributed/elastic, the environment that torchrun gives its workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+
+_NAMES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"})
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in (one for found in subject.parties for one in found):
+        for i, entry in enumerate(items(one.spec.get("env"))):
+            name = text(entry.get("name"))
+            # An operator's own of the same name is reserved-env's; a script may use any.
+            if name not in _NAMES or one.entry(name) != i or _used(one, name) or one.launch.in_shell:
+                continue
+            path = (*one.path, "env", i)
+            yield found_at(
+                path,
+                f"torchrun sets {name} for each process, and this value is seen by none of them",
+                f"remove {name}",
+                Fix(f"remove {name}", (Edit("remove", path),), safe=False),
+            )
+
+
+def _used(one: Trainer, name: str) -> bool:
+    """Whether the command line or another variable is made of it."""
+    values = [text(entry.get("value")) for entry in items(one.spec.get("env"))]
+    return any(f"$({name})" in word for word in (*values, *(word for _, _, word in one.words())))
+
+
+RULE = Rule("env-that-torchrun-sets", _check, severity="warning", stage="style", authority="torchrun")

@@ -1,0 +1,72 @@
+"""Jobs that share an etcd would join the same rendezvous.
+
+What: the rendezvous backend is etcd, and no rendezvous id is given.
+
+Why: the id keeps the jobs of one etcd apart. torchrun uses "none" for all that set none, so a second job joins the
+rendezvous of the first, or finds it closed.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=etcd-v2  # <--
+                          - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
+    +                     - --rdzv-id=train
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give each job its own id, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
+
+Source: PyTorch 2.13, torch/distributed/run.py: rdzv-id defaults to none; training-operator 1.9, which
+never makes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        etcd = one.seen.backend in ("etcd", "etcd-v2")
+        if one.torchrun and etcd and one.options.get("rdzv-id") in ("none", "") and not one.unsure:
+            path = one.place("rdzv-backend")
+            yield found_at(
+                path,
+                f"{one.seen.backend} without a rendezvous id: every job without one uses the same place in it",
+                "give the job its own id, such as its name",
+                _fix(subject) if one.origin("rdzv-backend") == "operator" and subject.name else None,
+            )
+
+
+def _fix(subject: Subject) -> Fix | None:
+    """The id in the operator's field, where it has one."""
+    for path in subject.record.launch_fields.options.get("rdzv-id", ()):
+        return Fix(f"set {path[-1]} to {subject.name}", (Edit("set", path, subject.name),), safe=False)
+    return None
+
+
+RULE = Rule("etcd-without-id", _check, severity="warning", stage="run", authority="torchrun")

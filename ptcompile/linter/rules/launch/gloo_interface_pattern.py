@@ -1,0 +1,70 @@
+"""Gloo takes interface names, not patterns.
+
+What: GLOO_SOCKET_IFNAME begins with ^ or =, as NCCL_SOCKET_IFNAME may.
+
+Why: NCCL reads ^lo as any interface but lo. Gloo looks for an interface with exactly this name, and ends with "Unable
+to find address for" it.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        env:
+    -                     - {name: GLOO_SOCKET_IFNAME, value: ^lo}  # <--
+    +                     - {name: GLOO_SOCKET_IFNAME, value: eth0}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the interface's name, or several with commas, or remove the variable.
+
+Source: PyTorch 2.13, torch/csrc/distributed/c10d/ProcessGroupGloo.cpp; NCCL 2.27, NCCL_SOCKET_IFNAME.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.containers:
+        for i, entry in enumerate(items(one.spec.get("env"))):
+            value = text(entry.get("value"))
+            if entry.get("name") == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
+                path = (*one.path, "env", i)
+                plain = value.removeprefix("=")
+                exact = Fix(f"write {plain}", (Edit("set", (*path, "value"), plain),), safe=True)
+                yield found_at(
+                    path,
+                    f"Gloo looks for an interface named {value!r}: it takes names, not patterns",
+                    "write the interface's name, such as eth0",
+                    exact if value.startswith("=") and plain else None,
+                )
+
+
+RULE = Rule("gloo-interface-pattern", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,50 @@
+"""torchrun is told to count GPUs in a pod that requests none.
+
+What: the processes per node are `gpu` or `xpu`, and no container of the pod requests an accelerator.
+
+Why: torchrun raises "Cuda is not available." where the pod sees no GPU, and does not start.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --nproc-per-node=gpu  # <--
+              - train.py
+    -       resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: request GPUs in resources.limits, or write a number of processes.
+
+Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.devices import sees_any
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        nproc = one.options.get("nproc-per-node", "")
+        if one.torchrun and nproc in ("gpu", "xpu") and not sees_any(one.pod):
+            path = one.place("nproc-per-node")
+            yield found_at(
+                path,
+                f"torchrun should start one process per device ({nproc}), but the pod requests none",
+                "request GPUs in resources.limits, or write a number",
+            )
+
+
+RULE = Rule("gpu-processes-without-gpu", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,76 @@
+"""A script without a launcher has only part of what it needs to meet the others.
+
+What: the command is a Python script without a launcher, and has some of MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK
+and lacks others.
+
+Why: init_process_group reads all four (env://), and raises if one is missing. Only a script that sets the rest
+itself runs.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command: [python, train.py]  # <--
+                        env:
+                          - {name: WORLD_SIZE, value: "2"}
+                          - name: RANK
+                            valueFrom:
+                              fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+    +                     - {name: MASTER_ADDR, value: train-node-0-0.train}
+    +                     - {name: MASTER_PORT, value: "29500"}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set all four, or start the script with torchrun.
+
+Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method: "environment variable expected, but not set".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_READ: Final = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
+_TELLING: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
+"""Those that are set only on purpose."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = subject.trainers
+    if count(found) < 2:
+        return
+    for one in found:
+        missing = [name for name in _READ if name not in one.launch.env]
+        mine = [name for name in _TELLING if one.entry(name) is not None]
+        if one.by_python and len(mine) > 1 and missing and not one.unsure and not one.launch.in_shell:
+            yield found_at(
+                one.line,
+                f"the script has {' and '.join(mine)}, and not {' and '.join(missing)}, which env:// also needs",
+                f"set {' and '.join(missing)}, or start the script with torchrun",
+            )
+
+
+RULE = Rule("half-told-script", _check, severity="warning", stage="run", authority="ptcompile")

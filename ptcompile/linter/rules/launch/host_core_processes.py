@@ -1,0 +1,55 @@
+"""torchrun starts a process for each core of the host.
+
+What: the processes per node are auto or cpu in a pod without accelerators. auto is PyTorchJob's default for
+nprocPerNode.
+
+Why: torchrun counts the cores of the machine, not the CPU limit of the container. On a node of 64 cores it starts
+64 processes in a container with 4 CPUs, which are slow or run out of memory.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=auto  # <--
+    +         - --nproc-per-node=8
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write the number of processes, for example that of the CPU limit.
+
+Source: PyTorch 2.13, torch/distributed/run.py: os.cpu_count(); training-operator 1.9: nprocPerNode is auto where it
+is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.devices import sees_any
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        nproc = one.options.get("nproc-per-node", "")
+        if one.torchrun and nproc in ("auto", "cpu") and not one.unsure and not sees_any(one.pod):
+            path = one.place("nproc-per-node")
+            path = one.line if path == one.path else path
+            yield found_at(
+                path,
+                f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "
+                "ignoring the CPU limit",
+                "write the number of processes",
+            )
+
+
+RULE = Rule("host-core-processes", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,89 @@
+"""NCCL or Gloo is told to use an interface of the node, but the pod has its own network.
+
+What: NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME names interfaces as nodes have them (ens5, eno1, bond0, ib0), without
+hostNetwork and without other networks.
+
+Why: a pod's network has eth0 and lo. With no interface of that name the first collective stops.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    -                   env: [{name: NCCL_SOCKET_IFNAME, value: ens5}]  # <--
+    +                   env: [{name: NCCL_SOCKET_IFNAME, value: eth0}]
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write eth0, or remove the variable.
+
+Source: Kubernetes 1.36, container runtimes name the interface of a pod eth0; NCCL 2.27, NCCL_SOCKET_IFNAME.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.resources import is_accelerator
+from ptcompile.kubernetes.unstructured import at, items
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_NAMES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+_OF_NODES = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.mains if not _more_networks(template) else ():
+            for entry in container.env:
+                value = (entry.value or "").strip()
+                names = [name for name in value.removeprefix("=").split(",") if name]
+                if entry.name in _NAMES and names and all(map(_OF_NODES, names)) and not _network_device(container):
+                    path = (*entry.path, "value")
+                    yield found_at(
+                        path,
+                        f"{value} is an interface of nodes, but the pod has only eth0",
+                        "write eth0, or remove the variable",
+                    )
+
+
+def _more_networks(template: ManifestTemplate) -> bool:
+    """Whether the pod is on its node's network, or has others besides its own."""
+    spec, annotations = template.spec, at(template.data, "metadata", "annotations")
+    attached = any("network" in str(key) for key in annotations)
+    return spec.get("hostNetwork") is True or attached or bool(items(spec.get("resourceClaims")))
+
+
+def _network_device(container: Container) -> bool:
+    """Whether it asks for devices that may bring an interface: any extended resource that is not an accelerator."""
+    return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
+
+
+RULE = Rule("host-interface", _check, severity="error", stage="run", authority="ptcompile")

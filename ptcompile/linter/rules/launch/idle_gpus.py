@@ -1,0 +1,63 @@
+"""torchrun starts fewer processes than the pod has GPUs.
+
+What: the processes per node are fewer than the accelerators of the container, or not set, and torchrun starts
+one.
+
+Why: a process of a data parallel job drives one GPU. The others are paid for and idle.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=1  # <--
+    +         - --nproc-per-node=8
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: run one process per GPU, or request fewer GPUs. Ignore it if one process drives several GPUs.
+
+Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node defaults to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.devices import whole_gpus
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        gpus, processes = whole_gpus(one.pod), one.seen.processes
+        if one.torchrun and processes is not None and 0 < processes < gpus and not one.unsure:
+            path = one.place("nproc-per-node")
+            path = one.line if path == one.path else path
+            yield found_at(
+                path,
+                f"torchrun starts {processes} {'process' if processes == 1 else 'processes'} on a "
+                f"node with {gpus} GPUs",
+                f"write --nproc-per-node={gpus}",
+                _fix(one, gpus),
+            )
+
+
+def _fix(one: Trainer, gpus: int) -> Fix | None:
+    edit = one.change("nproc-per-node", str(gpus))
+    return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
+
+
+RULE = Rule("idle-gpus", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,78 @@
+"""torchrun gets options that this rendezvous ignores.
+
+What: --node-rank, --master-addr or --master-port is combined with a backend other than static, or rendezvous options
+with --standalone.
+
+Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --standalone meets at localhost. The other
+options have no effect.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+    -                     - --node-rank=$(JOB_COMPLETION_INDEX)  # <--
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: remove the ignored options.
+
+Source: PyTorch 2.13, torch/distributed/run.py: master-addr, master-port and node-rank are for the static rendezvous
+only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+
+_STATIC = ("node-rank", "master-addr", "master-port")
+_MEETING = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in (one for found in subject.parties for one in found):
+        standalone = one.standalone
+        if standalone and one.role.count > 1:
+            continue  # standalone-on-many-pods
+        ignored = [name for name in _ignored(one, standalone=standalone) if name in one.launch.options]
+        for option in ignored[:1]:
+            path = one.word(option)
+            why = "--standalone" if standalone else f"the backend {one.seen.backend}"
+            yield found_at(
+                path,
+                f"{why} does not read {', '.join('--' + name for name in ignored)}",
+                "remove the ignored options",
+            )
+
+
+def _ignored(one: Trainer, *, standalone: bool) -> tuple[str, ...]:
+    if standalone:
+        return _MEETING
+    return _STATIC if one.seen.backend in ("c10d", "etcd", "etcd-v2") and one.options.get("rdzv-endpoint") else ()
+
+
+RULE = Rule("ignored-rendezvous-option", _check, severity="warning", stage="style", authority="torchrun")

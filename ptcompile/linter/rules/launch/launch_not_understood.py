@@ -1,0 +1,122 @@
+"""How the pods of this job start and meet is not checked.
+
+What: several pods with accelerators are started by an unknown program, by the image itself, by a script
+with branches, or with variables from objects that are not in the stream.
+
+Why: a note, once per job: nodes, ranks and addresses of such a job are not checked, so having no findings does not mean
+that they are right.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+    -                   command: [/opt/start.sh]  # <--
+    +                   command:
+    +                     - torchrun
+    +                     - --nnodes=2
+    +                     - --rdzv-backend=c10d
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+    +                     - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: nothing needs to be done; start the job with torchrun, accelerate, deepspeed --no_ssh, composer or env://
+for it to be checked.
+
+Source: ptcompile, the launchers of its simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.kubernetes.commands import base
+from ptcompile.linter.containers import endless
+from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.rules.launch.launcher_alone import untold
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.workload import template_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.registry.pods import Role
+    from ptcompile.simulator.pod import Pod
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.record.launch_fields.container or not any(one.accelerators for one in subject.containers):
+        return  # a TrainJob's runtime is seldom in its file
+    job = subject.job
+    if job is None or job.expansion.refused:
+        return
+    if subject.groups and len(subject.trainers) == len(job.roles):
+        return  # every role is understood
+    found = [(role, pod) for role, pod in job.firsts() if sum(pod.devices.values())]
+    if sum(role.count for role, _ in found) < 2:
+        return
+    seen = {one.role.name: one for one in subject.trainers}
+    for role, pod in found:
+        why, path = _why(subject, role, pod, seen.get(role.name)), _place(subject, role)
+        if why and path is not None:
+            message = f"{field_path(path)}: {why}: how the pods meet is not checked"
+            yield Found(path, message, "nothing needs to be done")
+            return
+
+
+def _why(subject: Subject, role: Role, pod: Pod, one: Trainer | None) -> str | None:
+    """Why it is unknown how a pod starts, or None."""
+    launch = pod.launch
+    if one is not None and (one.modelled or one.plain):
+        return "a script with branches, or envFrom, decides what is started" if one.unsure else None
+    if launch.launcher == "image":
+        return "there is no command, and what the image starts is unknown"
+    if launch.launcher in ("accelerate", "deepspeed", "composer"):
+        return (
+            None
+            if one is None or untold(one)
+            else f"{launch.launcher} takes its nodes from a file or from its defaults"
+        )
+    if launch.launcher == "mpirun":
+        return "mpirun is not analysed"
+    by_operator = one is not None and subject.record.meeting.all_pods
+    if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
+        return None
+    return _of_command(role, pod, launch.entry)
+
+
+def _of_command(role: Role, pod: Pod, entry: tuple[str, ...]) -> str | None:
+    name = base(entry[0])
+    if not name.startswith("python"):
+        idle = name in ("sleep", "tail", "nvidia-smi", "echo", "true")
+        return None if idle else f"{name} is not a known launcher"
+    last = pod.job.pod(role, role.count - 1).launch.entry
+    return None if last != entry else "nothing in the file tells the pods about each other"
+
+
+def _place(subject: Subject, role: Role) -> Path | None:
+    """The command of the container that trains, unless that only sleeps."""
+    template = template_of(subject, role.name)
+    main = next(iter(template.mains), None) if template is not None else None
+    if main is None or endless(main):
+        return None
+    return next(((*main.path, key) for key in ("command", "args") if main.spec.get(key)), main.path)
+
+
+RULE = Rule("launch-not-understood", _check, severity="note", stage="run", authority="ptcompile")

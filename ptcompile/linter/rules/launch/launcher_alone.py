@@ -1,0 +1,85 @@
+"""A launcher that does not read the operator's variables runs on several pods.
+
+What: accelerate launch or deepspeed starts the processes of several pods, and its command line does not mention the
+other machines.
+
+Why: they read their own options and files, but no PET_* variables. Each pod then trains alone.
+
+Example:
+
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy: {minReplicas: 2, maxReplicas: 2, rdzvId: train}
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+    -               command: [accelerate, launch, train.py]  # <--
+    +               command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: start the script with torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
+--main_process_port, and deepspeed --hostfile or --no_ssh with --node_rank.
+
+Source: Accelerate 1.10 and DeepSpeed 0.17, their command lines; kubeflow/trainer pull request 3930.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+_SAYS = {
+    "accelerate": ("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),
+    "deepspeed": ("--hostfile", "-H", "--no_ssh", "--num_nodes", "--master_addr", "--node_rank"),
+}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = subject.trainers
+    if count(found) < 2:
+        return
+    for one in found:
+        if _starts_all(one) and not one.unsure:
+            path = one.place("nnodes")
+            yield found_at(
+                path,
+                f"deepspeed starts all nodes from one pod, over ssh, and each of {count(found)} pods starts it",
+                "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
+                severity="error",
+            )
+        elif untold(one) and not one.unsure:
+            yield found_at(
+                one.line,
+                f"{one.seen.launcher} reads no variables of the operator, and is told nothing "
+                f"of the {count(found)} pods: each trains alone",
+                "start the script with torchrun, or pass the launcher its machines",
+            )
+
+
+def _starts_all(one: Trainer) -> bool:
+    """Whether every pod of a role is a deepspeed that starts several nodes by itself."""
+    several = one.launch.options.get("nnodes", "1") not in ("", "1")
+    return one.seen.launcher == "deepspeed" and several and "no-ssh" not in one.launch.options and one.role.count > 1
+
+
+def untold(one: Trainer) -> bool:
+    """Whether accelerate or deepspeed is told nothing of other machines, by options, variables or a host file."""
+    options = _SAYS.get(one.seen.launcher)
+    told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
+    return options is not None and not told and not any(word.startswith(options) for word in one.launch.entry)
+
+
+RULE = Rule("launcher-alone", _check, severity="warning", stage="run", authority="ptcompile")

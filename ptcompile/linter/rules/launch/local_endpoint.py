@@ -1,0 +1,84 @@
+"""Every pod waits for the others at its own address.
+
+What: torchrun should meet other nodes, but its endpoint is localhost: explicitly, or because none is set.
+
+Why: torchrun reads --rdzv-endpoint, --master-addr and the PET_* variables, but not MASTER_ADDR or WORLD_SIZE. Without
+them it meets at 127.0.0.1, where each pod is alone and waits until it gives up.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+    -                     - --rdzv-endpoint=localhost:29400  # <--
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give torchrun an endpoint on the first pod: --rdzv-endpoint=HOST:PORT with c10d, or --master-addr and
+--node-rank.
+
+Source: PyTorch 2.13, torch/distributed/run.py, get_rdzv_endpoint, and parse_rendezvous_endpoint (an empty endpoint is
+localhost).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in (*subject.groups, *subject.plain):
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    if count(found) < 2 or subject.meets_nowhere:
+        return
+    first = found[0]
+    if first.seen.nodes is None or first.seen.nodes[1] < 2 or first.standalone:
+        return  # torchrun rejects the number, or expects no other node: other rules report it
+    if first.local:
+        path = first.place(_option(first))
+        path = first.line if path == first.path else path
+        yield found_at(
+            path,
+            f"each of {count(found)} pods waits for {first.seen.nodes_text} nodes at its own "
+            f"{first.seen.endpoint or 'localhost'}, where no other pod connects",
+            "add --rdzv-endpoint with the first pod's name" + _unread(first),
+        )
+
+
+def _option(one: Trainer) -> str:
+    return "rdzv-endpoint" if one.options.get("rdzv-endpoint") or one.seen.backend != "static" else "master-addr"
+
+
+def _unread(one: Trainer) -> str:
+    """What the container has and torchrun does not read."""
+    return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR" if "MASTER_ADDR" in one.launch.env else ""
+
+
+RULE = Rule("local-endpoint", _check, severity="error", stage="run", authority="torchrun")

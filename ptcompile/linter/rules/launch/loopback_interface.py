@@ -1,0 +1,69 @@
+"""The pods of a job are told to talk over the loopback interface.
+
+What: NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME or TP_SOCKET_IFNAME is lo in a job of several pods.
+
+Why: the address of lo is 127.0.0.1 in every pod. Each process tells the others that address, and they connect to
+themselves.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        env:
+    -                     - {name: NCCL_SOCKET_IFNAME, value: lo}  # <--
+    +                     - {name: NCCL_SOCKET_IFNAME, value: eth0}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: name the pod's interface, usually eth0, or exclude lo from NCCL's choice with ^lo.
+
+Source: NCCL 2.27, environment variables; PyTorch 2.13, torch.distributed, common environment variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import count
+
+_NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = subject.trainers
+    for one in found if count(found) > 1 and found[0].seen.nodes != (1, 1) else ():
+        for i, entry in enumerate(items(one.spec.get("env"))):
+            if text(entry.get("name")) in _NAMES and text(entry.get("value")).strip().lstrip("=") == "lo":
+                path = (*one.path, "env", i)
+                yield found_at(
+                    path,
+                    f"over lo a pod reaches only itself, and there are {count(found)}",
+                    "name the pod's interface, such as eth0, or remove it",
+                )
+
+
+RULE = Rule("loopback-interface", _check, severity="error", stage="run", authority="ptcompile")

@@ -1,0 +1,89 @@
+"""The address of the master is not the pod with rank 0.
+
+What: with a static rendezvous the endpoint is a pod of the job, and that pod's node rank is not 0.
+
+Why: the node with rank 0 opens the store. At the address of another pod nothing listens, and every node waits there.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --node-rank=$(JOB_COMPLETION_INDEX)
+    -                     - --master-addr=train-node-0-1.train  # <--
+    +                     - --master-addr=train-node-0-0.train
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the name of the pod that has rank 0.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the store is on the node with
+rank 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.job import Job
+    from ptcompile.simulator.pod import Pod
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in (*subject.groups, *subject.plain):
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    job = subject.job
+    if job is None or count(found) < 2:
+        return
+    first = found[0]
+    if first.seen.backend != "static" or first.seen.nodes in (None, (1, 1)):
+        return
+    pod = _named(job, first.seen.host)
+    rank = pod.rendezvous.node_rank if pod is not None else "0"
+    if pod is not None and rank.isdigit() and int(rank):
+        path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
+        yield found_at(
+            path,
+            f"{pod.shown} has node rank {rank}, but the pod with rank 0 opens the store",
+            "write the name of the pod that has rank 0",
+        )
+
+
+def _named(job: Job, host: str) -> Pod | None:
+    """The pod that answers to a name."""
+    from ptcompile.simulator.meeting import names
+
+    number = host.partition(".")[0].rpartition("-")[2]
+    index = int(number) if number.isdigit() and len(number) < 10 else 0
+    pods = (job.pod(role, index) for role in job.roles if index < role.count)
+    return next((pod for pod in pods if host and host in names(pod)), None)
+
+
+RULE = Rule("master-without-rank-0", _check, severity="error", stage="run", authority="torchrun")

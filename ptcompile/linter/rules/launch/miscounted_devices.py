@@ -1,0 +1,62 @@
+"""torchrun counts the devices of this pod wrongly.
+
+What: the processes per node are auto or gpu, and the devices are MIG slices, TPU chips or Neuron cores.
+
+Why: CUDA shows one MIG slice to a process, so torchrun counts 1 of several. It knows neither TPU nor Neuron: auto
+then starts one process for each core of the host.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=auto  # <--
+    +         - --nproc-per-node=2
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, aws.amazon.com/neuron: 1}}
+
+Fix: write the number of processes: one per slice, or as many as the device's own runtime expects.
+
+Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size, and torch.accelerator; NVIDIA MIG user
+guide: a CUDA process enumerates one compute instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_FOREIGN = ("google.com/tpu", "aws.amazon.com/neuron")
+_MIG = "nvidia.com/mig-"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        nproc = one.options.get("nproc-per-node", "")
+        if not one.torchrun or nproc not in ("auto", "gpu") or one.unsure:
+            continue
+        found = one.pod.devices
+        slices = sum(count for name, count in found.items() if name.startswith(_MIG))
+        foreign = next((name for name in found if name.startswith(_FOREIGN)), None)
+        if foreign is None and slices < 2:
+            continue
+        path = one.place("nproc-per-node")
+        path = one.line if path == one.path else path
+        if foreign is not None:
+            why = "does not start" if nproc == "gpu" else "starts a process for each core of the host"
+            message = f"torchrun does not know {foreign}: with {nproc} it {why}"
+        else:
+            message = f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one of them"
+        yield found_at(path, f"{message}", "write the number of processes")
+
+
+RULE = Rule("miscounted-devices", _check, severity="warning", stage="run", authority="torchrun")

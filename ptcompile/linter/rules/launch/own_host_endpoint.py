@@ -1,0 +1,86 @@
+"""Every pod uses itself as the rendezvous endpoint.
+
+What: the rendezvous endpoint is the pod's own name or address: $(hostname), $(hostname -i), $HOSTNAME or
+status.podIP.
+
+Why: the endpoint has to be the same on every pod. With its own address each pod opens its own store and waits there for
+others that wait elsewhere.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+    -                     - --rdzv-endpoint=$(POD_IP):29400  # <--
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    -                   env:
+    -                     - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the name of the first pod.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py: the host is whose own address
+the endpoint is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.pod import Pod
+
+_MARKS = ("$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME}", "<status.podIP", "<status.hostIP", "<metadata.name>")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in (*subject.groups, *subject.plain):
+        yield from _of(found)
+
+
+def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
+    if count(found) < 2:
+        return
+    for one in found:
+        if one.seen.nodes != (1, 1) and _own(one, one.pod) and _own(one, one.pod.job.pod(one.role, one.role.count - 1)):
+            path = one.place("rdzv-endpoint" if one.options.get("rdzv-endpoint") else "master-addr")
+            yield found_at(
+                path,
+                f"each of {count(found)} pods meets at its own address, where no other pod connects",
+                "write the name of the first pod, the same on all pods",
+            )
+            return
+
+
+def _own(one: Trainer, pod: Pod) -> bool:
+    """Whether a pod's endpoint is on the pod itself, in words that differ from pod to pod."""
+    host = pod.rendezvous.host
+    return host.startswith(_MARKS) or (one.role.count > 1 and host in (pod.hostname, pod.dns) and bool(host))
+
+
+RULE = Rule("own-host-endpoint", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,55 @@
+"""Several processes of a pod train on slices of a GPU.
+
+What: a launcher starts several processes in a container whose devices are MIG slices.
+
+Why: CUDA shows a process one MIG slice, the first, and NCCL does not connect slices of one GPU. The processes find one
+device, or none.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --standalone
+    -         - --nproc-per-node=2  # <--
+    +         - --nproc-per-node=1
+              - train.py
+    -       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 2}}
+    -       volumeMounts: [{name: shm, mountPath: /dev/shm}]
+    -   volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}
+
+Fix: run one process per pod on a slice, or request whole GPUs.
+
+Source: NVIDIA MIG user guide, R570: a CUDA process enumerates one MIG device; NCCL 2.27, no P2P between MIG devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        slices = [name for name in one.pod.devices if name.startswith("nvidia.com/mig-")]
+        processes = one.seen.processes or 0
+        if slices and processes > 1 and (one.torchrun or one.modelled):
+            path = one.place("nproc-per-node")
+            yield found_at(
+                path,
+                f"{processes} processes on {slices[0]}: a process sees one MIG slice, and NCCL connects none",
+                "run one process per pod, or request whole GPUs",
+            )
+
+
+RULE = Rule("processes-on-mig", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,67 @@
+"""torchrun is told to run the Python interpreter as if it were a Python script.
+
+What: `python` is in the place of the script, as in `torchrun --nproc-per-node=8 python train.py`.
+
+Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun starts the
+interpreter itself.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --nproc-per-node=1
+    -         - python  # <--
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: remove `python`; write -m before the name of a module; use --no-python for a program that is not a Python script.
+
+Source: PyTorch 2.13, torch/distributed/run.py, config_from_args.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+
+_is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        launch = one.launch
+        plain = not any(launch.options.get(name) for name in ("no-python", "module"))
+        free = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
+        if one.torchrun and plain and free and launch.entry and _is_python(launch.entry[0]):
+            path, exact = _place(one, launch.entry[0])
+            script = launch.entry[1] if launch.entry[1:] else ""
+            simple = exact and script.endswith(".py")
+            yield found_at(
+                path,
+                f"torchrun would run {launch.entry[0]!r} as a Python script, and no such file exists: it starts the "
+                "interpreter itself",
+                "remove `python`",
+                Fix(f"remove {launch.entry[0]}", (Edit("remove", path),), safe=True) if simple else None,
+            )
+
+
+def _place(one: Trainer, name: str) -> tuple[Path, bool]:
+    """The word that is the interpreter, or the whole command line where a shell reads it."""
+    found = [(*one.path, key, i) for key, i, word in one.words() if word == name]
+    return (found[-1], len(found) == 1) if found else (one.line, False)
+
+
+RULE = Rule("python-as-script", _check, severity="error", stage="run", authority="torchrun")

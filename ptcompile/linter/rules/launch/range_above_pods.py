@@ -1,0 +1,74 @@
+"""The range of nodes ends above the number of pods.
+
+What: the most nodes of --nnodes are more than the pods of a job whose number of pods is fixed.
+
+Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since nothing adds pods
+to this kind of job.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        command:
+                          - torchrun
+    -                     - --nnodes=1:4  # <--
+    +                     - --nnodes=1:2
+                          - --max-restarts=3
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: end the range at the number of pods.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py, last_call_timeout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    if subject.record.meeting.open:
+        return
+    first, total = found[0], count(found)
+    low, high = first.seen.nodes or (1, 1)
+    if low <= total < high and first.seen.backend not in ("static", "none") and total > 1:
+        path, edit = first.place("nnodes"), first.change("nnodes", f"{low}:{total}")
+        yield found_at(
+            path,
+            f"torchrun takes up to {high} nodes, and the job has {total} pods: it waits for more at every rendezvous",
+            f"write {low}:{total}",
+            Fix(f"set nnodes to {low}:{total}", (edit,), safe=False) if edit and len(found) == 1 else None,
+        )
+
+
+RULE = Rule("range-above-pods", _check, severity="warning", stage="style", authority="torchrun")

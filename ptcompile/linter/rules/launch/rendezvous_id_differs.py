@@ -1,0 +1,84 @@
+"""Every pod joins its own rendezvous: the id differs from pod to pod.
+
+What: the rendezvous id of c10d or etcd has a value that no two pods share: the name or address of the pod, its host
+name, a random number.
+
+Why: the id is the name of the rendezvous. Pods with different ids wait for each other until the timeout, at the same
+endpoint.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+    -                     - --rdzv-id=$(POD)  # <--
+    +                     - --rdzv-id=train
+                          - train.py
+    -                   env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: use the same id on all pods, such as the name of the job.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: the run id is the key of the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.environment import differs
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.simulator.launchers.torchrun import is_literal
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        first = found[0]
+        if first.seen.backend == "static" or count(found) < 2 or first.standalone:
+            continue
+        if _apart(first):
+            path = first.place("rdzv-id")
+            yield found_at(
+                path,
+                f"the rendezvous id {first.options['rdzv-id']!r} differs from pod to pod: they never meet",
+                "use the same id on all pods, such as the name of the job",
+            )
+
+
+def _apart(one: Trainer) -> bool:
+    """Whether two pods of a role have two ids."""
+    value = one.options.get("rdzv-id", "")
+    if differs(value):
+        return True
+    main = one.pod.main
+    if "rdzv-id" in one.launch.options and main is not None:
+        written = "".join((*(main.command or ()), *(main.args or ())))
+        if "$" not in written and "`" not in written:
+            return False  # the same words in every pod
+    last = one.pod.job.pod(one.role, one.role.count - 1).rendezvous.options.get("rdzv-id", "")
+    return is_literal(value) and is_literal(last) and value != last
+
+
+RULE = Rule("rendezvous-id-differs", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,56 @@
+"""An option of torchrun is given twice.
+
+What: the command line has the same option of torchrun more than once, in whatever spelling.
+
+Why: argparse silently uses the last one, so the others are dropped.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=2  # <--
+    -         - --nproc_per_node=1
+    +         - --nproc-per-node=1
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: keep the intended one.
+
+Source: PyTorch 2.13, torch/distributed/run.py; Python 3.11, argparse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        options = option_names(one.launch.words) if one.torchrun else ()
+        if len({*options}) == len(options):
+            continue
+        for option, times in Counter(options).items():
+            if times > 1 and option not in SWITCHES:
+                path = one.word(option)
+                yield found_at(
+                    path,
+                    f"--{option} is given {times} times, and torchrun uses the last: "
+                    f"{one.launch.options.get(option, '')!r}",
+                    "keep the intended one",
+                )
+
+
+RULE = Rule("repeated-launch-option", _check, severity="warning", stage="run", authority="torchrun")

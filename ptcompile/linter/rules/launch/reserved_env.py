@@ -1,0 +1,83 @@
+"""The operator overwrites a variable that the manifest sets.
+
+What: a container sets a variable that its operator sets too, with another value.
+
+Why: operators append their variables after the user's, and of two with the same name the last one wins. The value in
+the manifest is never seen.
+
+Example:
+
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [python, train.py]
+    -               env:
+    -                 - {name: MASTER_PORT, value: "29500"}  # <--
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: remove the variable, and use the operator's field where there is one.
+
+Source: training-operator 1.9, SetPodEnv; Volcano 1.16, pytorch, svc and env plugins; Kubernetes 1.36: the last of two
+variables counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import views
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    operator = subject.record.additions.env_of  # the others refuse, replace in place, or leave it
+    if not operator or not any(c.spec.get("env") for c in subject.containers):
+        return
+    from ptcompile.registry.pods import env_entry
+
+    for path, written, view, _ in views(subject):
+        own = items(written.get("env"))
+        added = {text(entry.get("name")): entry for entry in view.env[len(own) :]}
+        for i, entry in enumerate(own):
+            name = text(entry.get("name"))
+            if name in added and env_entry(entry) != env_entry(added[name]) and not _alike(name, entry):
+                here = (*path, "env", i)
+                value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
+                yield found_at(
+                    here,
+                    f"{operator} sets {name} itself, and its value {value}wins",
+                    f"remove {name}",
+                    Fix(f"remove {name}", (Edit("remove", here),), safe=not _used(own, name)),
+                )
+
+
+def _alike(name: str, entry: Json) -> bool:
+    """Whether Python reads the user's value as it reads the operator's: any text but "0" is on."""
+    return name == "PYTHONUNBUFFERED" and entry.get("value") not in (None, "", "0")
+
+
+def _used(env: list[Json], name: str) -> bool:
+    """Whether another variable is made of this one."""
+    return any(f"$({name})" in text(entry.get("value")) for entry in env)
+
+
+RULE = Rule("reserved-env", _check, severity="warning", stage="run", authority="kubelet")

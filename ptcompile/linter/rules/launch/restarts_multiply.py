@@ -1,0 +1,81 @@
+"""Restarts within restarts: a job that always fails is tried hundreds of times.
+
+What: torchrun's max-restarts times the retries of the operator are a hundred starts and more.
+
+Why: each retry of a pod resets torchrun's own restarts. A mistake in the script that fails every time is then paid
+for a hundred times.
+
+Example:
+
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+    -   runPolicy: {backoffLimit: 20, cleanPodPolicy: Running}
+    +   runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy:
+          minReplicas: 2
+          maxReplicas: 2
+          maxRestarts: 10  # <--
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: let one of the two retry often: torchrun for processes that fail, the operator for pods and nodes.
+
+Source: PyTorch 2.13, torchrun --max-restarts; Kubernetes 1.36, backoffLimit; JobSet 0.12, failurePolicy.maxRestarts;
+Volcano 1.16, maxRetry; training-operator 1.9, backoffLimit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject, spot
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.simulator.launchers.torchrun import is_int
+
+_MANY = 100
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        one = found[0]
+        together = count(found) if one.seen.backend == "c10d" else 1  # node 0 that fails fails them all
+        said, outer = one.seen.max_restarts, _retries(subject) // together
+        inner = int(said) if is_int(said) else 0
+        starts = (inner + 1) * (outer + 1)
+        if _meant(subject, one):
+            continue
+        if inner > 0 and outer > 0 and starts >= _MANY:
+            path = one.place("max-restarts")
+            yield found_at(
+                path,
+                f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod are up to {starts} attempts",
+                "let torchrun or the operator retry often, not both",
+            )
+
+
+def _meant(subject: Subject, one: Trainer) -> bool:
+    """Whether nodes are expected to come and go: an elastic range, or machines that may be taken away."""
+    nodes = one.seen.nodes
+    return (nodes is not None and nodes[0] < nodes[1]) or any(spot(template) for template in subject.templates)
+
+
+def _retries(subject: Subject) -> int:
+    """How often the operator restarts a pod; 0 where it does not, or does not count."""
+    return subject.record.retries(subject.manifest)
+
+
+RULE = Rule("restarts-multiply", _check, severity="warning", stage="run", authority="ptcompile")

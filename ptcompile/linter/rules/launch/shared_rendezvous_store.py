@@ -1,0 +1,107 @@
+"""A recreated or late pod fails the whole job.
+
+What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, and
+TORCH_DISABLE_SHARE_RDZV_TCP_STORE is not 1, on PyTorch 2.4 or newer. An official tag of pytorch/pytorch says which it
+is, else the profile's versions.torch, else the newest known.
+
+Why: the agents keep the store of their first rendezvous. In a later rendezvous a new agent looks for keys that no store
+has, and the others look for its own: after 60 seconds all exit with status 1. After a process fails, the addresses of
+the first rendezvous are stale, and each restart may fail until none is left. Measured on 2.13: 11 jobs of 11 failed,
+with the variable none of 7. PyTorch 2.4 and 2.5 share the store of the rendezvous itself: some jobs of theirs recover,
+after a restart or three.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
+                        command:
+                          - torchrun
+                          - --nnodes=2:4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - --max-restarts=3  # <--
+                          - train.py
+    +                   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set TORCH_DISABLE_SHARE_RDZV_TCP_STORE to 1 in the environment of every pod that trains.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py; pull request 128096 (2.4); issues
+135712 and 147064; `ptcompile rehearse FILE --kill 1,back=8s` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int, torch_of
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        if count(found) > 1:
+            first = next((one for one in found if meets_again(one) and _shares(one, subject)), None)
+            if first is not None:
+                yield _found(first)
+
+
+def meets_again(one: Trainer) -> bool:
+    """Whether its agents may come to a second meeting."""
+    seen = one.seen
+    if seen.backend != "c10d" or seen.nodes is None or seen.nodes[1] < 2 or one.local:
+        return False
+    return seen.nodes[0] < seen.nodes[1] or (is_int(seen.max_restarts) and int(seen.max_restarts) > 0)
+
+
+def _shares(one: Trainer, subject: Subject) -> bool:
+    image = text(one.pod.main.spec.get("image")) if one.pod.main else None
+    return one.launch.env.get(OWN_STORE) != "1" and torch_of(image, subject.versions) >= SHARED_STORE
+
+
+def _found(one: Trainer) -> Found:
+    restarts = one.seen.max_restarts != "0" and one.origin("max-restarts") != "default"
+    path = one.place("max-restarts" if restarts else "nnodes")
+    entry = {"name": OWN_STORE, "value": "1"}
+    add = (
+        None
+        if one.entry(OWN_STORE) is not None
+        else Fix(f"set {OWN_STORE} to 1", (Edit("append", (*one.path, "env"), entry),), safe=False)
+    )
+    return found_at(
+        path,
+        "a recreated or late pod fails the others: their torchrun keeps the store of the first rendezvous, and all "
+        "exit with status 1 after 60 seconds",
+        f"set {OWN_STORE} to 1 in env",
+        add if one.spec.get("env") else None,
+        severity=None if _told(one) else "note",
+    )
+
+
+def _told(one: Trainer) -> bool:
+    """Whether the image says its torch; of others the newest is assumed, which no warning should stand on."""
+    image = text(one.pod.main.spec.get("image")) if one.pod.main else None
+    return torch_of(image, Versions(torch=(0, 0))) != (0, 0)
+
+
+RULE = Rule("shared-rendezvous-store", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,68 @@
+"""A static rendezvous has no range of nodes.
+
+What: the number of nodes is a range such as 2:4, and the backend is static, which is torchrun's own default.
+
+Why: a static rendezvous waits for the most nodes of the range and never continues with fewer, so the job is not
+elastic.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+    +                   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        command:
+                          - torchrun
+                          - --nnodes=1:2  # <--
+    -                     - --node-rank=$(JOB_COMPLETION_INDEX)
+    -                     - --master-addr=train-node-0-0.train
+    +                     - --max-restarts=3
+    +                     - --rdzv-backend=c10d
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add --rdzv-backend=c10d and an endpoint, or write one number.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the world is as large as the most
+nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import count
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        one = found[0]
+        low, high = one.seen.nodes or (1, 1)
+        if one.seen.backend == "static" and low < high <= count(found) and one.origin("nnodes") != "operator":
+            path = one.place("nnodes")
+            yield found_at(
+                path,
+                f"a static rendezvous waits for {high} nodes and never continues with {low}",
+                "add --rdzv-backend=c10d and --rdzv-endpoint, or write one number",
+            )
+
+
+RULE = Rule("static-range", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,76 @@
+"""Restarts on one node that the others do not notice.
+
+What: --max-restarts is above 0 with a static rendezvous of several nodes.
+
+Why: with a static rendezvous a node that restarts its processes does not tell the others. The others wait in a
+collective operation until it times out, and each such failure costs their restarts too.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+    +                   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        command:
+                          - torchrun
+                          - --nnodes=2
+    -                     - --node-rank=$(JOB_COMPLETION_INDEX)
+    -                     - --master-addr=train-node-0-0.train
+    +                     - --rdzv-backend=c10d
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - --max-restarts=3  # <--
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: use c10d, which starts all nodes again together; or leave restarts to the operator.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: num_nodes_waiting is always 0;
+torchrun's documentation shows restarts with c10d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.simulator.launchers.torchrun import is_int
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        yield from _of(found)
+
+
+def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
+    for one in found if count(found) > 1 else ():
+        restarts = one.seen.max_restarts
+        several = one.seen.nodes is not None and one.seen.nodes[1] > 1
+        if one.seen.backend == "static" and several and is_int(restarts) and int(restarts) > 0:
+            path = one.place("max-restarts")
+            yield found_at(
+                path,
+                f"with a static rendezvous a node restarts its processes alone, up to {restarts} "
+                "times, and the others wait for them until a timeout",
+                "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the job",
+            )
+            return
+
+
+RULE = Rule("static-restarts", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,84 @@
+"""The launcher waits for more nodes than the job has pods.
+
+What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the fewest nodes of a
+range.
+
+Why: the rendezvous is complete when that many nodes have joined. With fewer pods it waits until its timeout, and all
+GPUs wait with it.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+    -                     - --nnodes=4  # <--
+    +                     - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: make the number of nodes the number of pods.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: static waits for the most nodes, the others for the
+fewest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.references import allies
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.workload import POD
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.groups:
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    total = count(found)
+    # A Pod, or a Job of one pod, may be one of several manifests that meet.
+    if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and total < 2):
+        return
+    first = found[0]
+    if first.seen.nodes is None or first.origin("nnodes") == "operator" or first.standalone:
+        return
+    if total > 1 and first.local:  # local-endpoint
+        return
+    total += count(allies(subject, first)) if subject.record.meeting.across_objects else 0
+    needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
+    if 0 < total < needed:
+        path, edit = first.place("nnodes"), first.change("nnodes", str(total))
+        pods = "1 pod" if total == 1 else f"{total} pods"
+        yield found_at(
+            path,
+            f"{first.starter} waits for {needed} nodes, and the job has {pods}",
+            f"write {total}, or use {needed} pods",
+            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
+        )
+
+
+RULE = Rule("too-few-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,74 @@
+"""A job has more pods than the launcher allows nodes.
+
+What: the number of pods that train is above the most nodes of the rendezvous.
+
+Why: the last pods find the rendezvous complete. They hold their GPUs, wait, and fail after the join timeout
+of 600 s, and the job with them; with a static rendezvous their rank is not below the number of nodes.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+    -                     - --nnodes=2  # <--
+    +                     - --nnodes=4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: make the number of nodes the number of pods.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py and static_tcp_rendezvous.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.groups:
+        yield from _of(found)
+
+
+def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
+    total = count(found)
+    if found[0].seen.nodes is None or found[0].origin("nnodes") == "operator":
+        return
+    first, most = found[0], (found[0].seen.nodes or (1, 1))[1]
+    alone = most == 1 and (first.seen.backend == "static" or first.local)  # worlds-apart
+    if most < total and not alone and not first.standalone:
+        path = first.place("nnodes")
+        edit = first.change("nnodes", str(total)) if first.seen.nodes == (most, most) else None
+        yield found_at(
+            path,
+            f"the job has {total} pods, and {first.starter} takes at most {most} nodes: {total - most} wait outside",
+            f"write {total}, or use {most} pods",
+            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
+        )
+
+
+RULE = Rule("too-many-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,107 @@
+"""A command or variable names a pod that does not exist.
+
+What: a word of a command or the value of a variable has POD.SERVICE, the Service is known and publishes the pods of
+this job, and no pod has that name.
+
+Why: the name never resolves: a process that waits for it waits forever, and one that connects fails.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    initContainers:
+                      - name: wait
+                        image: busybox:1.36
+                        command:
+                          - sh
+                          - -c
+    -                     - until nslookup train-node-0-9.train; do sleep 2; done  # <--
+    +                     - until nslookup train-node-0-0.train; do sleep 2; done
+                        resources: {limits: {cpu: 1, memory: 1Gi}}
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the name of an existing pod.
+
+Source: Kubernetes 1.36, DNS for Services and pods; JobSet 0.12 and Volcano 1.16, which make the Service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import Path
+from ptcompile.linter.hosts import wrong
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container
+from ptcompile.linter.workload import views
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.pod import Pod
+
+_named = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?![\w/-])").findall
+"""Finds the hosts of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    written = {one.path: _hosts(one) for one in subject.containers}
+    if not any(written.values()):
+        return
+    endpoints = {one.seen.host for one in subject.trainers}  # unresolvable-endpoint speaks of those
+    if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
+        return
+    for path, _, _, pod in views(subject):
+        for container, at, host in written.get(path, ()):
+            if host not in endpoints and _served(subject, pod, host):
+                why = wrong(subject, pod, host, complete=False)
+                if why is not None and why.certain:
+                    yield found_at(
+                        _place(container, at),
+                        f"nothing answers to {host}: {why.reason}",
+                        f"write {why.right}" if why.right else "write the name of an existing pod",
+                    )
+
+
+def _hosts(container: Container) -> list[tuple[Container, int, str]]:
+    """The hosts that a container names, each with the index of the text, of its words and then of its variables."""
+    texts = [*container.words, *[entry.value or "" for entry in container.env]]
+    return [(container, at, host) for at, text in enumerate(texts) for host in _named(text)]
+
+
+def _place(container: Container, at: int) -> Path:
+    words = len(container.words)
+    return container.argv[at].path if at < words else (*container.env[at - words].path, "value")
+
+
+def _served(subject: Subject, pod: Pod, host: str) -> bool:
+    """Whether the second label of a host is the subdomain of the job's pods, or a Service of the stream."""
+    service = host.split(".")[1]
+    ours = any(one.view.subdomain == service for _, one in pod.job.firsts())
+    return ours or bool(subject.neighbours.named(("v1", "Service"), service))
+
+
+RULE = Rule("unknown-host", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,65 @@
+"""An unknown PET_* variable.
+
+What: a container started by torchrun has a variable PET_... that is not an option of torchrun.
+
+Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelt one is silently
+dropped.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - train.py
+            env:
+    -         - {name: PET_NPROC_PERNODE, value: "1"}  # <--
+    +         - {name: PET_NPROC_PER_NODE, value: "1"}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: correct the name, or remove the variable.
+
+Source: PyTorch 2.13, torch/distributed/argparse_util.py and run.py; training-operator 1.4 set PET_N_PROC_PER_NODE,
+which torchrun never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import OPTIONS, variable
+
+_NAMES = frozenset(variable(option) for option in OPTIONS)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        written = items(one.spec.get("env")) if one.torchrun else []
+        taken = {text(entry.get("name")) for entry in written}
+        for i, entry in enumerate(written):
+            name = text(entry.get("name"))
+            if not name.startswith("PET_") or name in _NAMES:
+                continue
+            path = (*one.path, "env", i, "name")
+            near = suggest(name, sorted(_NAMES))
+            fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in taken else None
+            yield found_at(
+                path,
+                f"torchrun reads no variable {name}",
+                f"did you mean {near}?" if near else "remove it",
+                fix,
+            )
+
+
+RULE = Rule("unknown-pet-variable", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,59 @@
+"""The rendezvous does not know this option and ignores it.
+
+What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf has an option that no rendezvous of torch reads, such as
+join_timout.
+
+Why: torch looks up the options that it knows and ignores the rest. The nodes wait as long as the default says: 600
+seconds to join, 60 for the store.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --rdzv-conf=timeout=900,join_timout=900  # <--
+    +         - --rdzv-conf=timeout=900,join_timeout=900
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write the name of an option that torch has.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: c10d, static and etcd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import suggest
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.launchers.torchrun import BACKENDS, KNOWN, is_literal, unknown_conf, why_not_conf
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        conf = one.options.get("rdzv-conf", "")
+        if not one.torchrun or not is_literal(conf) or one.seen.backend not in BACKENDS:
+            continue  # a custom backend has its own options
+        names = unknown_conf(conf)
+        if not names or why_not_conf(conf, one.seen.backend):  # bad-rdzv-conf
+            continue
+        for name in names:
+            path = one.place("rdzv-conf")
+            near = suggest(name, KNOWN)
+            yield found_at(
+                path,
+                f"torch's rendezvous has no option {name}, and ignores it",
+                f"did you mean {near}?" if near else "remove it",
+            )
+
+
+RULE = Rule("unknown-rdzv-option", _check, severity="warning", stage="run", authority="torchrun")

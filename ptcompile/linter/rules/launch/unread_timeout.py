@@ -1,0 +1,83 @@
+"""A rendezvous timeout that c10d does not read.
+
+What: --rdzv-conf gives `timeout` and no `read_timeout`, and the backend is c10d.
+
+Why: c10d reads join_timeout, how long nodes wait for enough others, and read_timeout, how long they wait for node 0
+to host the store: 60 seconds by default. `timeout` is read only by the static rendezvous and etcd. A node 0 whose
+image is pulled two minutes later than the others' finds that they have given up: measured after 83 and 104 seconds,
+with timeout=900.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+    -                     - --rdzv-conf=timeout=900,join_timeout=900  # <--
+    +                     - --rdzv-conf=timeout=900,join_timeout=900,read_timeout=900
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add read_timeout with that many seconds.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py and dynamic_rendezvous.py;
+pytorch's documentation of rendezvous names `timeout` with static and etcd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+from ptcompile.simulator.launchers.torchrun import conf_of, is_int
+
+_DEFAULT = 60
+"""Seconds of read_timeout where nothing is said."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        first = next((one for one in found if _is_unread(one)), None)
+        if first is None or count(found) < 2:
+            continue
+        conf = first.options["rdzv-conf"]
+        wanted = conf_of(conf)["timeout"]
+        path = first.place("rdzv-conf")
+        edit = first.change("rdzv-conf", f"{conf},read_timeout={wanted}")
+        yield found_at(
+            path,
+            f"c10d does not read timeout: the others wait {_DEFAULT} seconds for node 0, not {wanted}",
+            f"add read_timeout={wanted}",
+            Fix(f"add read_timeout={wanted}", (edit,), safe=False) if edit else None,
+        )
+
+
+def _is_unread(one: Trainer) -> bool:
+    values = conf_of(one.options.get("rdzv-conf", ""))
+    wanted = values.get("timeout", "")
+    unread = one.seen.backend == "c10d" and not one.local and "read_timeout" not in values
+    return unread and is_int(wanted) and int(wanted) != _DEFAULT
+
+
+RULE = Rule("unread-timeout", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,74 @@
+"""A script passes the launcher a variable that nothing sets.
+
+What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an operator, the script does
+not set it, and neither does the container or its operator.
+
+Why: the shell puts nothing in its place, and the launcher rejects an empty number or meets at an empty host. Only an
+image that sets the variable would run.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: job}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - bash
+                          - -c
+    -                     - torchrun --nnodes=2 --node-rank=$RANK --master-addr=job-node-0-0.job t.py  # <--
+    +                     - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=job-node-0-0.job t.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set the variable, or use one that the operator sets.
+
+Source: Kubernetes 1.36, Job controller: JOB_COMPLETION_INDEX; training-operator 1.9 and Volcano 1.16 set RANK and
+MASTER_ADDR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer
+
+_NAMES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
+_UNSET = Pattern(rf"\$\{{?({_NAMES})\b")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        if one.launch.in_shell and not one.unsure and (one.torchrun or one.modelled):
+            yield from _of(one)
+
+
+def _of(one: Trainer) -> Iterator[Found]:
+    for option, value in one.launch.options.items():
+        match = _UNSET.search(value)
+        if match is not None:
+            path = one.word(option)
+            yield found_at(
+                path,
+                f"nothing sets {match[1]}, so --{one.spelled(option)} is empty",
+                f"set {match[1]}, or use a variable that the operator sets",
+            )
+            return
+
+
+RULE = Rule("unset-shell-variable", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,76 @@
+"""A script without a launcher waits for more processes than there are pods.
+
+What: the command is a script without a launcher, its variables point it at others (env://), and WORLD_SIZE is not the
+number of pods.
+
+Why: init_process_group waits until WORLD_SIZE processes have come, or leaves out those with a rank above it. Without a
+launcher each pod is one process, unless the script starts more.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command: [python, train.py]
+                        env:
+    -                     - {name: WORLD_SIZE, value: "8"}  # <--
+    +                     - {name: WORLD_SIZE, value: "2"}
+                          - name: RANK
+                            valueFrom:
+                              fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+                          - {name: MASTER_ADDR, value: train-node-0-0.train}
+                          - {name: MASTER_PORT, value: "29500"}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the number of pods, or start the processes of a pod with torchrun.
+
+Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.references import allies
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.trainers import Trainer, count
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.plain:
+        first = found[0]
+        nodes = first.seen.nodes
+        if nodes is None or first.entry("WORLD_SIZE") is None or first.local:
+            continue
+        total = count(found) + (count(allies(subject, first)) if subject.record.meeting.across_objects else 0)
+        if total > 1 and nodes[0] != total and not _several(first, nodes[0], total):
+            path = first.place("nnodes")
+            yield found_at(
+                path,
+                f"the script waits for {nodes[0]} processes, and {total} pods start one each",
+                f"write {total}, or start the processes of a pod with torchrun",
+            )
+
+
+def _several(one: Trainer, processes: int, pods: int) -> bool:
+    """Whether a process for each device of each pod makes the number: then the script may well start them."""
+    return processes == pods * sum(one.pod.devices.values())
+
+
+RULE = Rule("world-size-differs", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,57 @@
+"""Only an init container requests accelerators.
+
+What: an init container that runs to completion requests accelerators, and no container that runs after it does.
+
+Why: a pod holds the maximum that any of its init containers requests, for as long as it lives. The devices stay
+reserved and no training container can use them.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        initContainers:
+          - name: warm-up
+            image: ghcr.io/acme/train:1.0
+            command: [python, warm_up.py]
+    -       resources:
+    -         limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}  # <--
+    +       resources: {limits: {cpu: 8, memory: 64Gi}}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give the accelerators to the container that trains.
+
+Source: Kubernetes 1.36, effective requests of a pod with init containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        asking = [one for one in template.containers if accelerators(one)]
+        if asking and all(one.init and one.spec.get("restartPolicy") != "Always" for one in asking):
+            path = (*asking[0].path, "resources", "limits")
+            count = accelerators(asking[0])
+            yield found_at(
+                path,
+                f"the pod holds {count} accelerator{'s' if count > 1 else ''} until it ends, but only this init "
+                "container can use them",
+                "move them to the container that trains",
+            )
+
+
+RULE = Rule("accelerators-in-init", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,65 @@
+"""The accelerators are requested by a container that does not train.
+
+What: the operator names the container that trains (`pytorch`, `node`), it requests no accelerator, and another
+container of the same pod does.
+
+Why: devices belong to the container that requests them. The training process sees none and falls back to the CPU or
+stops.
+
+Example:
+
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: Never
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [python, train.py]
+    -               resources: {limits: {cpu: 8, memory: 64Gi}}
+    +               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+                  - name: metrics
+                    image: ghcr.io/acme/metrics:1.0
+                    command: [python, export_once.py]
+    -               resources:
+    -                 limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: 1}  # <--
+    +               resources: {limits: {cpu: 1, memory: 1Gi}}
+
+Fix: move the accelerators to the container that trains.
+
+Source: Kubernetes 1.36, device plugins allocate to containers; training-operator 1.9 (container pytorch) and Trainer
+2.3 (container node).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        main = next((one for one in template.mains if one.name == template.main), None)
+        if main is None or accelerators(main):
+            continue
+        other = next((one for one in template.containers if not one.init and accelerators(one)), None)
+        if other is not None:
+            path = (*other.path, "resources", "limits")
+            yield found_at(
+                path,
+                f"the accelerators belong to this container, and {main.name}, which trains, has none",
+                f"move them to the container {main.name}",
+            )
+
+
+RULE = Rule("accelerators-in-sidecar", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,68 @@
+"""A pod requires affinity to pods that nothing in the stream creates.
+
+What: a required podAffinity selects labels that no pod of the stream has, the pod itself included.
+
+Why: until such a pod runs, no node fits, and the pod stays Pending. Only pods of another file could help.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        affinity:
+          podAffinity:
+            requiredDuringSchedulingIgnoredDuringExecution:
+    -         - labelSelector: {matchLabels: {app: trian}}  # <--
+    +         - labelSelector: {matchLabels: {app: train}}
+                topologyKey: topology.kubernetes.io/zone
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: select labels that the pods have, or prefer instead of requiring.
+
+Source: Kubernetes 1.36, inter-pod affinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at, items
+from ptcompile.linter.references import labels_of, selects
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.workload import Stream
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for i, term in enumerate(items(at(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
+            selector = at(term, "labelSelector")
+            if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
+                continue
+            own = [labels_of(one.data) for one in subject.templates]  # a runtime's pods are made by its jobs
+            pods = [pod.view.labels for _, pod in subject.job.firsts()] if subject.job is not None else own
+            if any(selects(selector, labels) for labels in (*pods, *subject.stream.once(_labels))):
+                continue
+            path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
+            yield found_at(
+                path,
+                "no pod in the stream has these labels, and without such a pod no node fits",
+                "select labels that pods have, or use a preferred term",
+            )
+
+
+def _labels(stream: Stream) -> list[dict[str, str]]:
+    """The labels of all pods and pod templates that the stream has at the usual places."""
+    objects = [one for one in stream.objects if at(one, "spec")]
+    return [labels_of(one if one.get("kind") == "Pod" else at(one, "spec", "template")) for one in objects]
+
+
+RULE = Rule("affinity-to-nobody", _check, severity="warning", stage="run", authority="ptcompile")

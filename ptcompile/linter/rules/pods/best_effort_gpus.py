@@ -1,0 +1,52 @@
+"""A pod with GPUs is the first to be evicted, because it requests no CPU and no memory.
+
+What: a container asks for accelerators, and no container of the pod has a CPU or memory request or limit.
+
+Why: accelerators do not count for the quality of service class: the pod is BestEffort. When its node runs short of
+memory it is killed first, and with it the whole job. The scheduler may also place it on a node whose CPUs are all in
+use.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:  # <--
+    -         limits: {nvidia.com/gpu: 1}
+    +         limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}
+
+Fix: request CPU and memory as well. A LimitRange of the namespace can also do it.
+
+Source: Kubernetes 1.36, quality of service classes and node-pressure eviction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.simulator.kubelet import is_best_effort
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        asking = next((one for one in template.containers if accelerators(one)), None)
+        if asking is not None and is_best_effort(template.spec):
+            path = (*asking.path, "resources")
+            yield found_at(
+                path,
+                "accelerators but no cpu or memory: the pod is BestEffort, the first to be evicted",
+                "add requests of cpu and memory",
+                on_key=True,
+            )
+
+
+RULE = Rule("best-effort-gpus", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,95 @@
+"""A second container never ends, so the pod never does.
+
+What: one of several containers of a pod that is to end runs `sleep infinity`, `tail -f /dev/null`, tensorboard or
+another server.
+
+Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod stays Running and
+the job never completes.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+    +       initContainers:
+    +         - name: board
+    +           image: ghcr.io/acme/board:1.0
+    +           command: [tensorboard, --logdir, /logs]
+    +           restartPolicy: Always
+    +           resources: {limits: {cpu: 1, memory: 1Gi}}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+    -         - name: board  # <--
+    -           image: ghcr.io/acme/board:1.0
+    -           command: [tensorboard, --logdir, /logs]
+    -           resources: {limits: {cpu: 1, memory: 1Gi}}
+
+Fix: make it a native sidecar: an init container with restartPolicy Always, from Kubernetes 1.29 on.
+
+Source: Kubernetes 1.36, sidecar containers; kubeflow/trainer issue 1585.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.commands import base
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.containers import endless, known, split
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, ManifestTemplate
+
+_NAMES = """
+tensorboard jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail filebeat envoy haproxy
+istio-proxy proxyv2 linkerd-proxy dcgm-exporter node-exporter pushgateway statsd-exporter prometheus otel-collector
+opentelemetry-collector opentelemetry-collector-contrib jaeger-agent cloud-sql-proxy vault-agent datadog-agent telegraf
+"""
+_SERVERS = frozenset(_NAMES.split())
+"""Programs, and images of the same names, that serve until they are stopped."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        running = [one for one in template.containers if not one.init]
+        if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
+            continue
+        if not template.path and not template.spec.get("restartPolicy"):
+            continue  # a Pod that serves
+        for container in running:
+            server = endless(container) or _server(container)
+            if server:
+                yield found_at(
+                    container.path,
+                    f"{server} never ends, so the pod never succeeds",
+                    "make it an init container with restartPolicy Always",
+                    _fix(template, container),
+                )
+
+
+def _server(container: Container) -> str | None:
+    head = base(container.words[0]) if known(container) else ""
+    if head in _SERVERS or container.main:
+        return head if head in _SERVERS else None
+    image = base(split(text(container.spec.get("image")))[0])
+    return image if not known(container) and image in _SERVERS else None
+
+
+def _fix(template: ManifestTemplate, container: Container) -> Fix:
+    moved = {**container.spec, "restartPolicy": "Always"}
+    where: Path = (*template.path, "spec", "initContainers")
+    listed = isinstance(template.spec.get("initContainers"), list)
+    add = Edit("append", where, moved) if listed else Edit("set", where, [moved])
+    return Fix(f"make {container.name} a native sidecar", (Edit("remove", container.path), add), safe=False)
+
+
+RULE = Rule("blocking-sidecar", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,105 @@
+"""A container requests less or more than a LimitRange of its namespace allows.
+
+What: the stream has a LimitRange of the pods' namespace, and a container's request is below its `min`, its limit above
+its `max`, or a limit that `max` asks for is missing and has no default.
+
+Why: the API server rejects each pod: `maximum cpu usage per Container is 8, but limit is 16`. The job is accepted but
+gets none.
+
+Example:
+
+      apiVersion: v1
+      kind: LimitRange
+      metadata: {name: small}
+    - spec: {limits: [{type: Container, max: {cpu: 8}}]}
+    + spec: {limits: [{type: Container, max: {cpu: 32}}]}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 16, memory: 64Gi}}  # <--
+
+Fix: request what the LimitRange allows, or use another namespace.
+
+Source: Kubernetes 1.36 plugin/pkg/admission/limitranger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import at, items, mapping, namespace
+from ptcompile.linter.allowances import Allowances, Bound, amount
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container
+from ptcompile.linter.workload import Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.linter.allowances import Side
+
+_LIMIT_RANGE: Final = ("v1", "LimitRange")
+_SIDES: Final[tuple[Side, ...]] = ("max", "min")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    space = namespace(subject.manifest)
+    known = subject.stream.once(_by_space)
+    if space not in known:
+        known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_LIMIT_RANGE)))
+    for template in subject.templates:
+        for container in template.containers:
+            yield from _of(container, known[space])
+
+
+def _by_space(_: Stream) -> dict[str, Allowances]:
+    return {}
+
+
+def _bounds(ranges: Iterable[Json]) -> Iterator[Bound]:
+    """The bounds of containers, each with what it gives a container that does not say an amount."""
+    limits = [mapping(one) for found in ranges for one in items(at(found, "spec").get("limits"))]
+    for number, limit in enumerate(limits):
+        if limit.get("type") != "Container":
+            continue
+        defaults = {**mapping(limit.get("max")), **mapping(limit.get("default"))}
+        unsaid = {"max": defaults, "min": {**mapping(limit.get("defaultRequest")), **defaults}}
+        for side in _SIDES:
+            for place, (resource, bound) in enumerate(mapping(limit.get(side)).items()):
+                allowed = quantity.parse(bound)
+                if allowed is not None:
+                    order = (number, _SIDES.index(side), place)
+                    yield Bound(order, side, resource, allowed, amount(unsaid[side].get(resource)))
+
+
+def _of(container: Container, allowances: Allowances) -> Iterator[Found]:
+    said: dict[Side, Json] = {"max": container.limits, "min": {**container.limits, **container.requests}}
+    broken = [(one, one.otherwise) for one in allowances.unsaid((side, name) for side in _SIDES for name in said[side])]
+    for side in _SIDES:
+        for resource, value in said[side].items():
+            asked = amount(value)
+            if asked is not None:
+                broken += [(one, asked) for one in allowances.broken(side, resource, asked)]
+    for one, asked in sorted(broken, key=lambda pair: pair[0].order):
+        half = "limits" if one.side == "max" else "requests"
+        word = "maximum" if one.side == "max" else "minimum"
+        text = f"{word} {one.resource} usage per Container is {one.allowed}, but {half.rstrip('s')} is {asked}"
+        help = f"ask for {one.allowed} at {'most' if one.side == 'max' else 'least'}, or use another namespace"
+        yield found_at((*container.path, "resources", half, one.resource), text, help)
+
+
+RULE = Rule("breaks-limit-range", _check, severity="error", stage="pod", authority="kube-apiserver")

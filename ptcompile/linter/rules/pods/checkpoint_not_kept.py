@@ -1,0 +1,83 @@
+"""Checkpoints are written where the next pod does not find them.
+
+What: the folder for checkpoints (--checkpoint-dir and its like) is on no volume, or on an emptyDir, and the job
+recreates failed pods.
+
+Why: a new pod has a new disk and a new emptyDir. The restart begins at step 0, which is what checkpoints should
+prevent.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                          - --checkpoint-dir=/ckpt  # <--
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +                   volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+    +               volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+
+Fix: mount a claim that all pods share, or write to an object store.
+
+Source: Kubernetes 1.36, volumes: an emptyDir lives as long as its pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.containers import trains
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject, made_again
+from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.volumes import checkpoints, covering, volume_of
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        if not made_again(subject, template):
+            continue
+        for container in template.mains:
+            for one in checkpoints(container) if trains(container) else ():
+                where = _lost(template, container, one.folder)
+                if where:
+                    yield found_at(
+                        one.path,
+                        f"{one.folder} is on {where}: a recreated pod starts from scratch",
+                        "mount a shared claim there, or write to an object store",
+                    )
+
+
+def _lost(template: ManifestTemplate, container: Container, folder: str) -> str | None:
+    """What a folder lies on, where that goes with the pod; None where it stays."""
+    mount = covering(container, folder)
+    if mount is None:
+        return "no volume"
+    volume = volume_of(template, mount[1])
+    if volume is None or not {"emptyDir", "ephemeral"} & volume[1].keys():
+        return None
+    in_place = template.spec.get("restartPolicy") == "OnFailure"  # there the pod stays, and its volumes with it
+    return None if in_place else "an emptyDir" if "emptyDir" in volume[1] else "an ephemeral volume"
+
+
+RULE = Rule("checkpoint-not-kept", _check, severity="warning", stage="run", authority="ptcompile")

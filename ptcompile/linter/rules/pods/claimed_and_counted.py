@@ -1,0 +1,73 @@
+"""A container requests GPUs both by a claim and by their resource name.
+
+What: the claim of a container is made from a template of the stream for gpu.nvidia.com or mig.nvidia.com, and its
+limits have nvidia.com/gpu or nvidia.com/mig-*.
+
+Why: a cluster hands out its GPUs by the DRA driver or by the device plugin: where it is one of them the pod waits for
+the other, and where it is both they hand out the same GPU twice.
+
+Example:
+
+      apiVersion: resource.k8s.io/v1
+      kind: ResourceClaimTemplate
+      metadata: {name: eight-gpus}
+      spec:
+        spec:
+          devices:
+            requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        resourceClaims: [{name: gpus, resourceClaimTemplateName: eight-gpus}]
+        volumes: [{name: shm, emptyDir: {medium: Memory}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            volumeMounts: [{name: shm, mountPath: /dev/shm}]
+            resources:
+              limits:
+                cpu: 64
+                memory: 512Gi
+    -           nvidia.com/gpu: 8  # <--
+              claims: [{name: gpus}]
+
+Fix: keep the way that the cluster has.
+
+Source: NVIDIA DRA driver 25.12, GPU allocation (gpuResourcesEnabledOverride).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at, items, namespace, text
+from ptcompile.linter.devices import GPU_CLASSES, claimed, maker_of
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    space = namespace(subject.manifest)
+    for template in subject.templates:
+        found = {one.name: maker_of(subject.stream, one, space) for one in claimed(template)}
+        gpus = {name for name, maker in found.items() if maker is not None and maker.classes & GPU_CLASSES}
+        for container in template.containers if gpus else ():
+            used = {text(one.get("name")) for one in items(at(container.spec, "resources").get("claims"))} & gpus
+            counted = next((n for n in container.limits if str(n).startswith(_COUNTED)), None)
+            if used and counted is not None:
+                path = (*container.path, "resources", "limits", counted)
+                yield found_at(
+                    path,
+                    f"the claim {min(used)} is for GPUs too, but a cluster allocates GPUs in one way only",
+                    "remove it, or remove the claim",
+                    on_key=True,
+                )
+
+
+_COUNTED = ("nvidia.com/gpu", "nvidia.com/mig-")
+
+RULE = Rule("claimed-and-counted", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,57 @@
+"""A pod requests more than the machine type that it selects has.
+
+What: the pod selects an instance type, or an accelerator, by nodeSelector or required node affinity, and requests more
+accelerators, network devices, CPUs or memory than any such machine has.
+
+Why: no node fits, and no autoscaler can make one: the pod stays Pending.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}
+        tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
+        volumes: [{name: shm, emptyDir: {medium: Memory}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            volumeMounts: [{name: shm, mountPath: /dev/shm}]
+            resources:
+              limits:
+                cpu: 64
+                memory: 512Gi
+    -           nvidia.com/gpu: 16  # <--
+    +           nvidia.com/gpu: 8
+
+Fix: request no more than the machine has, in more pods.
+
+Source: machine types as of 2026-08: karpenter-provider-aws, cluster-autoscaler, Google Cloud's pages, oci-hpc-oke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.machines import too_much
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for one in too_much(template):
+            if one.misfit.left is None:
+                most = f"{one.misfit.has} ({one.misfit.machine})"
+                yield found_at(
+                    one.path,
+                    f"{one.text}: no machine with {one.pins.what} has more than {most}",
+                    f"request at most {one.misfit.has} per pod",
+                    severity=None if one.pins.certain else "warning",
+                )
+
+
+RULE = Rule("fits-no-machine", _check, severity="error", stage="run", authority="ptcompile")

@@ -1,0 +1,78 @@
+"""A pod selects nodes with accelerators but requests none.
+
+What: a nodeSelector that names an accelerator, such as cloud.google.com/gke-accelerator, in a pod without any.
+
+Why: without a request the container gets no device: it sees no GPU, and the node's accelerators stay idle. Cloud node
+pools keep such pods out with a taint, so it stays Pending there.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector:
+          cloud.google.com/gke-accelerator: nvidia-h100-80gb  # <--
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: request the accelerators, or let the pod run elsewhere.
+
+Source: GKE, EKS and NVIDIA GPU feature discovery 0.17, labels of nodes; Kubernetes 1.36, device plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.resources import is_accelerator
+from ptcompile.kubernetes.unstructured import items, string_map
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+
+_LABELS = frozenset(
+    {
+        "cloud.google.com/gke-accelerator",
+        "cloud.google.com/gke-tpu-accelerator",
+        "k8s.amazonaws.com/accelerator",
+        "nvidia.com/gpu.product",
+        "nvidia.com/gpu.present",
+        "nvidia.com/gpu.family",
+    }
+)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
+        return  # a runtime's job may ask for them
+    for template in subject.templates:
+        selector = string_map(template.spec.get("nodeSelector"))
+        label = next((key for key in selector if key in _LABELS), None)
+        if label is not None and template.containers and not _asks(template):
+            path = (*template.path, "spec", "nodeSelector", label)
+            yield found_at(
+                path,
+                f"nodes with {selector[label]}, but no container requests an accelerator, so none is assigned",
+                "add the accelerator to the limits of the container that trains",
+            )
+
+
+def _asks(template: ManifestTemplate) -> bool:
+    """Whether the pod gets devices: by name, by a claim, or by an unknown resource."""
+    if items(template.spec.get("resourceClaims")):
+        return True
+    return any(
+        is_accelerator(str(name)) or "/" in str(name)
+        for container in template.containers
+        for half in ("limits", "requests")
+        for name in container.amounts(half)
+    )
+
+
+RULE = Rule("gpu-nodes-without-gpus", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,56 @@
+"""A pod shares its node's processes or memory.
+
+What: hostPID or hostIPC is true.
+
+Why: the pod sees, and with hostPID may signal, processes of others on the node; with hostIPC all such pods share one
+/dev/shm, and files of a killed process stay there. Both were once used to get more shared memory, for which there is
+a volume.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   hostIPC: true  # <--
+    +   volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: remove it; mount an emptyDir of medium Memory at /dev/shm.
+
+Source: Kubernetes 1.36, Pod Security Standards (baseline).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_SHARED = {"hostIPC": "shared memory is the node's", "hostPID": "the processes of the node are seen"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for key, effect in _SHARED.items():
+            if template.spec.get(key) is True:
+                path = (*template.path, "spec", key)
+                yield found_at(
+                    path,
+                    f"{effect}, and so are those of other pods",
+                    "remove it; for shared memory mount an emptyDir of medium Memory at /dev/shm"
+                    if key == "hostIPC"
+                    else "remove it",
+                    Fix(f"remove {key}", (Edit("remove", path),), safe=False),
+                )
+
+
+RULE = Rule("host-namespaces", _check, severity="warning", stage="style", authority="ptcompile")

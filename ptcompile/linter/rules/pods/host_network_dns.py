@@ -1,0 +1,74 @@
+"""A pod on its node's network cannot resolve the names of other pods.
+
+What: `hostNetwork: true` with the dnsPolicy ClusterFirst, which is also the default, in a pod that looks up a cluster
+name: its rendezvous, or NAME.svc in its command or variables.
+
+Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A
+rendezvous at `train-0.train` never resolves, and the job waits until it times out.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        hostNetwork: true  # <--
+    +   dnsPolicy: ClusterFirstWithHostNet
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py, --data=http://data.ml.svc]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set dnsPolicy to ClusterFirstWithHostNet; names outside the cluster resolve as before.
+
+Source: Kubernetes 1.36, a pod's DNS policy; Volcano 1.10 and later sets it by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+
+_CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
+_WANTED = "ClusterFirstWithHostNet"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.record.additions.dns_policy:
+        return
+    for template in subject.templates:
+        if not _looks_up(subject, template):
+            continue
+        if template.spec.get("hostNetwork") is True and template.spec.get("dnsPolicy") in (None, "", "ClusterFirst"):
+            written = template.spec.get("dnsPolicy")
+            path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
+            yield found_at(
+                path,
+                "on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which cannot resolve the "
+                "names of pods and Services",
+                f"set dnsPolicy to {_WANTED}",
+                Fix(f"set dnsPolicy to {_WANTED}", (Edit("set", (*path[:-1], "dnsPolicy"), _WANTED),), safe=True),
+            )
+
+
+def _looks_up(subject: Subject, template: ManifestTemplate) -> bool:
+    """Whether its containers ask for a name of the cluster: the rendezvous, a Service of the stream, `x.svc`."""
+    from ptcompile.simulator.meeting import resolve
+
+    for one in subject.trainers:
+        asks = one.path[: len(template.path)] == template.path and one.seen.host and not one.local
+        if asks and resolve(one.pod.job, one.seen.host, one.pod) is not None:
+            return True
+    words = [word.text for one in template.containers for word in one.argv]
+    values = [entry.value or "" for one in template.containers for entry in one.env]
+    return any(_CLUSTER_NAME.search(value) for value in (*words, *values))
+
+
+RULE = Rule("host-network-dns", _check, severity="warning", stage="run", authority="kubelet")

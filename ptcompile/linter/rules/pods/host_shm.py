@@ -1,0 +1,57 @@
+"""A pod uses its node's /dev/shm.
+
+What: a hostPath volume of the node's /dev/shm.
+
+Why: all pods of the node that do so share one folder. Files of a process that was killed stay until the node restarts
+and fill the node's memory; nothing counts against the pod's limits; two jobs may use one name.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+    -       hostPath: {path: /dev/shm}  # <--
+    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: use an emptyDir of medium Memory.
+
+Source: Kubernetes 1.36, hostPath and emptyDir.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import normpath
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.pod_spec import PATH as SHM
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for name, (where, volume) in template.volumes.items():
+            if normpath(text(at(volume, "hostPath").get("path"))) == SHM:
+                path = (*where, "hostPath")
+                wanted = Edit("set", (*where, "emptyDir"), {"medium": "Memory"})
+                yield found_at(
+                    path,
+                    f"{SHM} of the node is shared with other pods, and files of a killed process stay in memory",
+                    "use emptyDir {medium: Memory, sizeLimit: ...}",
+                    Fix(f"make {name} an emptyDir in memory", (Edit("remove", path), wanted), safe=False),
+                )
+
+
+RULE = Rule("host-shm", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,100 @@
+"""A reference names a key that its ConfigMap or Secret does not have.
+
+What: an env entry or a volume item, not optional, names a key that the ConfigMap or Secret of the same stream lacks.
+
+Why: the kubelet does not start the container: it stays in CreateContainerConfigError, or in ContainerCreating for a
+volume.
+
+Example:
+
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: settings}
+      data: {learning-rate: "0.1"}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: LEARNING_RATE
+                valueFrom:
+                  configMapKeyRef:
+                    name: settings
+    -               key: lr  # <--
+    +               key: learning-rate
+
+Fix: use an existing key.
+
+Source: kubelet 1.36, env from ConfigMaps and Secrets, items of their volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.kubernetes.unstructured import at, mapping, text
+from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_KINDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
+_REFERENCES = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
+_VOLUMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if not any(subject.neighbours.of(kind) for kind in _KINDS):
+        return
+    for path, kind, name, key in _asked(subject):
+        there = subject.neighbours.named(("v1", kind), name)[-1:]
+        parts = [mapping(one.get(part)) for one in there for part in _KINDS["v1", kind]]
+        if parts and key and not any(key in part for part in parts):
+            present = {str(one) for part in parts for one in part}
+            if key in present:
+                continue
+            near = suggest(key, sorted(present))
+            yield Found(
+                path,
+                f"{field_path(path)}: the {kind} {name} has no key {key}"
+                + (f" (did you mean {near}?)" if near else "")
+                + ", so the container never starts",
+                f"write {near}" if near else "use an existing key, or add it",
+            )
+
+
+def _asked(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
+    """Every key that has to be there: its path, and the kind and name of its object."""
+    for container in subject.containers:
+        for entry in container.env:
+            for reference, kind in _REFERENCES.items():
+                source = at(entry.source, reference)
+                if source and source.get("optional") is not True:
+                    path = (*entry.path, "valueFrom", reference, "key")
+                    yield path, kind, text(source.get("name")), text(source.get("key"))
+    for template in subject.templates:
+        for where, volume in template.volumes.values():
+            for key, (kind, name) in _VOLUMES.items():
+                source = at(volume, key)
+                if source.get("optional") is not True:
+                    yield from ((p, kind, text(source.get(name)), k) for p, k in _items((*where, key), source))
+
+
+def _items(where: Path, source: Json) -> Iterator[tuple[Path, str]]:
+    listed = source.get("items")
+    for i, one in enumerate(listed if isinstance(listed, list) else ()):
+        yield (*where, "items", i, "key"), text(mapping(one).get("key"))
+
+
+RULE = Rule("missing-config-key", _check, severity="error", stage="pod", authority="kubelet")

@@ -1,0 +1,101 @@
+"""A pod trains on several GPUs with the container runtime's 64 MiB of shared memory.
+
+What: a container that asks for two or more GPUs has no memory volume mounted at /dev/shm.
+
+Why: data loader workers and NCCL pass tensors through /dev/shm. A container's default is 64 MiB: when it is full a
+worker dies with "Bus error", often hours into a run.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    +   volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch  # <--
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "8", train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+    +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: add an emptyDir of medium Memory and mount it at /dev/shm; give it a sizeLimit below the memory limit, which it
+counts against.
+
+Source: Kubernetes 1.36, emptyDir of medium Memory; PyTorch 2.13, multiprocessing data loading; containerd 2, the
+default size of /dev/shm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.pod_spec import PATH as SHM
+from ptcompile.kubernetes.unstructured import at, items, text
+from ptcompile.linter.containers import endless, trains
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, ManifestTemplate
+
+_SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
+_TORCH = Pattern(rf"(?i)torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}")
+_NAME = "dshm"
+_LEAST = 1 << 30
+"""Bytes of memory of which half is worth having."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        if template.spec.get("hostIPC") is True:  # then /dev/shm is the node's
+            continue
+        for container in template.mains:
+            if _shares(container) and not _mounted(container) and _torch(subject, container):
+                yield found_at(
+                    container.path,
+                    f"{accelerators(container)} accelerators and no volume at /dev/shm: "
+                    "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
+                    "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
+                    _fix(template, container),
+                )
+
+
+def _shares(container: Container) -> bool:
+    """Whether it has several GPUs: processes on TPUs and the like share no memory by torch's loaders."""
+    return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.limits)
+
+
+def _torch(subject: Subject, container: Container) -> bool:
+    """Whether it trains with torch, as far as a manifest tells: by its operator, launcher, image or script."""
+    if subject.record.launch_fields.options or trains(container):
+        return True
+    words = [text(container.spec.get("image")), *container.words]
+    return any(_TORCH.search(word) for word in words) and not endless(container)
+
+
+def _fix(template: ManifestTemplate, container: Container) -> Fix | None:
+    """Half of the memory limit, which it counts against; no fix where there is none, or where the name is taken."""
+    mount = Edit("append", (*container.path, "volumeMounts"), {"name": _NAME, "mountPath": SHM})
+    title = f"mount a volume of memory at {SHM}"
+    there = [one for one in items(template.spec.get("volumes")) if one.get("name") == _NAME]
+    if there:
+        return Fix(title, (mount,), safe=False) if at(there[0], "emptyDir").get("medium") == "Memory" else None
+    limit = quantity.parse(container.limits.get("memory"))
+    if limit is None or limit.value < _LEAST:
+        return None
+    size = str(quantity.Quantity((limit.value >> 21 << 20) * quantity.NANO, "binary"))
+    volume = {"name": _NAME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
+    add = Edit("append", (*template.path, "spec", "volumes"), volume)
+    return Fix(f"{title}, of {size}", (add, mount), safe=False)
+
+
+def _mounted(container: Container) -> bool:
+    mounts = items(container.spec.get("volumeMounts"))
+    return any(text(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)
+
+
+RULE = Rule("missing-shm", _check, severity="warning", stage="run", authority="ptcompile")

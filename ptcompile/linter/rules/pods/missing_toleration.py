@@ -1,0 +1,84 @@
+"""A pod selects nodes whose taint it does not tolerate.
+
+What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint: spot nodes of AKS,
+control-plane nodes, virtual nodes.
+
+Why: no node with the label accepts the pod. It stays Pending.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector:
+          kubernetes.azure.com/scalesetpriority: spot  # <--
+    +   tolerations: [{key: kubernetes.azure.com/scalesetpriority, value: spot, effect: NoSchedule}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --standalone, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add the toleration.
+
+Source: AKS, spot node pools; kubeadm 1.36, control-plane taints; virtual-kubelet 1.11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.unstructured import items, string_map, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_TAINTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
+    ("kubernetes.azure.com/scalesetpriority", "spot"): ("kubernetes.azure.com/scalesetpriority", "spot"),
+    ("node-role.kubernetes.io/control-plane", ""): ("node-role.kubernetes.io/control-plane", ""),
+    ("node-role.kubernetes.io/master", ""): ("node-role.kubernetes.io/master", ""),
+    ("type", "virtual-kubelet"): ("virtual-kubelet.io/provider", "azure"),
+}
+"""Labels of nodes, and the taints that such nodes have with effect NoSchedule."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for label, value in string_map(template.spec.get("nodeSelector")).items():
+            taint = _TAINTS.get((label, value))
+            if taint is None or any(_tolerates(one, *taint) for one in items(template.spec.get("tolerations"))):
+                continue
+            path = (*template.path, "spec", "nodeSelector", label)
+            yield found_at(
+                path,
+                f"nodes with this label have the taint {taint[0]}, which the pod does not tolerate",
+                f"add a toleration of {taint[0]}",
+                Fix(f"tolerate {taint[0]}", tuple(_edits(template, *taint)), safe=False),
+            )
+
+
+def _tolerates(toleration: Json, key: str, value: str) -> bool:
+    if text(toleration.get("effect")) not in ("", "NoSchedule"):
+        return False
+    if toleration.get("operator") == "Exists":
+        return text(toleration.get("key")) in ("", key)
+    return text(toleration.get("key")) == key and text(toleration.get("value")) == value
+
+
+def _edits(template: ManifestTemplate, key: str, value: str) -> Iterator[Edit]:
+    where: Path = (*template.path, "spec", "tolerations")
+    added = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
+    listed = isinstance(template.spec.get("tolerations"), list)
+    yield Edit("append", where, added) if listed else Edit("set", where, [added])
+
+
+RULE = Rule("missing-toleration", _check, severity="warning", stage="run", authority="ptcompile")

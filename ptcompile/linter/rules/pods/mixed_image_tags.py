@@ -1,0 +1,84 @@
+"""The roles of a job train with different versions of one image.
+
+What: containers that train in one job use the same image repository with different tags or digests. (PyTorchJobs have a
+rule of their own.)
+
+Why: all ranks have to run the same program with the same PyTorch and NCCL. With two versions they hang in the first
+collective, or fail with a size that does not match. Most often one role was forgotten in an update.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: master
+            replicas: 1
+            template:
+              spec:
+                completionMode: Indexed
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.1
+                        resources: {limits: {cpu: 8, memory: 64Gi}}
+          - name: worker
+            replicas: 1
+            template:
+              spec:
+                completionMode: Indexed
+                completions: 3
+                parallelism: 3
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+    -                   image: ghcr.io/acme/train:1.0  # <--
+    +                   image: ghcr.io/acme/train:1.1
+                        resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: use one version for all roles.
+
+Source: NCCL 2.29, all ranks run one version; PyTorch 2.13, collectives have to agree on every rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.containers import split
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if len(subject.templates) < 2 or subject.record.meeting.all_pods:
+        return  # then another rule asks about the roles
+    first: dict[str, tuple[str, str, str]] = {}
+    for template in subject.templates:
+        for container in template.mains:
+            image = text(container.spec.get("image"))
+            repository, version = split(image)
+            other = first.setdefault(repository, (version, image, template.role))
+            if repository and version != other[0]:
+                path = (*container.path, "image")
+                yield found_at(
+                    path,
+                    f"{version or 'no tag'} of {repository}, and {other[2]} runs {other[0] or 'no tag'}",
+                    "use one version for all roles",
+                    Fix(f"use {other[1]}", (Edit("set", path, other[1]),), safe=False),
+                )
+
+
+RULE = Rule("mixed-image-tags", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,61 @@
+"""A volume hides the image's own system folders.
+
+What: a volume other than a hostPath is mounted, without subPath, at a folder such as /, /usr, /bin, /lib, /etc, /proc
+or /dev.
+
+Why: a mount covers what the image has there. Without /usr there is no Python and no libc: the container does not
+start, or stops at its first import.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts:
+              - name: tools
+    -           mountPath: /usr  # <--
+    +           mountPath: /opt/tools
+
+Fix: mount it in a folder of its own, or mount single files by subPath.
+
+Source: Linux mount semantics; the Filesystem Hierarchy Standard 3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.volumes import place, volume_of
+
+_SYSTEM = frozenset(
+    {"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/usr/bin", "/usr/lib"}
+)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.containers:
+            for where, mount in container.mounts:
+                if place(mount) not in _SYSTEM or mount.get("subPath") or mount.get("subPathExpr"):
+                    continue
+                volume = volume_of(template, mount)
+                if volume is not None and "hostPath" not in volume[1]:
+                    path = (*where, "mountPath")
+                    yield found_at(
+                        path,
+                        f"the volume hides everything that the image has in {place(mount)}",
+                        "mount it in its own folder, or mount single files with subPath",
+                    )
+
+
+RULE = Rule("mount-hides-system", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,50 @@
+"""A pod that trains is killed without a warning.
+
+What: terminationGracePeriodSeconds is 0 in a pod with accelerators.
+
+Why: on preemption, on a drain of the node or on deletion, the processes get no SIGTERM: they cannot write a last
+checkpoint, and all work since the previous one is lost.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   terminationGracePeriodSeconds: 0  # <--
+    +   terminationGracePeriodSeconds: 120
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: allow the time that a checkpoint takes; the default is 30 seconds.
+
+Source: Kubernetes 1.36, termination of pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import integer
+from ptcompile.linter.devices import accelerators
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        seconds = integer(template.spec.get("terminationGracePeriodSeconds"), 30)
+        if seconds == 0 and any(accelerators(one) for one in template.containers):
+            path = (*template.path, "spec", "terminationGracePeriodSeconds")
+            yield found_at(
+                path,
+                "0: the processes are killed without time for a checkpoint",
+                "allow the time that a checkpoint takes, or remove it for the default of 30 seconds",
+            )
+
+
+RULE = Rule("no-grace-period", _check, severity="warning", stage="style", authority="kubelet")

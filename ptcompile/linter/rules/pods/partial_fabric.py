@@ -1,0 +1,70 @@
+"""Some of what a fabric needs is present, and some is missing.
+
+What: the variables of RDMA, EFA or GPUDirect are set and the device, capability, network or daemon that they need is
+missing; or the other way; or a variable turns off the device that the container asks for.
+
+Why: NCCL falls back to TCP, silently and ten times slower, or stops when the first collective starts.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    -                   env:
+    -                     - {name: NCCL_IB_DISABLE, value: "1"}  # <--
+                        securityContext: {capabilities: {add: [IPC_LOCK]}}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1, rdma/hca: 1}}
+
+Fix: add what the message names, or remove the rest.
+
+Source: NCCL 2.27 environment variables; aws-ofi-nccl 1.15; RDMA shared device plugin 1.5; GKE's GPUDirect guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.hardware.fabric_gaps import gaps
+from ptcompile.kubernetes.unstructured import mapping, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for gap in gaps(template.data):
+            path = (*template.path, *gap.path)
+            if not _only_lo(subject, path):
+                yield found_at(path, f"{gap.message}", gap.help)
+
+
+def _only_lo(subject: Subject, path: tuple[str | int, ...]) -> bool:
+    """Whether the value is lo, of which loopback-interface speaks."""
+    value: object = subject.manifest
+    for key in path:
+        value = value[key] if isinstance(value, list) and isinstance(key, int) else mapping(value).get(str(key))
+    return text(value).lstrip("=") == "lo"
+
+
+RULE = Rule("partial-fabric", _check, severity="warning", stage="run", authority="ptcompile")

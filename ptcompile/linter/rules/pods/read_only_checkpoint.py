@@ -1,0 +1,82 @@
+"""Checkpoints go to a read-only volume.
+
+What: the folder for checkpoints of a training lies on a volume that is mounted read-only, or on a ConfigMap or Secret.
+
+Why: the first checkpoint fails with "Read-only file system", an hour into the training.
+
+Example:
+
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                          - --checkpoint-dir=/ckpt  # <--
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -                   volumeMounts: [{name: ckpt, mountPath: /ckpt, readOnly: true}]
+    +                   volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+                    volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+
+Fix: mount the volume without readOnly, or write elsewhere.
+
+Source: Kubernetes 1.36, volumeMounts.readOnly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import mapping
+from ptcompile.linter.containers import trains
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.volumes import checkpoints, covering, place, volume_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_NEVER_WRITTEN = ("configMap", "secret", "projected", "downwardAPI")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.mains:
+            for one in checkpoints(container) if trains(container) else ():
+                mount = covering(container, one.folder)
+                volume = volume_of(template, mount[1]) if mount is not None else None
+                if mount is not None and volume is not None and _read_only(mount[1], volume[1]):
+                    yield found_at(
+                        one.path,
+                        f"{one.folder} is on {place(mount[1])}, which is mounted read-only: no "
+                        "checkpoint can be written",
+                        "mount it without readOnly, or write elsewhere",
+                    )
+
+
+def _read_only(mount: Json, volume: Json) -> bool:
+    if mount.get("readOnly") is True or any(key in volume for key in _NEVER_WRITTEN):
+        return True
+    return any(mapping(source).get("readOnly") is True for source in volume.values())
+
+
+RULE = Rule("read-only-checkpoint", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,94 @@
+"""Every pod downloads the same data into one claim.
+
+What: an init container of a job of several pods downloads into a claim that all pods share, in every pod alike.
+
+Why: all pods write the same files at once: each pays for the traffic, and a pod reads what another one is still
+writing.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completions: 2
+        parallelism: 2
+        completionMode: Indexed
+        backoffLimit: 6
+        template:
+          spec:
+            restartPolicy: Never
+            volumes: [{name: data, persistentVolumeClaim: {claimName: imagenet}}]
+            initContainers:
+              - name: download
+                image: ghcr.io/acme/aws:2.1
+    -           command: [sh, -c, 'aws s3 sync s3://acme/imagenet /data']  # <--
+    +           command: [sh, -c, 'test "$JOB_COMPLETION_INDEX" != 0 || aws s3 sync s3://acme/imagenet /data']
+                volumeMounts: [{name: data, mountPath: /data}]
+                resources: {limits: {cpu: 1, memory: 1Gi}}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                volumeMounts: [{name: data, mountPath: /data}]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: download in one pod only, or in a separate Job first.
+
+Source: Kubernetes 1.36, init containers run in each pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, ManifestTemplate, Word
+from ptcompile.linter.volumes import covering, volume_of
+
+_DOWNLOADS = Pattern(
+    r"\baws s3 (?:cp|sync)|\bgsutil\b|\bgcloud storage|\brclone\b|\bs5cmd\b|\bazcopy\b|\bwget\b|\bcurl\b|"
+    r"\bgit clone|\b(?:huggingface-cli|hf) download"
+)
+_ONE_ALONE = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock|\bif\b|\[ |\btest\b")
+_FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if sum(template.replicas for template in subject.templates) < 2:
+        return
+    for template in subject.templates:
+        for container in template.containers if template.replicas > 1 else ():
+            word = _download(container) if container.init else None
+            folder = _shared(template, container) if word is not None else None
+            if word is not None and folder is not None:
+                yield found_at(
+                    word.path,
+                    f"{template.replicas} pods each download to {folder}, which they share",
+                    "download in one pod only, or in a separate Job first",
+                )
+
+
+def _download(container: Container) -> Word | None:
+    """The word of the command line that downloads, in every pod alike."""
+    line = " ".join(word.text for word in container.argv)
+    if not _DOWNLOADS.search(line) or _ONE_ALONE.search(line):
+        return None
+    return max(container.argv, key=lambda word: len(word.text))
+
+
+def _shared(template: ManifestTemplate, container: Container) -> str | None:
+    """The first folder of the command line that lies on a claim."""
+    line = " ".join(one.text for one in container.argv)
+    for folder in _FOLDER.findall(line):
+        mount = covering(container, folder)
+        volume = volume_of(template, mount[1]) if mount is not None else None
+        if volume is not None and at(volume[1], "persistentVolumeClaim"):
+            return str(folder)
+    return None
+
+
+RULE = Rule("repeated-download", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,55 @@
+"""A Pod that trains restarts after it ends.
+
+What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always, which is also the
+default.
+
+Why: the kubelet restarts the container after success and after failure. The training starts over when it is done, and
+the accelerators are never released.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+    -   restartPolicy: Always  # <--
+    +   restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "1", train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set restartPolicy to Never, or to OnFailure where the training resumes from its checkpoint.
+
+Source: Kubernetes 1.36, restartPolicy of a Pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.linter.containers import trains
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = subject.spec.get("restartPolicy")
+    if subject.kind != ("v1", "Pod") or policy not in (None, "", "Always"):
+        return
+    if any(trains(one) for template in subject.templates for one in template.mains):
+        path: Path = ("spec", "restartPolicy")
+        at = path if policy else ("spec",)
+        said = "Always" if policy else "restartPolicy defaults to Always, which"
+        yield found_at(
+            at,
+            f"{said} starts the training again after it ends",
+            "set restartPolicy to Never or OnFailure",
+            Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
+            on_key=True,
+        )
+
+
+RULE = Rule("restart-always", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,93 @@
+"""The command is a file of a ConfigMap or Secret that is not executable.
+
+What: the first word of a command is a file in a mounted ConfigMap, Secret or projected volume, and neither
+defaultMode nor the item's mode has an x.
+
+Why: such files have the mode 0644 by default. The container does not start: "permission denied".
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: scripts
+    -       configMap: {name: train-scripts}
+    +       configMap: {name: train-scripts, defaultMode: 0755}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [/scripts/run.sh]  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: scripts, mountPath: /scripts}]
+
+Fix: set defaultMode to 0755, or start it with its interpreter: [bash, /scripts/run.sh].
+
+Source: Kubernetes 1.36, modes of ConfigMap, Secret and projected volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.kubernetes.unstructured import at, integer, items, mapping, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.volumes import covering, place, volume_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_SOURCES = ("configMap", "secret", "projected")
+_READ_ONLY = 0o644
+_EXECUTABLE = 0o755
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.containers:
+            if container.spec.get("command") and container.argv and container.argv[0].text.startswith("/"):
+                yield from _command(template, container)
+
+
+def _command(template: ManifestTemplate, container: Container) -> Iterator[Found]:
+    word = container.argv[0]
+    mount = covering(container, word.text)
+    volume = volume_of(template, mount[1]) if mount is not None else None
+    if mount is None or volume is None:
+        return
+    source = next((key for key in _SOURCES if at(volume[1], key)), None)
+    if source is None:
+        return
+    inside = text(mount[1].get("subPath")) or word.text.removeprefix(place(mount[1])).lstrip("/")
+    mode = _mode(at(volume[1], source), inside)
+    if mode & 0o111:
+        return
+    default: Path = (*volume[0], source, "defaultMode")
+    yield found_at(
+        word.path,
+        f"{word.text} is a file of the volume {text(volume[1].get('name'))} with mode "
+        f"{mode:04o}, and is not executable",
+        "set the volume's defaultMode to 0755, or start the file with its interpreter",
+        Fix("make the files executable", (Edit("set", default, _EXECUTABLE),), safe=True)
+        if mode == _READ_ONLY
+        else None,
+    )
+
+
+def _mode(source: Json, inside: str) -> int:
+    """The mode of a file of the volume: its item's own, else the volume's."""
+    groups = [mapping(one) for part in items(source.get("sources")) for one in part.values()] or [source]
+    for group in groups:
+        for item in items(group.get("items")):
+            if text(item.get("path")) == inside and item.get("mode") is not None:
+                return integer(item.get("mode"))
+    return integer(source.get("defaultMode"), _READ_ONLY)
+
+
+RULE = Rule("script-not-executable", _check, severity="error", stage="run", authority="kubelet")

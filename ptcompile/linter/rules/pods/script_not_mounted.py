@@ -1,0 +1,115 @@
+"""The script that runs is not in the ConfigMap that is mounted where it should be.
+
+What: the command runs a file below the mount of a ConfigMap or Secret of the stream, which has no such key.
+
+Why: a mounted ConfigMap has its keys as files and nothing else, and hides what the image has at that place. The
+program stops with "No such file or directory".
+
+Example:
+
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: code}
+    - data: {main.py: print(1)}
+    + data: {train.py: print(1)}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: code, configMap: {name: code}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - python
+              - /code/train.py  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: code, mountPath: /code}]
+
+Fix: use the same name for the key and in the command.
+
+Source: Kubernetes 1.36, ConfigMap and Secret volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import join, normpath
+
+from ptcompile._internal.spelling import suggest
+from ptcompile.diagnostics import field_path
+from ptcompile.kubernetes.unstructured import at, items, mapping, text
+from ptcompile.linter.containers import launch
+from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, ManifestTemplate, Word
+from ptcompile.linter.volumes import covering, place, volume_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_SOURCES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
+_RUN = (".py", ".sh", ".bash")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.containers:
+            script = _script(container)
+            mount = covering(container, script) if script else None
+            files = _files(subject, template, mount[1]) if mount is not None else None
+            if script is None or mount is None or files is None:
+                continue
+            inside = text(mount[1].get("subPath")) or script.removeprefix(place(mount[1])).lstrip("/")
+            word = _word(container, script)
+            if inside and inside not in files and word is not None:
+                near = suggest(inside, sorted(files))
+                yield Found(
+                    word.path,
+                    f"{field_path(word.path)}: {script} does not exist: what is mounted at {place(mount[1])} has "
+                    + (", ".join(sorted(files)[:5]) or "no files"),
+                    f"write {join(place(mount[1]), near)}" if near else f"add {inside} to what is mounted",
+                )
+
+
+def _script(container: Container) -> str | None:
+    """The file that the command line runs, as an absolute path; None where none is seen."""
+    if not container.spec.get("command") and not container.spec.get("args"):
+        return None
+    from ptcompile.simulator.launchers.command import entry_words
+
+    started = launch(container)
+    words = [word for word in entry_words(started) if not word.startswith("-")]
+    file = next((word for word in words[:2] if word.endswith(_RUN)), None)
+    if file is None and started.entry and started.launcher == "command":
+        file = started.entry[0] if started.entry[0].startswith("/") else None
+    folder = text(container.spec.get("workingDir"))
+    if file is None or "$" in file or not (file.startswith("/") or folder.startswith("/")):
+        return None
+    return normpath(join(folder, file))
+
+
+def _word(container: Container, script: str) -> Word | None:
+    file = script.rpartition("/")[2]
+    return next((word for word in container.argv if file in word.text), None)
+
+
+def _files(subject: Subject, template: ManifestTemplate, mount: Json) -> set[str] | None:
+    """The files of a mounted ConfigMap or Secret; None for other volumes, and where the object is not in the stream."""
+    volume = volume_of(template, mount)
+    if volume is None:
+        return None
+    for key, (kind, name) in _SOURCES.items():
+        source = at(volume[1], key)
+        there = subject.neighbours.named(("v1", kind), text(source.get(name))) if source else ()
+        if there:
+            if source.get("items"):
+                return {text(one.get("path")) for one in items(source.get("items"))}
+            return {str(one) for part in ("data", "binaryData", "stringData") for one in mapping(there[-1].get(part))}
+    return None
+
+
+RULE = Rule("script-not-mounted", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,79 @@
+"""A pod mounts a folder that gives it control of the node.
+
+What: a hostPath volume of /, /etc, /root, /boot, /var/run, /var/lib/kubelet or of a container runtime's socket.
+
+Why: any code that runs in the pod, dependencies included, can read the node's credentials or start containers as root
+on it. Training needs none of it.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+    -     - name: docker
+    -       hostPath: {path: /var/run/docker.sock}  # <--
+    +     - name: scratch
+    +       hostPath: {path: /mnt/nvme/scratch}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+    -       volumeMounts: [{name: docker, mountPath: /var/run/docker.sock}]
+    +       volumeMounts: [{name: scratch, mountPath: /scratch}]
+
+Fix: remove the volume, or mount only the folder that is needed.
+
+Source: Kubernetes 1.36, hostPath (its warning), and the Pod Security Standards, baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import normpath
+
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_SENSITIVE = frozenset(
+    {
+        "/",
+        "/boot",
+        "/etc",
+        "/etc/kubernetes",
+        "/root",
+        "/run",
+        "/run/containerd",
+        "/run/containerd/containerd.sock",
+        "/run/crio/crio.sock",
+        "/run/docker.sock",
+        "/var",
+        "/var/lib/containerd",
+        "/var/lib/docker",
+        "/var/lib/kubelet",
+        "/var/run",
+        "/var/run/docker.sock",
+        "/var/run/containerd/containerd.sock",
+        "/var/run/crio/crio.sock",
+    }
+)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for where, volume in template.volumes.values():
+            written = text(at(volume, "hostPath").get("path"))
+            if written and normpath(written) in _SENSITIVE:
+                path = (*where, "hostPath")
+                yield found_at(
+                    path,
+                    f"{written} of the node gives this pod control of the node",
+                    "remove the volume, or mount only the folder that is needed",
+                )
+
+
+RULE = Rule("sensitive-host-path", _check, severity="warning", stage="style", authority="ptcompile")

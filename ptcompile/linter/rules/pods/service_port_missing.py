@@ -1,0 +1,73 @@
+"""The rendezvous goes through a Service that does not have its port.
+
+What: the endpoint of the rendezvous is a Service of the same stream with a cluster IP, and the endpoint's port is not
+among its ports.
+
+Why: a cluster IP forwards the ports that the Service lists and no others: each connection is refused, or hangs.
+
+Example:
+
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train-store}
+      spec:
+        selector: {app: train-store}
+        ports: [{port: 2379}]
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:  # <--
+              - torchrun
+              - --nnodes=1
+              - --nproc-per-node=1
+              - --rdzv-backend=etcd-v2
+    -         - --rdzv-endpoint=train-store:2380
+    +         - --rdzv-endpoint=train-store:2379
+              - --rdzv-id=train
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add the port to the Service, or use one that it has.
+
+Source: Kubernetes 1.36, Services: ports of a cluster IP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text
+from ptcompile.linter.references import endpoint_service
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = endpoint_service(subject)
+    if found is None:
+        return
+    service, met = found
+    spec = at(service, "spec")
+    port = met.endpoint.rpartition(":")[2] if ":" in met.endpoint else ""
+    headless = text(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
+    ports = {str(integer(one.get("port"))) for one in items(spec.get("ports"))}
+    if headless or not ports or not port.isdigit() or port in ports:
+        return
+    main = next((one for template in subject.templates for one in template.mains), None)
+    path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
+    yield found_at(
+        path,
+        f"the rendezvous is at {met.endpoint}, and the Service {object_name(service)} has "
+        f"{'the ports' if len(ports) > 1 else 'the port'} only {', '.join(sorted(ports))}",
+        "add the port to the Service, or use one that it has",
+        on_key=True,
+    )
+
+
+RULE = Rule("service-port-missing", _check, severity="error", stage="run", authority="ptcompile")

@@ -1,0 +1,58 @@
+"""Several pods of a job share one claim of devices.
+
+What: the pods of a template with more than one pod name a ResourceClaim, and not a ResourceClaimTemplate.
+
+Why: a ResourceClaim is allocated once, for all pods that name it: they all get the same devices, on the nodes that have
+them, and the others stay Pending.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        parallelism: 2
+        completions: 2
+        completionMode: Indexed
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            resourceClaims:
+    -         - {name: gpus, resourceClaimName: eight-gpus}  # <--
+    +         - {name: gpus, resourceClaimTemplateName: eight-gpus}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources:
+                  limits: {cpu: 8, memory: 64Gi}
+                  claims: [{name: gpus}]
+
+Fix: write a ResourceClaimTemplate and name it by resourceClaimTemplateName: each pod gets a claim of its own.
+
+Source: Kubernetes 1.36, dynamic resource allocation, ResourceClaims and ResourceClaimTemplates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.devices import claimed
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for one in claimed(template):
+            if one.kind != "ResourceClaim" or template.replicas < 2:
+                continue
+            yield found_at(
+                one.path,
+                f"{template.replicas} pods share the devices of one claim, {one.source}",
+                "name a ResourceClaimTemplate by resourceClaimTemplateName, of which each pod gets a claim",
+            )
+
+
+RULE = Rule("shared-claim", _check, severity="warning", stage="run", authority="kube-apiserver")

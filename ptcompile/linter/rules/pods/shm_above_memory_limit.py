@@ -1,0 +1,70 @@
+"""Shared memory may grow beyond the memory limit that it counts against.
+
+What: a volume in memory has a sizeLimit above the memory limit of every container that mounts it.
+
+Why: what a process writes to the volume counts as its container's memory. The container is killed (OOMKilled) before
+/dev/shm is full: the sizeLimit promises more than can be used.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+            emptyDir:
+              medium: Memory
+    -         sizeLimit: 128Gi  # <--
+    +         sizeLimit: 16Gi
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: raise the memory limit by the size of the shared memory, or lower the sizeLimit.
+
+Source: Kubernetes 1.36, emptyDir of medium Memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.linter.volumes import in_memory
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for name, (where, volume) in template.volumes.items():
+            size = quantity.parse(at(volume, "emptyDir").get("sizeLimit")) if in_memory(volume) else None
+            most = _most(template, name) if size is not None else None
+            if size is not None and most is not None and size > most:
+                path = (*where, "emptyDir", "sizeLimit")
+                yield found_at(
+                    path,
+                    f"{size} is above the memory limit, {most}, so the container is killed first",
+                    "shared memory counts as memory: raise the limit or lower the size",
+                )
+
+
+def _most(template: ManifestTemplate, name: str) -> quantity.Quantity | None:
+    """The largest memory limit of the containers that mount a volume; None where one has none, or none mounts it."""
+    limits = [
+        quantity.parse(container.limits.get("memory"))
+        for container in template.containers
+        if any(text(mount.get("name")) == name for _, mount in container.mounts)
+    ]
+    known = [limit for limit in limits if limit]
+    return max(known) if known and len(known) == len(limits) else None
+
+
+RULE = Rule("shm-above-memory-limit", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,65 @@
+"""A volume for shared memory is mounted, but not at /dev/shm.
+
+What: a volume in memory that is called like shared memory (`shm`, `dshm`, `shared-memory`) is mounted at another
+path, and the container has nothing at /dev/shm.
+
+Why: PyTorch and NCCL use /dev/shm and no other place. They keep the container runtime's 64 MiB, and the volume stays
+empty.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts:
+              - name: dshm
+    -           mountPath: /dev/shmem  # <--
+    +           mountPath: /dev/shm
+
+Fix: mount it at /dev/shm.
+
+Source: POSIX shm_open in glibc and musl; PyTorch 2.13, multiprocessing; NCCL 2.29, NCCL_SHM_DISABLE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.pod_spec import PATH as SHM
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.volumes import in_memory, mounted_at, place, volume_of
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.containers:
+            for where, mount in container.mounts:
+                name = text(mount.get("name")).lower()
+                volume = volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
+                if volume is None or not in_memory(volume[1]) or mounted_at(container, SHM) or _inside(place(mount)):
+                    continue
+                path = (*where, "mountPath")
+                yield found_at(
+                    path,
+                    f"{place(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
+                    f"mount it at {SHM}",
+                    Fix(f"mount {name} at {SHM}", (Edit("set", path, SHM),), safe=False),
+                )
+
+
+def _inside(path: str) -> bool:
+    return not path or path.startswith(SHM + "/")
+
+
+RULE = Rule("shm-mounted-elsewhere", _check, severity="warning", stage="run", authority="ptcompile")

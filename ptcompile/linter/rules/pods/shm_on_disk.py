@@ -1,0 +1,63 @@
+"""Shared memory is on the node's disk.
+
+What: an emptyDir without `medium: Memory` is mounted at /dev/shm.
+
+Why: every batch that a data loader worker hands over is written to the node's disk and read back, and counts against
+the pod's ephemeral storage. It is not shared memory but slow files.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+    -       emptyDir: {}  # <--
+    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: set medium to Memory, and a sizeLimit below the memory limit.
+
+Source: Kubernetes 1.36, emptyDir.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.pod_spec import PATH as SHM
+from ptcompile.kubernetes.unstructured import at, mapping
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.volumes import mounted_at, volume_of
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        seen = set()
+        for container in template.containers:
+            mount = mounted_at(container, SHM)
+            volume = volume_of(template, mount[1]) if mount is not None else None
+            if volume is None or volume[0] in seen or "emptyDir" not in volume[1]:
+                continue
+            if not at(volume[1], "emptyDir").get("medium"):
+                seen.add(volume[0])
+                path = (*volume[0], "emptyDir")
+                wanted = {"medium": "Memory", **mapping(volume[1].get("emptyDir"))}
+                yield found_at(
+                    path,
+                    f"{SHM} is a folder on the node's disk, not in memory",
+                    "set medium to Memory",
+                    Fix("put /dev/shm into memory", (Edit("set", path, {**wanted, "medium": "Memory"}),), safe=False),
+                )
+
+
+RULE = Rule("shm-on-disk", _check, severity="warning", stage="run", authority="kubelet")

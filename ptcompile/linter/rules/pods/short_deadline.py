@@ -1,0 +1,61 @@
+"""A deadline ends the pods before they can do anything.
+
+What: activeDeadlineSeconds of a pod, or of a Job, is less than a minute.
+
+Why: the time counts from when the object starts and includes pulling an image of many GB. The pods are killed
+while they start. Often minutes or hours were meant.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+    -   activeDeadlineSeconds: 24  # <--
+    +   activeDeadlineSeconds: 86400
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the deadline in seconds.
+
+Source: Kubernetes 1.36, activeDeadlineSeconds of Jobs and Pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import integer
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_MINUTE = 60
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    places: list[tuple[Path, Json]] = [((*one.path, "spec"), one.spec) for one in subject.templates]
+    if subject.kind == ("batch/v1", "Job"):
+        places.append((("spec",), subject.spec))
+    for where, spec in places:
+        seconds = integer(spec.get("activeDeadlineSeconds"), _MINUTE)
+        if 0 <= seconds < _MINUTE:
+            path = (*where, "activeDeadlineSeconds")
+            yield found_at(
+                path,
+                f"{seconds} seconds pass while the image is still being pulled",
+                "write the deadline in seconds: 86400 is a day",
+            )
+
+
+RULE = Rule("short-deadline", _check, severity="warning", stage="run", authority="kubelet")

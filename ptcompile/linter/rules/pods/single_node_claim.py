@@ -1,0 +1,84 @@
+"""Several pods share a claim that one node, or one pod, may mount.
+
+What: pods of one object mount a claim of the same stream whose accessModes are ReadWriteOnce or ReadWriteOncePod
+alone.
+
+Why: such a volume is attached to one node at a time. The pods that land on another node stay in ContainerCreating
+("Multi-Attach error"), and the ranks that run wait for them.
+
+Example:
+
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: {name: imagenet}
+      spec:
+    -   accessModes: [ReadWriteOnce]
+    +   accessModes: [ReadWriteMany]
+        resources: {requests: {storage: 200Gi}}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            volumes:
+              - name: dataset
+                persistentVolumeClaim:
+                  claimName: imagenet  # <--
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+                volumeMounts: [{name: dataset, mountPath: /data}]
+
+Fix: use a storage class with ReadWriteMany or ReadOnlyMany, or a volume for each pod (ephemeral).
+
+Source: Kubernetes 1.36, access modes of persistent volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at, text, texts
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+_CLAIM = ("v1", "PersistentVolumeClaim")
+_SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    known = subject.neighbours.of(_CLAIM)
+    pods = sum(template.replicas for template in subject.templates) if known else 0
+    if pods < 2:
+        return
+    for template in subject.templates:
+        for where, volume in template.volumes.values():
+            name = text(at(volume, "persistentVolumeClaim").get("claimName"))
+            modes = [mode for one in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _modes(one)]
+            if modes and set(modes) <= _SINGLE:
+                path = (*where, "persistentVolumeClaim", "claimName")
+                yield found_at(
+                    path,
+                    f"{name} is {', '.join(modes)}, and {pods} pods share it: those on another node never start",
+                    "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
+                    severity="error" if modes == ["ReadWriteOncePod"] and subject.awaited > 1 else None,
+                )
+
+
+def _modes(claim: Json) -> list[str]:
+    return texts(at(claim, "spec").get("accessModes"))
+
+
+RULE = Rule("single-node-claim", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,66 @@
+"""The volume at /dev/shm is no larger than what the container has without it.
+
+What: the sizeLimit of a volume in memory at /dev/shm is 64 MiB or less.
+
+Why: a container has 64 MiB of shared memory by itself, which is too little for data loader workers. Most often the
+unit is missing: `sizeLimit: 16` is 16 bytes.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+            emptyDir:
+              medium: Memory
+    -         sizeLimit: 16  # <--
+    +         sizeLimit: 16Gi
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: write the unit, and a size that fits the batches in flight: a few GiB.
+
+Source: Kubernetes 1.36, emptyDir.sizeLimit; containerd 2, the default size of /dev/shm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.pod_spec import PATH as SHM
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.volumes import in_memory, mounted_at, volume_of
+
+_DEFAULT = 64 * 2**20
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.mains:
+            mount = mounted_at(container, SHM)
+            volume = volume_of(template, mount[1]) if mount is not None else None
+            written = (
+                at(volume[1], "emptyDir").get("sizeLimit") if volume is not None and in_memory(volume[1]) else None
+            )
+            size = quantity.parse(written)
+            if volume is not None and size is not None and 0 < size.value <= _DEFAULT:
+                path = (*volume[0], "emptyDir", "sizeLimit")
+                unit = f" ({size.value} bytes)" if str(written).isdigit() else ""
+                yield found_at(
+                    path,
+                    f"{written}{unit} of shared memory: without the volume a container has 64 MiB",
+                    "use a few GiB, below the memory limit",
+                )
+
+
+RULE = Rule("small-shm", _check, severity="warning", stage="run", authority="kubelet")

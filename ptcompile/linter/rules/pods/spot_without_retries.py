@@ -1,0 +1,74 @@
+"""A job on preemptible machines ends with the first preemption.
+
+What: the pods run only on spot or preemptible nodes, and the job recreates no pod.
+
+Why: a preemption counts as a failed pod. With no retries left the job has failed, whatever it had done.
+
+Example:
+
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   backoffLimit: 0  # <--
+    +   backoffLimit: 6
+        template:
+          spec:
+            restartPolicy: Never
+            nodeSelector: {cloud.google.com/gke-spot: "true"}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [torchrun, --standalone, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: allow retries, or ignore pods with the condition DisruptionTarget in podFailurePolicy.
+
+Source: Kubernetes 1.36, backoffLimit and pod disruption conditions; labels of GKE, AKS, EKS and Karpenter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject, made_again, spot
+from ptcompile.linter.templates import ManifestTemplate
+
+_LIMITS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        label = spot(template)
+        if label and made_again(subject, template) is False and not _ignored(subject):
+            path = _place(subject, template)
+            yield found_at(
+                path,
+                f"the pods run on machines that can be preempted ({label}), and none is recreated: the first "
+                "preemption ends the job",
+                "allow retries",
+            )
+            return
+
+
+def _ignored(subject: Subject) -> bool:
+    """Whether a pod that is taken away counts as no failure."""
+    rules = items(at(subject.spec, "podFailurePolicy").get("rules"))
+    return any(
+        rule.get("action") == "Ignore"
+        and any(text(one.get("type")) == "DisruptionTarget" for one in items(rule.get("onPodConditions")))
+        for rule in rules
+    )
+
+
+def _place(subject: Subject, template: ManifestTemplate) -> Path:
+    for path in _LIMITS:
+        if path[-1] in at(subject.manifest, *map(str, path[:-1])):
+            return path
+    return (*template.path, "spec")
+
+
+RULE = Rule("spot-without-retries", _check, severity="warning", stage="run", authority="ptcompile")

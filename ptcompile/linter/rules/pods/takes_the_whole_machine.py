@@ -1,0 +1,57 @@
+"""A pod requests all CPUs or all memory of the machine type that it selects.
+
+What: the pod selects an instance type, or an accelerator, and requests more CPU or memory than the kubelet and the
+system leave of such a machine.
+
+Why: what the kubelet reserves is not for pods: the machine is large enough and the node never is. The pod stays
+Pending.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}
+        tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
+        volumes: [{name: shm, emptyDir: {medium: Memory}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            volumeMounts: [{name: shm, mountPath: /dev/shm}]
+            resources:
+              limits:
+    -           cpu: 192  # <--
+    +           cpu: 180
+                memory: 512Gi
+                nvidia.com/gpu: 8
+
+Fix: request less; DaemonSets need their share too.
+
+Source: reservations of GKE, EKS and AKS as karpenter's providers compute them (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.machines import too_much
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for one in too_much(template):
+            if one.misfit.left is not None:
+                has, left = f"{one.misfit.has}, {one.misfit.machine}", one.misfit.left
+                yield found_at(
+                    one.path,
+                    f"{one.text}: of its {has} leaves at most {left} to pods",
+                    "request less: DaemonSets need their share too",
+                )
+
+
+RULE = Rule("takes-the-whole-machine", _check, severity="warning", stage="run", authority="kubelet")

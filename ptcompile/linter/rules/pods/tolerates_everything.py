@@ -1,0 +1,54 @@
+"""A pod tolerates every taint, even those of broken nodes.
+
+What: a toleration with the operator Exists and no key, and no effect or the effect NoExecute.
+
+Why: it lets the pod start on nodes that are not ready or under pressure, on control planes and on other people's
+pools, and it never leaves a node that died: the job hangs where it could have been restarted.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        tolerations:
+    -     - operator: Exists  # <--
+    +     - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: name the taints of the intended node pool.
+
+Source: Kubernetes 1.36, taints and tolerations: an empty key with Exists matches every taint; not-ready and
+unreachable are NoExecute taints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import mapping
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        listed = template.spec.get("tolerations")
+        for i, one in enumerate(listed if isinstance(listed, list) else ()):
+            toleration = mapping(one)
+            everything = toleration.get("operator") == "Exists" and not toleration.get("key")
+            if everything and toleration.get("effect") in (None, "", "NoExecute"):
+                path = (*template.path, "spec", "tolerations", i)
+                yield found_at(
+                    path,
+                    "tolerates every taint: the pod stays on a node that died, and starts on nodes that are not ready",
+                    "name the key of the intended taint",
+                )
+
+
+RULE = Rule("tolerates-everything", _check, severity="warning", stage="run", authority="ptcompile")

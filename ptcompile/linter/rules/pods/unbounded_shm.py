@@ -1,0 +1,76 @@
+"""Shared memory may fill the whole node.
+
+What: a volume in memory without a sizeLimit is mounted in a pod that asks for memory, and a container has no memory
+limit.
+
+Why: such a volume is bounded by its sizeLimit, or else by the memory limits of the pod, where every container has
+one. With neither it may take all of the node's memory: the kernel then kills processes of this pod and of its
+neighbours.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+    -       emptyDir: {medium: Memory}  # <--
+    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {requests: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: give the volume a sizeLimit, or every container a memory limit.
+
+Source: Kubernetes 1.36, emptyDir of medium Memory (its size is the least of the node's allocatable memory, the pod's
+memory limit and the sizeLimit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.linter.volumes import in_memory
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for name, (where, volume) in template.volumes.items():
+            if not in_memory(volume) or quantity.parse(at(volume, "emptyDir").get("sizeLimit")):
+                continue
+            if _is_mounted(template, name) and _counted(template) and not _bounded(template):
+                path = (*where, "emptyDir")
+                yield found_at(
+                    path,
+                    "no sizeLimit, and not every container has a memory limit: files in it can fill the node's memory",
+                    "add a sizeLimit",
+                )
+
+
+def _is_mounted(template: ManifestTemplate, name: str) -> bool:
+    return any(text(mount.get("name")) == name for one in template.containers for _, mount in one.mounts)
+
+
+def _counted(template: ManifestTemplate) -> bool:
+    """Whether the pod asks for memory at all: one that does not is the first to go, whatever it writes."""
+    return any(one.amounts(half).get("memory") for one in template.containers for half in ("limits", "requests"))
+
+
+def _bounded(template: ManifestTemplate) -> bool:
+    """Whether the kubelet knows a limit for the memory of the whole pod."""
+    if at(template.spec, "resources", "limits").get("memory"):
+        return True
+    return all(one.limits.get("memory") for one in template.containers if not one.init)
+
+
+RULE = Rule("unbounded-shm", _check, severity="warning", stage="run", authority="kubelet")

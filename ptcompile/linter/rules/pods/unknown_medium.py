@@ -1,0 +1,59 @@
+"""An emptyDir has a medium that the kubelet does not know.
+
+What: a medium that is neither empty, Memory, HugePages nor HugePages-<size>, such as `memory` in lower case.
+
+Why: the API server accepts any text. The kubelet refuses to mount the volume ("unknown storage medium"), and the pod
+stays in ContainerCreating.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+            emptyDir:
+    -         medium: memory  # <--
+    +         medium: Memory
+              sizeLimit: 16Gi
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: write Memory, with a capital letter.
+
+Source: kubelet 1.36, emptyDir: storage media.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for where, volume in template.volumes.values():
+            medium = text(at(volume, "emptyDir").get("medium"))
+            if medium in ("", "Memory", "HugePages") or medium.startswith("HugePages-"):
+                continue
+            path = (*where, "emptyDir", "medium")
+            memory = medium.strip().lower() in ("memory", "mem", "ram", "tmpfs")
+            yield found_at(
+                path,
+                f"the kubelet does not know the storage medium {medium!r}, so the pod never starts",
+                "write Memory" if memory else "write Memory, or remove it to use the node's disk",
+                Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if memory else None,
+            )
+
+
+RULE = Rule("unknown-medium", _check, severity="error", stage="pod", authority="kubelet")

@@ -1,0 +1,66 @@
+"""A pod claims GPUs or a channel of a ComputeDomain, but no container uses the claim.
+
+What: an entry of resourceClaims, made from a template of the stream for NVIDIA's DRA driver, that is named in no
+container's resources.claims.
+
+Why: devices are allocated to the pod and given to no container. Without its channel NCCL leaves NVLink to other nodes
+unused, or stops when it imports their memory.
+
+Example:
+
+      apiVersion: resource.nvidia.com/v1beta1
+      kind: ComputeDomain
+      metadata: {name: llama}
+      spec: {numNodes: 0, channel: {resourceClaimTemplate: {name: llama-channel}}}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        resourceClaims:
+          - name: channel
+            resourceClaimTemplateName: llama-channel  # <--
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              limits: {cpu: 8, memory: 64Gi}
+    +         claims: [{name: channel}]
+
+Fix: name the claim in resources.claims of the container that trains.
+
+Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, guides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import at, items, namespace, text
+from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claimed, maker_of
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    space = namespace(subject.manifest)
+    for template in subject.templates:
+        used = {
+            text(claim.get("name"))
+            for container in template.containers
+            for claim in items(at(container.spec, "resources").get("claims"))
+        }
+        for one in claimed(template):
+            maker = maker_of(subject.stream, one, space)
+            if one.name in used or maker is None or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}:
+                continue
+            yield found_at(
+                one.path,
+                f"no container lists the claim {one.name} in resources.claims, so none gets its devices",
+                f"add {{name: {one.name}}} to resources.claims of the container that trains",
+            )
+
+
+RULE = Rule("unused-claim", _check, severity="warning", stage="run", authority="kubelet")

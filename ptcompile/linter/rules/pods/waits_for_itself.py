@@ -1,0 +1,116 @@
+"""The first pod waits for itself.
+
+What: an init container, in all pods alike, waits until the port of the rendezvous answers on the very pod that serves
+it.
+
+Why: that pod's own init container waits too, and its training, which would open the port, starts only after it. No
+pod ever starts.
+
+Example:
+
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+        selector: {batch.kubernetes.io/job-name: train}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            initContainers:
+              - name: wait
+                image: docker.io/library/busybox:1.37
+    -           command: [sh, -c, "until nc -z train-0.train 29500; do sleep 2; done"]  # <--
+    +           command: [sh, -c, "until nslookup train-0.train; do sleep 2; done"]
+                resources: {limits: {cpu: 100m, memory: 64Mi}}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=2
+                  - --nproc-per-node=1
+                  - --node-rank=$(JOB_COMPLETION_INDEX)
+                  - --master-addr=train-0.train
+                  - --master-port=29500
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: wait for the name instead of the port, or not at all: torchrun waits for its rendezvous itself.
+
+Source: Kubernetes 1.36, init containers end before the containers start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Container, ManifestTemplate, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.launchers.rendezvous import Rendezvous
+
+_WAITS = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
+_BY_INDEX = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    waiting = {one.path: _scripts(one) for one in subject.containers if one.init}
+    met = subject.met if any(waiting.values()) else None
+    serving = _serving(subject, met) if met is not None else None
+    if met is None or serving is None:
+        return
+    host, port = met.host, met.endpoint.rpartition(":")[2]
+    for container in serving.template.containers:
+        for word in waiting.get(container.path, ()):
+            if host in word.text and port in word.text:
+                yield found_at(
+                    word.path,
+                    f"{serving.pod} waits for its own {met.endpoint}, which opens only after its init containers",
+                    "wait for the name with nslookup, or not at all",
+                )
+
+
+class _Serving(NamedTuple):
+    template: ManifestTemplate
+    pod: str
+
+
+def _serving(subject: Subject, met: Rendezvous) -> _Serving | None:
+    """The template of the pod that serves the rendezvous, and the pod's name; None where it is none of the firsts."""
+    from ptcompile.simulator.meeting import resolve
+
+    if subject.job is None or not met.host:
+        return None
+    for role, pod in subject.job.firsts():
+        if resolve(subject.job, met.host, pod) == pod.shown:
+            own = [one for one in subject.templates if one.role.lower() == role.name.lower()]
+            templates = list(subject.templates) if len(subject.templates) == 1 else own
+            return _Serving(templates[0], pod.shown) if templates else None
+    return None
+
+
+def _scripts(container: Container) -> list[Word]:
+    """The scripts of a container that wait for a port, in every pod alike."""
+    if container.spec.get("restartPolicy") == "Always":
+        return []
+    return [word for word in container.argv if _WAITS.search(word.text) and not _BY_INDEX.search(word.text)]
+
+
+RULE = Rule("waits-for-itself", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,67 @@
+"""The names of pods that meet resolve only once the pods are ready.
+
+What: a headless Service that pods of the same stream use as their subdomain does not publish addresses of pods that are
+not ready, and a pod has a readiness probe or gate, or an init container that looks such a name up.
+
+Why: processes look one another up while they start. A pod's record is missing until it is ready: the first lookups
+fail, failures are cached, and with a probe that waits for the training the record never comes. Without a probe a pod is
+ready as soon as its containers run, and after its init containers.
+
+Example:
+
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:  # <--
+        clusterIP: None
+    +   publishNotReadyAddresses: true
+        selector: {app: train}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train-0, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        subdomain: train
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            readinessProbe: {exec: {command: [test, -e, /tmp/trains]}}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set publishNotReadyAddresses to true.
+
+Source: Kubernetes 1.36, Service publishNotReadyAddresses; JobSet 0.12 sets it on the Services that it makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.references import users_of
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_FIELD = ("spec", "publishNotReadyAddresses")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if text(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
+        return
+    user = next((one for one in users_of(subject) if one.probed), None)
+    if user is not None:
+        path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
+        yield found_at(
+            path,
+            f"the names of the pods of {user.title} do not resolve until they are ready, but the pods look one "
+            "another up while they start",
+            "set publishNotReadyAddresses to true",
+            Fix("publish addresses of pods that are not ready", (Edit("set", _FIELD, True),), safe=True),
+            on_key=True,
+        )
+
+
+RULE = Rule("hidden-until-ready", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,65 @@
+"""A headless Service selects none of the pods that use it as their subdomain.
+
+What: pods of the same stream name the Service as their subdomain, and its selector is missing or does not match their
+labels.
+
+Why: a pod's name resolves only when the Service selects the pod. No record is made, and the ranks never find one
+another.
+
+Example:
+
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+    -   selector: {app: trian}  # <--
+    +   selector: {app: train}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train-0, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        subdomain: train
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: select the pods by labels that they have; those of a Job always have batch.kubernetes.io/job-name.
+
+Source: Kubernetes 1.36, DNS for Services and pods; Services without selectors have no endpoints of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import string_map, text
+from ptcompile.linter.references import users_of, waits_by_name
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if text(subject.spec.get("clusterIP")) != "None":
+        return
+    selector = string_map(subject.spec.get("selector"))
+    users = list(users_of(subject))
+    if users and not any(selector and selector.items() <= user.labels.items() for user in users):
+        path = ("spec", "selector") if selector else ("spec",)
+        missing = [f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value]
+        shown = f"the pods of {users[0].title} do not have {', '.join(missing)}" if missing else "there is no selector"
+        yield found_at(
+            path,
+            f"{shown}, so no pod gets a name in the subdomain {subject.name}",
+            "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].job else ""),
+            on_key=True,
+            severity="error" if missing and waits_by_name(subject, users[0]) else None,
+        )
+
+
+RULE = Rule("selector-misses-pods", _check, severity="warning", stage="run", authority="ptcompile")

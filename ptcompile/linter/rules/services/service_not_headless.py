@@ -1,0 +1,64 @@
+"""A Service that should name pods has its own IP address.
+
+What: pods of the same stream name a Service as their subdomain, and its clusterIP is not None.
+
+Why: `<hostname>.<subdomain>` is served only for headless Services. The names do not resolve, and the ranks never
+find the first of them.
+
+Example:
+
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+    +   clusterIP: None
+        selector: {app: train}
+        publishNotReadyAddresses: true
+    -   ports: [{port: 29500}]  # <--
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train-0, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        subdomain: train
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set clusterIP to None.
+
+Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import text
+from ptcompile.linter.references import users_of, waits_by_name
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    address = text(subject.spec.get("clusterIP"))
+    if address == "None" or subject.spec.get("type") == "ExternalName":
+        return
+    user = next(users_of(subject), None)
+    if user is not None:
+        path = ("spec", "clusterIP") if address else ("spec", "ports") if "ports" in subject.spec else ("spec",)
+        yield found_at(
+            path,
+            f"{user.title} uses this Service as its subdomain, but only a headless Service gives pods names",
+            "set clusterIP to None",
+            Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
+            on_key=True,
+            severity="error" if waits_by_name(subject, user) else None,
+        )
+
+
+RULE = Rule("service-not-headless", _check, severity="warning", stage="run", authority="ptcompile")

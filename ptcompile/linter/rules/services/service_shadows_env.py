@@ -1,0 +1,51 @@
+"""A Service's name creates an environment variable that the launcher reads.
+
+What: a Service with a cluster IP has a name from which the kubelet derives variables of torchrun or torch.distributed:
+`master` gives MASTER_PORT, `pet-master` gives PET_MASTER_PORT.
+
+Why: every pod of the namespace that starts later gets `MASTER_PORT=tcp://10.0.0.7:29500`. A process that reads a
+number there stops with "invalid literal for int()".
+
+Example:
+
+      apiVersion: v1
+      kind: Service
+      metadata:
+    -   name: master  # <--
+    +   name: train-master
+      spec:
+        selector: {app: train}
+        ports: [{port: 29500}]
+
+Fix: rename it, or make it headless: headless Services create no variables. Pods can opt out with
+enableServiceLinks: false.
+
+Source: Kubernetes 1.36, environment variables of Services; PyTorch 2.13, MASTER_PORT and PET_MASTER_PORT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.unstructured import items, text
+from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+_SHADOWED = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    variable = _SHADOWED.get(subject.name)
+    headless = text(subject.spec.get("clusterIP")) == "None" or subject.spec.get("type") == "ExternalName"
+    ports = items(subject.spec.get("ports"))
+    if variable is not None and not headless and ports:
+        path = ("metadata", "name")
+        yield found_at(
+            path,
+            f"every pod of the namespace gets {variable}=tcp://<address>:{ports[0].get('port')}, "
+            "where torch.distributed expects a number",
+            "rename it, or make it headless",
+        )
+
+
+RULE = Rule("service-shadows-env", _check, severity="warning", stage="run", authority="kubelet")

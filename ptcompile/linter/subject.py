@@ -1,0 +1,154 @@
+"""What a rule is given: one object, and what its rules share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import cast
+from ptcompile.kubernetes.unstructured import at, items, string_map, text
+from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.linter.workload import Stream, Workload
+from ptcompile.registry.model import Kind, overrides
+from ptcompile.registry.templates import Template as WrittenTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, TypeVar
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.linter.trainers import Trainer
+    from ptcompile.simulator.launchers.rendezvous import Rendezvous
+    from ptcompile.simulator.pod import Pod
+
+    T = TypeVar("T")
+
+
+class Subject(Workload):
+    """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
+
+    def once(self, make: Callable[[Subject], T]) -> T:
+        """What a function makes of the object, made once: what the rules of one operator share."""
+        made = self._made
+        if make not in made:
+            made[make] = make(self)
+        return cast("T", made[make])
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Subject], object], object]:
+        return {}
+
+    @cached_property
+    def trainers(self) -> tuple[Trainer, ...]:
+        """The roles that train, each as its first pod sees it; none for a kind without pods, or a job without any."""
+        from ptcompile.linter.trainers import trainers
+
+        return trainers(self)
+
+    @cached_property
+    def parties(self) -> tuple[tuple[Trainer, ...], ...]:
+        """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
+        from ptcompile.linter.trainers import parties
+
+        return parties(self.trainers, self.groups)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[Trainer, ...], ...]:
+        """As `parties`, of every launcher that is known here."""
+        from ptcompile.linter.trainers import groups
+
+        return groups(self, self.trainers)
+
+    @cached_property
+    def plain(self) -> tuple[tuple[Trainer, ...], ...]:
+        """As `parties`, of scripts without a launcher (env://)."""
+        from ptcompile.linter.trainers import plain
+
+        return plain(self, self.trainers)
+
+    @cached_property
+    def meets_nowhere(self) -> bool:
+        """Whether its operator gives the pods no rendezvous at all: a rule of the operator's says so."""
+        if not overrides(self.record, Kind.lacks_rendezvous):
+            return False
+        return self.record.lacks_rendezvous(self.manifest, self.trainers[0].launch.options if self.trainers else {})
+
+    @cached_property
+    def firsts(self) -> tuple[Pod, ...]:
+        """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
+        from ptcompile.linter.trainers import launches
+
+        plugged = "pytorch" in at(self.spec, "plugins")
+        if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
+            return ()
+        return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
+
+    @cached_property
+    def waiting(self) -> dict[str, Rendezvous]:
+        """How the pods of each role meet, for the roles whose pods wait for others before they train."""
+        seen = {pod.role: pod.rendezvous for pod in self.firsts}
+        return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}
+
+    @cached_property
+    def awaited(self) -> int:
+        """How many pods wait for one another before they train; 1 where they train alone, or that is unknown."""
+        return max((found.nodes[0] for found in self.waiting.values() if found.nodes), default=1)
+
+
+def subject_of(manifest: Json, stream: Stream) -> Subject:
+    """An object of a stream, one `Subject` for all rules that look at it from others: it is simulated once."""
+    known = stream.once(_shared)
+    if id(manifest) not in known:
+        known[id(manifest)] = Subject(manifest, stream=stream)
+    return known[id(manifest)]
+
+
+def forget(subject: Subject) -> None:
+    """Keep an object no longer: its own rules are asked, and a long stream would keep every container.
+
+    A job and its pods know each other: apart, they and the document go at once, and their memory is used again.
+    """
+    subject.stream.once(_shared).pop(id(subject.manifest), None)
+    job = subject.__dict__.pop("job", None)
+    if job is not None:
+        job.__dict__.clear()
+
+
+def _shared(_stream: Stream) -> dict[int, Subject]:
+    """By the identity of the manifest, which its Subject keeps alive."""
+    return {}
+
+
+def _ranked(template: ManifestTemplate) -> bool:
+    """Whether the container that trains is told by its variables how many others there are."""
+    return any(entry.name == "WORLD_SIZE" for one in template.mains for entry in one.env)
+
+
+def made_again(subject: Subject, template: ManifestTemplate) -> bool | None:
+    """Whether a lost pod of a template is recreated; None for kinds where that is unknown."""
+    written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main)
+    return subject.record.recreates(subject.manifest, written)
+
+
+LABELS: Final[dict[str, frozenset[str]]] = {
+    "cloud.google.com/gke-spot": frozenset({"true"}),
+    "cloud.google.com/gke-preemptible": frozenset({"true"}),
+    "kubernetes.azure.com/scalesetpriority": frozenset({"spot"}),
+    "eks.amazonaws.com/capacityType": frozenset({"SPOT"}),
+    "karpenter.sh/capacity-type": frozenset({"spot"}),
+}
+"""Labels that the clouds give such nodes (GKE, AKS, EKS, Karpenter 1.0), with their values."""
+
+
+def spot(template: ManifestTemplate) -> str | None:
+    """The label by which a pod template asks for such machines alone, or None."""
+    spec = template.spec
+    asked = {(key, value) for key, value in string_map(spec.get("nodeSelector")).items()}
+    required = at(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = [items(term.get("matchExpressions")) for term in items(required.get("nodeSelectorTerms"))]
+    for term in terms if len(terms) == 1 else ():
+        for one in term:
+            values = one.get("values")
+            if one.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
+                asked.add((text(one.get("key")), text(values[0])))
+    return next((key for key, value in sorted(asked) if value in LABELS.get(key, ())), None)

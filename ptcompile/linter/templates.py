@@ -1,0 +1,159 @@
+"""Pod templates of an object and their containers, as rules read them: with paths, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.commands import unwrapped
+from ptcompile.kubernetes.resources import counted
+from ptcompile.kubernetes.unstructured import at, mapping, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+
+class Word(NamedTuple):
+    """One word of a command line, with its path from the root of the object."""
+
+    path: Path
+    text: str
+
+
+class Entry(NamedTuple):
+    """One env entry: its path, its name, and its value, or None where it has a source instead."""
+
+    path: Path
+    name: str
+    value: str | None
+    source: Json
+
+
+class Container:
+    """One container of a template, with its path from the root of the object. What is read from it is read once."""
+
+    def __init__(self, path: Path, spec: Json, *, init: bool, main: bool) -> None:
+        self.path = path
+        self.spec = spec
+        self.init = init
+        self.main = main
+        """Whether it is the one that trains: named by its operator, else the first."""
+
+    @property
+    def name(self) -> str:
+        """The container's name, or an empty string."""
+        return text(self.spec.get("name"))
+
+    @cached_property
+    def limits(self) -> Json:
+        """The limits as written."""
+        return at(self.spec, "resources", "limits")
+
+    @cached_property
+    def requests(self) -> Json:
+        """The requests as written."""
+        return at(self.spec, "resources", "requests")
+
+    def amounts(self, half: str) -> Json:
+        """`limits` or `requests` as written."""
+        return self.limits if half == "limits" else self.requests
+
+    @cached_property
+    def accelerators(self) -> int:
+        """Accelerators, or slices of them, in the limits, else in the requests; 0 where nothing can be read."""
+        return counted(self.limits) or counted(self.requests)
+
+    @cached_property
+    def argv(self) -> tuple[Word, ...]:
+        """The words of `command`, then those of `args`, with their paths; what is not a string is left out."""
+        return tuple(
+            Word((*self.path, key, i), word)
+            for key in ("command", "args")
+            for i, word in enumerate(_list(self.spec.get(key)))
+            if isinstance(word, str)
+        )
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The texts of `argv`: what most rules look at, who then find nothing to say of a path."""
+        written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
+        return tuple([word for word in written if isinstance(word, str)])
+
+    @cached_property
+    def start(self) -> int:
+        """The index of the word that is started, behind wrappers such as env and tini."""
+        return unwrapped(self.words).start
+
+    @cached_property
+    def env(self) -> tuple[Entry, ...]:
+        """The env entries in the order they are written."""
+        return tuple(
+            Entry(
+                (*self.path, "env", i),
+                text(entry.get("name")),
+                None if (source := at(entry, "valueFrom")) else text(entry.get("value")),
+                source,
+            )
+            for i, entry in _mappings(self.spec.get("env"))
+        )
+
+    @cached_property
+    def mounts(self) -> tuple[tuple[Path, Json], ...]:
+        """The volume mounts with their paths."""
+        return tuple(((*self.path, "volumeMounts", i), one) for i, one in _mappings(self.spec.get("volumeMounts")))
+
+
+class ManifestTemplate:
+    """One pod template: where it stands, whose it is, how many pods come of it. A Pod is its own template."""
+
+    def __init__(self, path: Path, data: Json, role: str, replicas: int, main: str | None = None) -> None:
+        self.path = path
+        """Of the mapping that has `metadata` and `spec`."""
+        self.data = data
+        self.role = role
+        """Replica type, task or replicatedJob; empty where the kind has one template."""
+        self.replicas = replicas
+        self.main = main
+        """The container that trains, by its operator's rule; None where that is the first."""
+
+    @cached_property
+    def spec(self) -> Json:
+        """The pod's spec, empty where there is none."""
+        return at(self.data, "spec")
+
+    @cached_property
+    def volumes(self) -> dict[str, tuple[Path, Json]]:
+        """The pod's volumes by name, with their paths."""
+        return {
+            text(one.get("name")): ((*self.path, "spec", "volumes", i), one)
+            for i, one in _mappings(self.spec.get("volumes"))
+        }
+
+    @cached_property
+    def containers(self) -> tuple[Container, ...]:
+        """Init containers first; a mapping is a container, and anything else is left out."""
+        return tuple(self._containers())
+
+    @cached_property
+    def mains(self) -> tuple[Container, ...]:
+        """The container that trains: one, or none in a template without containers."""
+        return tuple(one for one in self.containers if one.main)
+
+    def _containers(self) -> Iterator[Container]:
+        for key, init in (("initContainers", True), ("containers", False)):
+            specs = _mappings(self.spec.get(key))
+            chosen = next((i for i, one in specs if text(one.get("name")) == self.main), specs[0][0] if specs else -1)
+            for i, one in specs:
+                yield Container((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _mappings(value: object) -> list[tuple[int, Json]]:
+    """The mappings of a list that are not empty, with their indexes."""
+    return [(i, found) for i, one in enumerate(_list(value)) if (found := mapping(one))]

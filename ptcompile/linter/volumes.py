@@ -1,0 +1,79 @@
+"""Mounts, volumes, and folders of checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import normpath
+
+from ptcompile._internal.lazy import Pattern, kept
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.linter.templates import Container, ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_OPTION = Pattern(
+    r"(?i)(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
+    r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)"
+)
+_NAME = Pattern(r"(?:\w+_)?(?:CHECKPOINTS?|CKPTS?|SNAPSHOTS?|SAVE)(?:_(?:DIR|PATH|FOLDER))?").fullmatch
+
+
+class Checkpoint(NamedTuple):
+    """A folder for checkpoints, and where it is written."""
+
+    folder: str
+    path: Path
+
+
+def checkpoints(container: Container) -> Iterator[Checkpoint]:
+    """The absolute paths that the command line and the variables of a container name for checkpoints."""
+    argv = container.argv
+    for i, word in enumerate(argv):
+        following = argv[i + 1] if i + 1 < len(argv) else None
+        pair = following is not None and word.text.startswith("-") and following.text.startswith("/")
+        match = _OPTION.search(f"{word.text} {following.text}" if pair and following is not None else word.text)
+        if match is not None:
+            yield Checkpoint(match[1], (following if pair and following is not None else word).path)
+    for entry in container.env:
+        if entry.value and entry.value.startswith("/") and _NAME(entry.name):
+            yield Checkpoint(entry.value, (*entry.path, "value"))
+
+
+_normal = kept(64)(normpath)
+
+
+def place(mount: Json) -> str:
+    """A mount's path as the kernel takes it: `/data` for `/data/`."""
+    path = text(mount.get("mountPath"))
+    return _normal(path) if path else ""
+
+
+def mounted_at(container: Container, path: str) -> tuple[Path, Json] | None:
+    """The mount at this very path, with its own path in the object."""
+    return next(((where, mount) for where, mount in container.mounts if place(mount) == path), None)
+
+
+def volume_of(template: ManifestTemplate, mount: Json) -> tuple[Path, Json] | None:
+    """The volume that a mount is of."""
+    return template.volumes.get(text(mount.get("name")))
+
+
+def in_memory(volume: Json) -> bool:
+    """Whether a volume is an emptyDir that lies in memory."""
+    return at(volume, "emptyDir").get("medium") == "Memory"
+
+
+def covering(container: Container, path: str) -> tuple[Path, Json] | None:
+    """The mount that a file at this path lies in: the deepest one above it."""
+    best = None
+    for where, mount in container.mounts:
+        folder = place(mount)
+        inside = path == folder or path.startswith(folder.rstrip("/") + "/")
+        if folder and inside and (best is None or len(folder) > len(place(best[1]))):
+            best = where, mount
+    return best

@@ -1,0 +1,205 @@
+"""One object in its stream: templates, namespace, the simulated job, containers beside their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import cast
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import at, kind_of, mapping, namespace, text
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.registry import table as operators
+from ptcompile.registry.model import Kind, overrides
+from ptcompile.registry.table import templates_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeVar
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.model import Base
+    from ptcompile.registry.pods import ContainerView
+    from ptcompile.simulator.job import Job
+    from ptcompile.simulator.launchers.rendezvous import Rendezvous
+    from ptcompile.simulator.meeting import Lead
+    from ptcompile.simulator.pod import Pod
+
+    T = TypeVar("T")
+
+
+class Stream:
+    """The objects of a stream, as each of them finds the others: indexed once for all rules."""
+
+    def __init__(
+        self,
+        objects: Sequence[Json] = (),
+        versions: Versions | None = None,
+        texts: Mapping[int, frozenset[str] | None] | None = None,
+    ) -> None:
+        self.objects = Objects(objects)
+        self.texts = texts or {}
+        """All keys and texts of an object, by its identity, where the reader knows them."""
+        self.versions = versions or Versions()
+        """The releases in force."""
+        self._made: dict[Callable[[Stream], object], object] = {}
+
+    def once(self, make: Callable[[Stream], T]) -> T:
+        """What a function makes of the stream, made once: an index that one rule alone looks things up in."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("T", self._made[make])
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds there are, as words that a rule may need: `@service`."""
+        return frozenset(["@" + kind_of(one)[1].casefold() for one in self.objects])
+
+    @cached_property
+    def deciding(self) -> Objects:
+        """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
+        from ptcompile.registry.table import RUNS_PODS
+
+        return Objects([one for one in self.objects if kind_of(one) not in RUNS_PODS])
+
+    @cached_property
+    def order(self) -> dict[int, int]:
+        """The place of each object, by its identity."""
+        return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}
+
+
+class Workload:
+    """One object among the others of its stream. What is derived here is derived once."""
+
+    def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
+        self.manifest = manifest
+        self.stream = stream or Stream()
+        """All objects of the stream; this one may be among them."""
+        self.versions = versions or self.stream.versions
+
+    @property
+    def others(self) -> Objects:
+        """All objects of the stream."""
+        return self.stream.objects
+
+    @cached_property
+    def alone(self) -> bool:
+        """Whether no other object stands in the stream: most files hold one, and nothing needs to be looked for."""
+        return all(one is self.manifest for one in self.others)
+
+    @cached_property
+    def kind(self) -> tuple[str, str]:
+        """apiVersion and kind."""
+        return kind_of(self.manifest)
+
+    @cached_property
+    def record(self) -> Kind:
+        """The kind, or one without anything if it is unknown."""
+        return operators.kind_named(self.kind)
+
+    @cached_property
+    def spec(self) -> Json:
+        """The object's spec, empty where there is none."""
+        return at(self.manifest, "spec")
+
+    @cached_property
+    def metadata(self) -> Json:
+        """The object's metadata, empty where there is none."""
+        return at(self.manifest, "metadata")
+
+    @cached_property
+    def name(self) -> str:
+        """`metadata.name`, or an empty string."""
+        return text(self.metadata.get("name"))
+
+    @cached_property
+    def templates(self) -> tuple[ManifestTemplate, ...]:
+        """The pod templates of the object, in its own order; empty for kinds without pods."""
+        found = templates_of(self.kind, self.manifest)
+        return tuple(ManifestTemplate(one.path, mapping(one.template), *one[2:]) for one in found)
+
+    @cached_property
+    def by_role(self) -> dict[str, ManifestTemplate]:
+        """The first pod template of each role, by its name in lower case."""
+        return {one.role.lower(): one for one in reversed(self.templates)}
+
+    @cached_property
+    def containers(self) -> tuple[Container, ...]:
+        """The containers of all templates."""
+        return tuple(one for template in self.templates for one in template.containers)
+
+    @cached_property
+    def job(self) -> Job | None:
+        """The job as it would run, by the operator of this version; None for kinds that make no pods.
+
+        None too for one whose pods are too many to be looked at (`Kind.crowded`). Its pods are built when
+        asked for: look at `folded` ones, not at all.
+        """
+        from ptcompile.registry.table import RUNS_PODS
+        from ptcompile.simulator.job import job_of
+
+        if self.kind not in RUNS_PODS or self.record.crowded(self.manifest, self.versions):
+            return None
+        return job_of(self.manifest, self.stream.deciding, self.versions, None)
+
+    @cached_property
+    def leads(self) -> list[Lead]:
+        """The roles that train, each with its first pod and how that meets the others; none for kinds without pods."""
+        from ptcompile.simulator.meeting import training
+
+        return training(self.job) if self.job is not None else []
+
+    @property
+    def met(self) -> Rendezvous | None:
+        """How the first pod that trains meets the others; None for kinds without pods."""
+        return self.leads[0][2] if self.leads else None
+
+    @cached_property
+    def neighbours(self) -> Objects:
+        """The objects of the stream in the same namespace, this one too."""
+        return self.stream.objects.within(namespace(self.manifest))
+
+    @cached_property
+    def base(self) -> Base | None:
+        """The object that its controller fills it from; None where there is no such thing."""
+        if not overrides(self.record, Kind.runtime):  # which other objects decide is then not worth finding out
+            return None
+        return self.record.runtime(self.manifest, self.stream.deciding, self.versions)
+
+
+POD: Final = ("v1", "Pod")
+
+
+def views(subject: Workload) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
+    """Each container that is written, with its path and as it is in the first pod of its role."""
+    trainer = subject.record.launch_fields.container
+    for role, pod in subject.job.firsts() if subject.job is not None else ():
+        if trainer:
+            if pod.main is not None and role.name == "node":
+                yield trainer, at(subject.manifest, *trainer), pod.main, pod
+            continue
+        template = template_of(subject, role.name)
+        made = {(view.name, view.init): view for view in pod.containers}
+        for one in template.containers if template is not None else ():
+            if (one.name, one.init) in made:
+                yield one.path, one.spec, made[one.name, one.init], pod
+
+
+def template_of(subject: Workload, role: str) -> ManifestTemplate | None:
+    """The pod template of a role of the simulated job."""
+    if len(subject.templates) == 1:
+        return subject.templates[0]
+    return subject.by_role.get(role.lower())
+
+
+def mapping_at(manifest: Json, path: Path) -> Json:
+    """The mapping at a path, an empty one where something else stands there, or nothing."""
+    found: Any = manifest
+    for part in path:
+        if isinstance(part, int):
+            found = found[part] if isinstance(found, list) and part < len(found) else None
+        else:
+            found = mapping(found).get(part)
+    return mapping(found)

@@ -1,0 +1,61 @@
+"""How a batch/v1 Job ends: the fields that the targets job, jobset and trainjob write alike (Kubernetes 1.36)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Problem
+from ptcompile.ir.job import Job
+from ptcompile.registry import endings
+from ptcompile.registry.emitting import SPEC, cannot
+from ptcompile.registry.table import has_feature
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.ir.job import OnDisruption
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
+
+
+def fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) -> dict[str, Any]:
+    """backoffLimit, successPolicy and podFailurePolicy of a Job.
+
+    `retries` is how many failures it tries again, `lost` what follows when a node goes, `in_place` whether the kubelet
+    restarts containers, which leaves no room for a podFailurePolicy, `node_0` whether the Job ends with its index 0.
+    """
+    spec: dict[str, Any] = {"backoffLimit": retries}
+    if node_0:
+        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
+    if lost != "Count" and not in_place:
+        spec["podFailurePolicy"] = {"rules": [{"action": lost, "onPodConditions": [dict(_DISRUPTED)]}]}
+    return spec
+
+
+def success_policy_is_there(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
+    """A refusal where a Job must end before all its pods have, and Kubernetes is older than 1.33."""
+    if endings.ends_with_node_0(job) and not has_feature("job-success-policy", cluster.versions()):
+        said = job.run_policy.success_policy is not None
+        yield cannot(
+            endings.SUCCESS_POLICY if said else (*SPEC, "elastic", "nnodes"),
+            f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since 1.33",
+            f"{'use AllNodes' if said else 'use a fixed number of nodes'}, or use the target pytorchjob or volcano",
+        )
+
+
+def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
+    """What `kind` cannot tell apart where containers are restarted in place: its Job counts a lost node (rule 166).
+
+    For an auxiliary role that is the default: there a lost node counts as one of its restarts.
+    """
+    role = next((role for role in job.trainers if role.restart_policy == "OnFailure"), None)
+    if role is None:
+        return
+    why = f"{kind} tells a lost node from a failure only with restartPolicy Never"
+    if job.run_policy.on_disruption in {"Ignore", "FailJob"}:
+        yield cannot(endings.ON_DISRUPTION, why, "use restartPolicy Never with onPodFailure, or the target volcano")
+    elif job.spot and job.run_policy.on_disruption is None:
+        message = f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that backoffLimit allows"
+        yield endings.roughly((*SPEC, "spot"), message, "use restartPolicy Never with onPodFailure", "kube-apiserver")

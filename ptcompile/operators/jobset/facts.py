@@ -1,0 +1,92 @@
+"""Defaults, progress and status of a JobSet."""
+
+from __future__ import annotations
+
+from ptcompile.kubernetes.unstructured import at, integer, items, text
+from ptcompile.operators.batch.facts import backoff_limit, completions, one, pod_replacement_policy
+from ptcompile.registry.model import Defaults
+from ptcompile.registry.status import (
+    Following,
+    Status,
+    by_condition,
+    by_field,
+    by_type,
+    is_true,
+    queued,
+    true_conditions,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+_CHILD = ("replicatedJobs", "*", "template", "spec")
+
+DEFAULTS = Defaults(
+    {
+        ("replicatedJobs", "*", "replicas"): 1,
+        ("replicatedJobs", "*", "groupName"): "default",
+        ("replicatedJobs", "*", "template", "spec", "completionMode"): "Indexed",
+        ("replicatedJobs", "*", "template", "spec", "template", "spec", "restartPolicy"): "OnFailure",
+        ("JobSet", "spec", "managedBy"): "jobset.sigs.k8s.io/jobset-controller",
+        ("network", "enableDNSHostnames"): True,
+        ("network", "publishNotReadyAddresses"): True,
+        ("successPolicy", "operator"): "All",
+        ("startupPolicy", "startupPolicyOrder"): "AnyOrder",
+        ("failurePolicy", "maxRestarts"): 0,
+        ("failurePolicy", "restartStrategy"): "Recreate",
+        ("retentionPolicy", "whenDeleted"): "Delete",
+    },
+    {
+        (*_CHILD, "backoffLimit"): backoff_limit,
+        (*_CHILD, "podReplacementPolicy"): pod_replacement_policy,
+        (*_CHILD, "parallelism"): one,
+        (*_CHILD, "completions"): completions,
+    },
+)
+
+
+TERMINAL: Final = "status.terminalState"
+JOBSET: Final = "jobset.sigs.k8s.io/jobset-name"
+ROLE: Final = "jobset.sigs.k8s.io/replicatedjob-name"
+INDEX: Final = "batch.kubernetes.io/job-completion-index"
+
+FOLLOWING: Final = Following(
+    plural="jobsets",
+    succeeded=by_type("Completed", by_field(TERMINAL, "Completed").argo),
+    failed=by_type("Failed", by_field(TERMINAL, "Failed").argo),
+    running="has(object.status) && has(object.status.replicatedJobsStatus) && "
+    "object.status.replicatedJobsStatus.exists(r, r.active > 0)",
+    suspended=is_true("Suspended"),
+    pods_label=JOBSET,
+    role_label=ROLE,
+    index_label=INDEX,
+    alone_label="jobset.sigs.k8s.io/job-index",
+    suspend=("spec", "suspend"),
+    propagation="Foreground",
+)
+
+
+def status(live: Json) -> Status:
+    """By the conditions and `terminalState`, then by the counts of child Jobs.
+
+    RestartingJobSet is a condition from 0.12 on; before, a JobSet that restarts has restarts and no active child Job.
+    An active child Job has a pod that runs or is pending.
+    """
+    conditions, told = true_conditions(live), at(live, "status")
+    final = text(told.get("terminalState"))
+    if "Failed" in conditions or final == "Failed":
+        return by_condition("failed", conditions.get("Failed", {}))
+    if "Completed" in conditions or final == "Completed":
+        return Status("succeeded")
+    if "Suspended" in conditions or at(live, "spec").get("suspend") is True:
+        return queued(live, conditions.get("Suspended"))
+    if "RestartingJobSet" in conditions:
+        return by_condition("restarting", conditions["RestartingJobSet"])
+    if any(integer(one.get("active")) > 0 for one in items(told.get("replicatedJobsStatus"))):
+        return Status("running")
+    restarts = integer(told.get("restarts"))
+    return Status("restarting", None, f"restart {restarts}") if restarts > 0 else Status("created")

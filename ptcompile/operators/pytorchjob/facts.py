@@ -1,0 +1,67 @@
+"""Defaults, progress and status of a PyTorchJob.
+
+completionTime is set on failure too: Argo Workflows asks for the failure first.
+"""
+
+from __future__ import annotations
+
+from ptcompile.kubernetes.unstructured import at
+from ptcompile.registry.model import Defaults
+from ptcompile.registry.status import (
+    ARGO_FAILED,
+    Following,
+    Status,
+    by_condition,
+    by_type,
+    is_true,
+    queued,
+    true_conditions,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+DEFAULTS = Defaults(
+    {
+        ("pytorchReplicaSpecs", "*", "replicas"): 1,
+        ("pytorchReplicaSpecs", "*", "restartPolicy"): "OnFailure",
+        ("PyTorchJob", "spec", "nprocPerNode"): "auto",
+        ("PyTorchJob", "spec", "runPolicy", "cleanPodPolicy"): "None",
+        ("PyTorchJob", "spec", "runPolicy", "managedBy"): "kubeflow.org/training-operator",
+    },
+)
+
+
+FOLLOWING: Final = Following(
+    plural="pytorchjobs",
+    succeeded=by_type("Succeeded", "status.completionTime"),
+    failed=by_type("Failed", ARGO_FAILED),
+    running=is_true("Running"),
+    suspended=is_true("Suspended"),
+    pods_label="training.kubeflow.org/job-name",
+    role_label="training.kubeflow.org/replica-type",
+    index_label="training.kubeflow.org/replica-index",
+    suspend=("spec", "runPolicy", "suspend"),
+)
+
+
+def status(live: Json) -> Status:
+    """By the conditions, of which several are true at once: the final ones are asked first, then Restarting.
+
+    After Failed no condition changes any more, so that Restarting may stand beside it. Running and Restarting never
+    stand together. Created may be missing for a while: it is saved with the first change of the status.
+    """
+    conditions = true_conditions(live)
+    if "Failed" in conditions:
+        return by_condition("failed", conditions["Failed"])
+    if "Succeeded" in conditions:
+        return Status("succeeded")
+    if "Suspended" in conditions or at(live, "spec", "runPolicy").get("suspend") is True:
+        return queued(live, conditions.get("Suspended"))
+    if "Restarting" in conditions:
+        return by_condition("restarting", conditions["Restarting"])
+    return Status("running" if "Running" in conditions else "created")

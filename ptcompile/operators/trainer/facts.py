@@ -1,0 +1,74 @@
+"""Defaults, progress and status of a TrainJob.
+
+Suspended=False stands first in the conditions of a job that was created suspended, as by Kueue, and Complete second.
+"""
+
+from __future__ import annotations
+
+from ptcompile.kubernetes.unstructured import at, integer, items
+from ptcompile.registry.model import Defaults
+from ptcompile.registry.status import (
+    ARGO_FAILED,
+    Following,
+    Status,
+    by_condition,
+    by_type,
+    is_true,
+    queued,
+    true_conditions,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+DEFAULTS = Defaults(
+    {
+        ("runtimeRef", "apiGroup"): "trainer.kubeflow.org",
+        ("runtimeRef", "kind"): "ClusterTrainingRuntime",
+        ("TrainJob", "spec", "managedBy"): "trainer.kubeflow.org/trainjob-controller",
+        ("mlPolicy", "numNodes"): 1,
+        ("mpi", "numProcPerNode"): 1,
+        ("mpi", "mpiImplementation"): "OpenMPI",
+        ("mpi", "sshAuthMountPath"): "/root/.ssh",
+        ("flux", "numProcPerNode"): 1,
+        ("coscheduling", "scheduleTimeoutSeconds"): 60,
+        ("networkTopology", "highestTierAllowed"): 1,
+    },
+)
+
+
+FOLLOWING: Final = Following(
+    plural="trainjobs",
+    succeeded=by_type("Complete", "status.conditions.0.type == Complete"),
+    failed=by_type("Failed", ARGO_FAILED),
+    running="has(object.status) && has(object.status.jobsStatus) && object.status.jobsStatus.exists(r, r.active > 0)",
+    suspended=is_true("Suspended"),
+    pods_label="jobset.sigs.k8s.io/jobset-name",
+    role_label="jobset.sigs.k8s.io/replicatedjob-name",
+    index_label="batch.kubernetes.io/job-completion-index",
+    alone_label="jobset.sigs.k8s.io/job-index",
+    suspend=("spec", "suspend"),
+    propagation="Foreground",
+    resumed_first=by_type("Complete", "status.conditions.1.type == Complete"),
+)
+
+
+def status(live: Json) -> Status:
+    """By its three conditions, Failed, Complete and Suspended, then by the child Jobs that `jobsStatus` counts (2.1).
+
+    After a resume Suspended stays in the list with the status False. A TrainJob does not say that it restarts: its
+    JobSet, of the same name, does.
+    """
+    conditions = true_conditions(live)
+    if "Failed" in conditions:
+        return by_condition("failed", conditions["Failed"])
+    if "Complete" in conditions:
+        return Status("succeeded")
+    if "Suspended" in conditions or at(live, "spec").get("suspend") is True:
+        return queued(live, conditions.get("Suspended"))
+    active = any(integer(one.get("active")) > 0 for one in items(at(live, "status").get("jobsStatus")))
+    return Status("running" if active else "created")

@@ -1,0 +1,96 @@
+"""Defaults, progress, status and queues of a Volcano Job.
+
+It has no field that suspends it: `vcctl job suspend` creates a Command (bus.volcano.sh/v1alpha1).
+"""
+
+from __future__ import annotations
+
+from ptcompile.kubernetes.unstructured import at, integer, text
+from ptcompile.registry.model import NO_DEFAULTS, Defaults, QueueSystem
+from ptcompile.registry.status import Following, Status, by_field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.status import State
+
+
+def _all_tasks(job: Json) -> Any:
+    """Of a Volcano job: all pods, or what the tasks say of themselves."""
+    tasks = job.get("tasks")
+    found = list(tasks.values()) if isinstance(tasks, dict) else []
+    counts = [one.get("minAvailable", one.get("replicas", 0)) for one in found if isinstance(one, dict)]
+    return sum(counts) if all(isinstance(n, int) for n in counts) else NO_DEFAULTS
+
+
+DEFAULTS = Defaults(
+    {
+        ("batch.volcano.sh/Job", "spec", "queue"): "default",
+        ("batch.volcano.sh/Job", "spec", "schedulerName"): "volcano",
+        ("batch.volcano.sh/Job", "spec", "maxRetry"): 3,
+        ("scheduling.volcano.sh/PodGroup", "spec", "queue"): "default",
+        ("tasks", "*", "maxRetry"): 3,
+        ("tasks", "*", "replicas"): 0,
+        ("tasks", "*", "template", "spec", "schedulerName"): NO_DEFAULTS,  # it is the job's
+        ("partitionPolicy", "minPartitions"): 0,
+        ("networkTopology", "mode"): "hard",
+    },
+    {
+        ("batch.volcano.sh/Job", "spec", "minAvailable"): _all_tasks,
+        ("tasks", "*", "minAvailable"): lambda task: task.get("replicas", 0),
+    },
+)
+
+
+PHASE: Final = "status.state.phase"
+
+FOLLOWING: Final = Following(
+    plural="jobs",
+    succeeded=by_field(PHASE, "Completed"),
+    failed=by_field(PHASE, "Failed", "Terminated", "Aborted"),
+    running=by_field(PHASE, "Running").cel,
+    pods_label="volcano.sh/job-name",
+    role_label="volcano.sh/task-spec",
+    index_label="volcano.sh/task-index",
+)
+
+
+QUEUES = QueueSystem(
+    lambda _: "scheduling.volcano.sh/v1beta1", "Queue", lambda _: {"weight": 1}, there=frozenset({"default"})
+)
+
+
+_PHASES: Final[dict[str, State]] = {
+    "Running": "running",
+    "Restarting": "restarting",
+    "Completing": "running",
+    "Terminating": "running",
+    "Aborting": "running",
+    "Completed": "succeeded",
+    "Failed": "failed",
+    "Terminated": "failed",
+    "Aborted": "failed",
+}
+_ENDING: Final = ("Completing", "Terminating", "Aborting", "Terminated", "Aborted")
+"""Phases that say more than the state they are."""
+
+
+def status(live: Json) -> Status:
+    """By `status.state.phase`: conditions are a log of phases without a type, and counts fall back to 0 at the end.
+
+    The controller makes no pods while the PodGroup is pending: a Pending job without pods waits for its queue or gang.
+    One that was started again is Pending once more. A job that was aborted by a command can be resumed by one.
+    """
+    told = at(live, "status")
+    state = at(told, "state")
+    phase, reason = text(state.get("phase")), text(state.get("reason"))
+    message = text(state.get("message")) or None
+    if phase in _PHASES:
+        return Status(_PHASES[phase], reason or (phase if phase in _ENDING else None), message)
+    if integer(told.get("retryCount")) > 0:
+        return Status("restarting", reason or None, message)
+    if phase != "Pending" or any(integer(told.get(word)) for word in ("pending", "running")):
+        return Status("created", reason or None, message)
+    return Status("queued", reason or None, message or "its PodGroup waits for the queue or for room for all pods")

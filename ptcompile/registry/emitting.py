@@ -1,0 +1,340 @@
+"""What every `emit` shares: metadata, what a target cannot express, PodGroups, device claims.
+
+resource.k8s.io is v1 since Kubernetes 1.34, where claims of devices are on by default; 1.33 has v1beta2 and 1.32
+v1beta1, behind the feature gate DynamicResourceAllocation. A ComputeDomain brings the template of its channels by
+itself (dra-driver-nvidia-gpu, api/nvidia.com/resource/v1beta1/computedomain.go, 2026-08). Its numNodes is 0 since 25.8:
+torchrun waits for the nodes. Older drivers hold the pods back until so many nodes joined.
+
+For Volcano it is scheduling.volcano.sh/v1beta1 and the annotation scheduling.k8s.io/group-name: a pod without the
+annotation gets a PodGroup from Volcano, one for each Job, with minMember 1 (Volcano 1.16, pkg/controllers/podgroup).
+For scheduler-plugins it is scheduling.x-k8s.io/v1alpha1 and the label scheduling.x-k8s.io/pod-group (scheduler-plugins,
+docs/plugins/coscheduling). minMember is the fewest nodes that the job runs with and all pods beside them, without which
+the nodes would hold their places and wait. minResources are the requests of so many pods, as operators write it, so
+that a full queue does not let the job in. Nobody owns the PodGroup: it stays
+until it is deleted, as the Service does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.ir.job import Claim, Job, Role, channel_template
+from ptcompile.ir.pods import PodTemplate
+from ptcompile.kubernetes import names, quantity
+from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.versions import Version
+from ptcompile.registry import queues
+from ptcompile.registry.queue_systems import GROUP_LABEL, GROUP_NAME, MULTI_KUEUE, VOLCANO_QUEUE
+from ptcompile.registry.queues import gang, network_topology, queue_of
+from ptcompile.spec import devices as hardware
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.diagnostics.terms import Authority
+    from ptcompile.ir.pods import Json
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+"""Where a pod of an Indexed Job finds its index (Kubernetes 1.36)."""
+
+SPEC = ("spec",)
+RUN_POLICY = ("spec", "runPolicy")
+
+
+def rank_of(field: str) -> Json:
+    """A variable's source: a field of the pod that holds its rank."""
+    return {"valueFrom": {"fieldRef": {"fieldPath": field}}}
+
+
+def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple[Json, ...]:
+    """What a plain command reads to meet the others, counting nodes; `rank` is the field path of the pod's own, None
+    for a pod alone.
+
+    Nothing where torchrun starts the job.
+    """
+    if job.launch is not None:
+        return ()
+    return (
+        {"name": "MASTER_ADDR", "value": host},
+        {"name": "MASTER_PORT", "value": str(job.master_port)},
+        {"name": "WORLD_SIZE", "value": str(job.nodes)},
+        {"name": "RANK", **({"value": "0"} if rank is None else rank_of(rank))},
+    )
+
+
+def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> dict[str, Any]:
+    """Metadata of an object with the job's name; with a cluster, of the one that Kueue or KAI admits on a target."""
+    out: dict[str, Any] = {"name": job.name}
+    if job.namespace:
+        out["namespace"] = job.namespace
+    labels = queues.object_labels(job, cluster) if cluster is not None else {}
+    annotations = queues.object_annotations(job, cluster, target) if cluster is not None else {}
+    for field, own, added in (("labels", job.labels, labels), ("annotations", job.annotations, annotations)):
+        if not own and not added:
+            continue
+        whole = {**own, **added}
+        if given := {name: text for name, text in whole.items() if text is not None and own.get(name, "") is not None}:
+            out[field] = given
+    return out
+
+
+def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
+    """The field by which a kind's own controller leaves an object to Kueue, on a MultiKueue manager (Kueue 0.19).
+
+    Kueue writes it itself where the queue is one of MultiKueue's; said here, nothing starts while its webhook is away.
+    """
+    dispatched = cluster.spec.multi_kueue and queues.queue_of(job, cluster) is not None
+    return {"managedBy": MULTI_KUEUE} if dispatched else {}
+
+
+def cannot(path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile") -> Problem:
+    """A refusal: this target has no way to say what the spec says at `path`."""
+    return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
+
+
+def role_path(role: Role) -> Path:
+    """Where the spec speaks of a role: its own block, or the job for a job of equal nodes.
+
+    What the block leaves to the job is found there when the problem is placed (`compiler.frontend.parts.settle`).
+    """
+    if not role.trains:
+        return ("spec", "roles", role.name)
+    return SPEC if role.name == "node" else ("spec", role.name)
+
+
+def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[Problem]:
+    """A refusal for each role whose restart policy the target does not have."""
+    for role in job.roles:
+        if role.restart_policy is not None and role.restart_policy not in allowed:
+            yield cannot(
+                (*role_path(role), "restartPolicy"),
+                f"restartPolicy {role.restart_policy} is not possible here: {why}",
+                f"use {' or '.join(allowed)}",
+            )
+
+
+def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
+    """A refusal of each auxiliary role, for a kind whose pods are all nodes."""
+    for role in job.beside:
+        why = f"{kind} has no pods other than those that train"
+        yield cannot(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(on_key=True)
+
+
+def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
+    """The names of the pods of each auxiliary role, in the job's headless Service; `between` stands in front
+    of the index."""
+    return {
+        role.name: tuple(f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas))
+        for role in job.beside
+    }
+
+
+def dns_1035(job: Job, what: str) -> Iterator[Problem]:
+    """A refusal where the name cannot be that of a Service (DNS-1035: a letter first)."""
+    if not names.is_dns_1035_label(job.name) and len(job.name) <= 63:
+        yield Problem(
+            "spec-invalid-value",
+            ("metadata", "name"),
+            f"metadata.name: {job.name!r} cannot name {what}: "
+            "lower-case letters, digits and '-', a letter first, no '-' at the end",
+            "such as 'llama-sft'",
+        )
+
+
+def other_container(job: Job, name: str, kind: str) -> Iterator[Problem]:
+    """A warning where the spec has another name for the container that trains than the kind wants."""
+    if job.names.container not in {None, name}:
+        path: Path = (*SPEC, "names", "container")
+        message = f"{field_path(path)}: {kind} requires the name {name!r} for the container that trains, and gets it"
+        yield Problem("done-differently", path, message, f"write {name}, or remove it", "warning", "run")
+
+
+def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
+    """A refusal where the roles' templates differ and the kind has one template."""
+    first, *others = job.trainers
+    for role in others:
+        if role.template != first.template or role.restart_policy != first.restart_policy:
+            yield cannot(
+                ("spec", role.name),
+                f"{kind} has one pod template, and {role.name} differs from {first.name}",
+                "use the target pytorchjob, volcano or jobset, or set the same for both",
+            )
+
+
+def own_host_names(job: Job, giver: str) -> Iterator[Problem]:
+    """A refusal of a pod template's host name or subdomain where `giver` names each pod."""
+    for role in job.roles:
+        for field in ("hostname", "subdomain"):
+            if field in role.template.extra:
+                path = (*role_path(role), "podTemplate", "spec", field)
+                yield cannot(
+                    path,
+                    f"a pod template's {field} overrides the names that {giver} gives each pod",
+                    f"remove {field}",
+                )
+
+
+_ON_BY_DEFAULT: Version = (1, 34)
+_FIRST: Version = (1, 32)
+_NO_WAITING: Version = (25, 8)
+
+
+def device_objects(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    """The objects that must be there before the job's pods are, in the order in which they are applied."""
+    domain = [_compute_domain(job, cluster)] if job.compute_domain else []
+    return [*domain, *(_template(job, claim, cluster.versions().kubernetes) for claim in job.claims)]
+
+
+def _compute_domain(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    nodes = job.most_nodes if waits_for_nodes(cluster.versions().nvidia_dra) else 0
+    return {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomain",
+        "metadata": object_metadata(job),
+        "spec": {"numNodes": nodes, "channel": {"resourceClaimTemplate": {"name": channel_template(job.name)}}},
+    }
+
+
+def waits_for_nodes(release: Version) -> bool:
+    """Whether the driver holds pods back until numNodes nodes joined; its releases after 25.12 are numbered 0.x."""
+    return (1, 0) < release < _NO_WAITING
+
+
+def _template(job: Job, claim: Claim, kubernetes: Version) -> dict[str, Any]:
+    exactly: dict[str, Any] = {"deviceClassName": claim.device_class, "allocationMode": "ExactCount"}
+    exactly["count"] = claim.count
+    if claim.selectors:
+        exactly["selectors"] = [{"cel": {"expression": one}} for one in claim.selectors]
+    flat = kubernetes < (1, 33)
+    request = {"name": claim.name, **(exactly if flat else {"exactly": exactly})}
+    version = "v1" if kubernetes >= _ON_BY_DEFAULT else "v1beta1" if flat else "v1beta2"
+    return {
+        "apiVersion": f"resource.k8s.io/{version}",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {**object_metadata(job), "name": claim.template},
+        "spec": {"spec": {"devices": {"requests": [request]}}},
+    }
+
+
+def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    """What the cluster's Kubernetes cannot express of a job's claims; paths are those of a spec."""
+    if job.fabric is None and cluster.spec.gpu.claim is None:
+        return
+    path, have = _claims_at(job, cluster), cluster.versions().kubernetes
+    if path is None or have >= _ON_BY_DEFAULT:
+        return
+    release = f"{have[0]}.{have[1]}"
+    if have < _FIRST:
+        yield cannot(path, f"claims of devices need Kubernetes 1.32, and this is {release}", "use Kubernetes 1.34")
+        return
+    message = f"Kubernetes {release} drops claims of devices unless the feature gate DynamicResourceAllocation is on"
+    text = f"{field_path(path)}: {message}"
+    help = "turn the gate on, or use Kubernetes 1.34"
+    yield Problem("kubernetes-too-old", path, text, help, severity="warning", stage="run", authority="kube-apiserver")
+
+
+def _claims_at(job: Job, cluster: ClusterProfile) -> Path | None:
+    """The word of the spec because of which pods claim devices; None where they claim none."""
+    found = hardware.fabric(cluster, job.fabric, job.accelerator)
+    if found is not None and (found.compute_domain or found.claims):
+        return (*SPEC, "fabric")
+    asks = any(hardware.accelerators_in(cluster, one.template.main.resources.limits) for one in job.roles)
+    by_claim = cluster.spec.gpu.claim is not None
+    return (*SPEC, "resources") if by_claim and (asks or job.resources.limits) else None
+
+
+def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
+    """The PodGroup of a job, to come before it; nothing where nothing would read it."""
+    placer = gang(job, cluster)
+    if placer not in {"volcano", "scheduler-plugins"}:
+        return []
+    spec: dict[str, Any] = {"minMember": job.least_pods}
+    if least := _requests(job):
+        spec["minResources"] = least
+    if placer == "volcano":
+        version = "scheduling.volcano.sh/v1beta1"
+        spec |= _given(_volcano(job, cluster) | {"networkTopology": network_topology(job, cluster, target)})
+    else:
+        version = "scheduling.x-k8s.io/v1alpha1"
+        spec |= _given({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
+    return [{"apiVersion": version, "kind": "PodGroup", "metadata": object_metadata(job), "spec": spec}]
+
+
+def marked(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
+    """The template of pods that belong to the job's PodGroup."""
+    placer = gang(job, cluster)
+    if placer == "volcano":
+        return template._replace(annotations={GROUP_NAME: job.name, **template.annotations})
+    if placer == "scheduler-plugins":
+        return template._replace(labels={GROUP_LABEL: job.name, **template.labels})
+    return template
+
+
+def lone(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
+    """The template of one Pod, whose PodGroup Volcano makes itself: queue and priority are the pod's own words."""
+    queue = queue_of(job, cluster)
+    if gang(job, cluster) != "volcano" or queue is None:
+        return template
+    return with_priority(template, job, cluster)._replace(annotations={VOLCANO_QUEUE: queue, **template.annotations})
+
+
+def with_priority(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
+    """The template of pods whose own priority class is that of their PodGroup of Volcano's."""
+    given = _given({"priorityClassName": _volcano(job, cluster)["priorityClassName"]})
+    return template._replace(extra={**given, **template.extra})
+
+
+def scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
+    """PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup (training-operator 1.9, 1.9 table)."""
+    placer = gang(job, cluster)
+    policy: dict[str, Any] = {"minAvailable": job.min_nodes}
+    if placer == "volcano":
+        volcano = _volcano(job, cluster)
+        policy |= _given({"queue": volcano["queue"], "priorityClass": volcano["priorityClassName"]})
+    elif placer == "scheduler-plugins":
+        policy |= _given({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
+    else:
+        return None
+    return policy
+
+
+def pod_group_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
+    """podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3, facts/trainer)."""
+    placer = gang(job, cluster)
+    if placer == "volcano":
+        return {"volcano": _given({"networkTopology": network_topology(job, cluster, "trainjob")})}
+    if placer == "scheduler-plugins":
+        return {"coscheduling": _given({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})}
+    return None
+
+
+def _volcano(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    queued = cluster.spec.queue_system == "volcano"
+    return {
+        "queue": queue_of(job, cluster) if queued else None,
+        "priorityClassName": job.priority if queued else None,
+    }
+
+
+def _requests(job: Job) -> dict[str, str]:
+    """What the first nodes, as many as the job needs, and the pods beside them ask for: the containers of each."""
+    total: dict[str, Quantity] = {}
+    left = job.min_nodes
+    for role in job.roles:
+        count = min(left, role.replicas) if role.trains else role.replicas
+        left -= count if role.trains else 0
+        sidecars = [(one.get("resources") or {}).get("requests") or {} for one in role.template.sidecars]
+        for amounts in (role.template.main.resources.requests, *sidecars):
+            for name, text in amounts.items():
+                amount = quantity.parse(text)
+                if amount is not None and count:
+                    total[name] = total[name] + amount * count if name in total else amount * count
+    return {name: str(amount) for name, amount in total.items()}
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}

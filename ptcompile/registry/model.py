@@ -1,0 +1,425 @@
+"""What an operator and a kind are, and their small values.
+
+The classes of an operator are in the `__init__` of its folder and are its table of contents. Each method imports the
+module that has the answer, so a cold start loads no more than the classes. A method that a class does not
+override has the answer of a kind, or an operator, that has no such thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.versions import Version, Versions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.diagnostics import Path, Problem
+    from ptcompile.diagnostics.terms import Authority
+    from ptcompile.ir.job import Target
+    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.pods import Expansion, Role
+    from ptcompile.registry.queue_systems import Shares
+    from ptcompile.registry.reading import Read
+    from ptcompile.registry.status import Following, Status
+    from ptcompile.registry.templates import Template
+
+    JsonDict = dict[str, Any]
+
+
+class Base(NamedTuple):
+    """The object, and how sure it is: `assumed` where no file and no release shows it."""
+
+    source: Json
+    assumed: bool
+
+
+NO_DEFAULTS: Final = object()
+"""There is no default."""
+
+Place = tuple[str, ...]
+"""The end of a path, `*` for an item of a list or a key that people choose; before it one kind, where it is its own."""
+
+
+class Defaults(NamedTuple):
+    """Values by place, and those that come from the mapping that would hold the field."""
+
+    values: Mapping[Place, Any]
+    computed: Mapping[Place, Callable[[Json], Any]] = {}  # never changed
+
+
+class QueueSystem(NamedTuple):
+    """The objects by which one queue system knows queues, priorities and classes of devices."""
+
+    api: Callable[[Versions], str]
+    """API group and version of its queues."""
+    kind: str
+    """Kind of its queues."""
+    spec: Callable[[str], JsonDict]
+    """The spec of a queue of this name."""
+    namespaced: bool = False
+    """Whether a queue is in the namespace of its jobs, and not the cluster's."""
+    there: frozenset[str] = frozenset()
+    """Queues that its release brings along."""
+    priority: str = "PriorityClass"
+    """Kind of the class of a job in its queue."""
+    behind: Callable[[JsonDict], tuple[str, str]] | None = None
+    """Of a queue, what else must exist, and why."""
+    devices: Callable[[str, Versions], tuple[str, str]] | None = None
+    """Of a DeviceClass, what must be configured before jobs that claim its devices are admitted, and why."""
+    named_by: Callable[[Mapping[str, Any]], str] | None = None
+    """Of the metadata of another operator's object, the queue that it names, or an empty text."""
+
+
+Key = tuple[str, str]
+"""apiVersion and kind."""
+
+POD_RULES = ("linter.rules.containers", "linter.rules.pods", "linter.rules.image")
+"""The packages of lint rules for every kind with a pod template."""
+
+LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules")
+"""Those for every kind that a target writes, and whose pods train."""
+
+
+class Meeting(NamedTuple):
+    """Which pods of a kind meet one another."""
+
+    roles: bool = False
+    """Whether an object has several pod templates, which have to agree with each other."""
+    all_pods: bool = False
+    """Whether the operator names all pods of an object to each other, so all of them meet."""
+    ranked_by: tuple[str, ...] = ()
+    """Variables of the operator's plugin; the pods that have them meet."""
+    across_objects: bool = False
+    """Whether several objects of the kind may meet at one endpoint."""
+    open: bool = False
+    """Whether more pods may meet than the object has: it can be scaled, or is one of several."""
+    fixed_size: bool = False
+    """Whether the kind has a field for the number of nodes, and none for a range."""
+
+
+class Additions(NamedTuple):
+    """What the operator adds to pods."""
+
+    env_of: str = ""
+    """The operator's name, if it adds its variables after the user's, so its values win."""
+    dns_policy: bool = False
+    """Whether its webhook sets the dnsPolicy of pods on the node's network."""
+    mounts: tuple[str, ...] = ()
+    """Paths at which the operator mounts its own volumes."""
+    job_label: str = ""
+    """A label that only the pods of one object have."""
+
+
+class LaunchFields(NamedTuple):
+    """Fields of a kind that say what a container and a pod template say elsewhere."""
+
+    options: Mapping[str, tuple[Path, ...]] = {}  # never changed
+    """The fields that the operator turns into options of torchrun, by option."""
+    container: tuple[str, ...] = ()
+    """Path of the container that trains, if that is not in a pod template."""
+
+
+class GroupMark(NamedTuple):
+    """How pods name a PodGroup of a kind."""
+
+    scheduler: str
+    """The scheduler that reads it."""
+    field: str
+    """`annotations` or `labels` of the pod."""
+    key: str
+
+
+class Known(NamedTuple):
+    """What the API server's own rules have established about an object, so its webhook need not check it again."""
+
+    exact: bool = False
+    """Whether its equal parts are the same data: `apiserver.structure.complete`."""
+    decodes: bool = False
+    """Whether Go certainly decodes every value."""
+    pods: bool = False
+    """Whether the pods that are made of the object are valid."""
+
+
+class Request(NamedTuple):
+    """What a controller or webhook sees besides the object."""
+
+    versions: Versions = Versions()
+    others: Sequence[Json] = ()
+    """The other objects of the same stream or folder: runtimes, Services."""
+    established: Known = Known()
+
+
+class ApiServer(NamedTuple):
+    """The API server that is asked."""
+
+    kubernetes: tuple[int, int] = (1, 36)  # whose answers the rules were compared with
+    """Major and minor version, for example `(1, 36)`."""
+    exact: bool = False
+    """Whether equal parts of the object are the same data: `structure.complete`."""
+
+    def at_least(self, minor: int) -> bool:
+        """Whether the server is Kubernetes 1.`minor` or newer."""
+        return self.kubernetes >= (1, minor)
+
+
+class Update(NamedTuple):
+    """A change of one object: as it is, and as the file would have it."""
+
+    old: Json
+    new: Json
+    versions: Versions
+    touched: tuple[tuple[str, ...], ...]
+    """The paths that differ, as `differ.changes.changes` has them; defaults are no difference."""
+
+    def under(self, *path: str) -> list[tuple[str, ...]]:
+        """The paths that differ at or below a place."""
+        return [one for one in self.touched if one[: len(path)] == path]
+
+
+class Kind:
+    """One kind of an operator's API. `Kind()` itself is one that nothing is known about."""
+
+    api_version: str = ""
+    name: str = ""
+    schema: str = ""
+    """Its schema, a file below `schemas/`; empty for a kind of the core schema."""
+    namespaced: bool = True
+    """Whether its objects are in a namespace."""
+    rules: tuple[str, ...] = ()
+    """The packages of lint rules below `ptcompile`, in the order in which they run."""
+    word: str = ""
+    """A word in every object of the kind, if the kind's name is not its operator's alone."""
+    meeting: Meeting = Meeting()
+    additions: Additions = Additions()
+    launch_fields: LaunchFields = LaunchFields()
+    requests_default: bool = True
+    """Whether its pod templates are read with the API server's defaults, such as requests from limits."""
+    gang_counts_limits: bool = False
+    """Whether its gang asks for limits where there are no requests."""
+    group_mark: GroupMark | None = None
+    """Of a kind of PodGroup: how pods name one."""
+
+    @property
+    def key(self) -> Key:
+        """apiVersion and kind."""
+        return self.api_version, self.name
+
+    @property
+    def rejects(self) -> bool:
+        """Whether its operator rejects anything: in a webhook, or when its controller acts on an object."""
+        return overrides(self, Kind.validate) or overrides(self, Kind.controller_errors)
+
+    # What lint and simulate ask.
+
+    def templates(self, manifest: Json) -> Iterator[Template]:
+        """Yield the pod templates of an object."""
+        return iter(())
+
+    def pods(self, manifest: Json, request: Request) -> Expansion:
+        """Return what the controller creates. Total: any data, never an exception."""
+        from ptcompile.registry.pods import Expansion
+
+        return Expansion()
+
+    def crowded(self, manifest: Json, versions: Versions) -> bool:
+        """Return whether its pods, each told of all others, are so many that rules do without them."""
+        return False
+
+    def too_wide(self, manifest: Json) -> Problem | None:
+        """Return the finding that its pods are so many that they are not simulated, or None."""
+        return None
+
+    def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
+        """Return how many pods of each role the pod group counts."""
+        return [(role, role.count) for role in roles]
+
+    def recreates(self, manifest: Json, template: Template) -> bool | None:
+        """Return whether a lost pod of the template is recreated, or None if unknown."""
+        return None
+
+    def retries(self, manifest: Json) -> int:
+        """Return how often the operator restarts a pod; 0 if it does not, or does not count."""
+        return 0
+
+    def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+        """Yield sentences: what happens when a pod fails and when the job ends."""
+        return iter(())
+
+    def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:
+        """Return whether nothing tells the pods where to meet; `options` are those of torchrun."""
+        return False
+
+    def runtime(self, manifest: Json, others: Iterable[Json], versions: Versions) -> Base | None:
+        """Return the object that the controller fills this one from, or None."""
+        return None
+
+    # What import, status and handles ask.
+
+    def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+        """Yield the ways to read an object back into a spec, the best first."""
+        return iter(())
+
+    def status(self, live: Json) -> Status | None:
+        """Return the state of a live job."""
+        return None
+
+    def following(self) -> Following | None:
+        """Return how to follow a job from outside."""
+        return None
+
+    # What the offline API server and diff ask.
+
+    def in_current_fields(self, manifest: Json, release: Version) -> Json:
+        """Return an object of an older release in the fields of the newest, or the manifest itself."""
+        return manifest
+
+    def written_path(self, path: Path, release: Version) -> Path:
+        """Return the path in the file that a path in those fields comes from."""
+        return path
+
+    def default(self, manifest: Json, *, complete: bool = False) -> Json:
+        """Return the object after the mutating webhook, or as the validating one sees it. Total.
+
+        `complete`: as if nothing had to be decoded, see `roundtrip.as_go_reads`.
+        """
+        if complete or manifest.get("spec") is None:
+            return manifest
+        from ptcompile.kubernetes.unstructured import without_nulls
+
+        return {**manifest, "spec": without_nulls(manifest["spec"])}
+
+    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+        """Yield what the CRD's rules in CEL reject at creation."""
+        return iter(())
+
+    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        """Yield what the validating webhook rejects of an object that `default` returned."""
+        return iter(())
+
+    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+        """Yield what is accepted, and rejected or fails when the controller acts on it."""
+        return iter(())
+
+    def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
+        """Append what the API server answers to the pods, Jobs and claims that are created."""
+
+    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+        """Return the fields that the CRD makes immutable, each with the CRD's words; `*` is any item with a key."""
+        return ()
+
+    def validate_update(self, update: Update) -> Iterator[Problem]:
+        """Yield what the validating webhook rejects of a change."""
+        return iter(())
+
+    def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+        """Return paths whose change waits for later pods, each with what happens instead."""
+        return ()
+
+
+class Install(NamedTuple):
+    """What a cluster installs to have the operator."""
+
+    software: str = ""
+    """The name of the release; empty if Kubernetes brings it along."""
+    crds: tuple[str, ...] = ()
+    """Its CRDs, `plural.group/version`."""
+    kubernetes: tuple[tuple[Version, Version], ...] = ()
+    """The oldest Kubernetes that its documentation asks for, each from one of its releases on; the oldest first."""
+    purpose: str = ""
+    """Why a job needs it, if its name does not say so."""
+    brings: tuple[tuple[str, str, str], ...] = ()
+    """What its release must have installed for its target: kind of requirement, name, and what that is."""
+    requires: str = ""
+    """The folder of another operator that this one cannot work without."""
+
+
+class Feature(NamedTuple):
+    """One thing that some releases of an operator have and others do not."""
+
+    operator: str
+    """A field of `Versions`."""
+    since: Version
+    """The first release that has it."""
+    what: str
+    source: str
+    """"facts/trainer" is docs/facts/trainer.md, a page of the documentation."""
+    until: Version | None = None
+    """The last release that has it, or None if the newest does."""
+
+
+class Foreign(NamedTuple):
+    """The objects of other operators that an operator's webhooks look at."""
+
+    marks: str
+    """A part of the keys of all labels and annotations that they look at, on an object and its pod templates."""
+    kinds: frozenset[Key]
+
+
+class Operator:
+    """One operator: the folder that knows it, its names, its kinds. The kind that its target writes is the first."""
+
+    folder: str
+    authority: Authority
+    """The authority of what it rejects."""
+    release: str
+    """The field of `kubernetes.versions.Versions` with the release that a cluster runs."""
+    kinds: tuple[Kind, ...] = ()
+    title: str = ""
+    """Its name in sentences that speak of it as a queue system or a scheduler."""
+    target_name: str = ""
+    """What `--target` calls it; empty for an operator that ptcompile reads and does not write."""
+    install: Install = Install()
+    features: Mapping[str, Feature] = {}
+    """What its releases changed in what ptcompile writes, by our own names."""
+    older: tuple[str, ...] = ()
+    """API versions that its older releases serve, and of which ptcompile knows no kind."""
+    queue_system: str = ""
+    """What a profile calls it as the system of the queues (`queueSystem`)."""
+    gang_scheduler: str = ""
+    """What a profile calls it as the scheduler of gangs (`gangScheduler`)."""
+    probes: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = ()
+    """What else is tried on each target because of it: a name, what a spec says, and what the profile does."""
+    role_prefix: str = ""
+    """Prefix of role names whose variables would be its own."""
+    foreign: Foreign | None = None
+
+    def release_in(self, versions: Versions) -> Version:
+        """Return the operator's release among a cluster's."""
+        release: Version = getattr(versions, self.release)
+        return release
+
+    def target(self) -> Target:
+        """Return the target. Raises LookupError for an operator without a `target_name`."""
+        raise LookupError(self.folder)
+
+    def sentences(self) -> Mapping[str, str]:
+        """Return why the target writes each field, by the keys on the way to it."""
+        return {}
+
+    def defaults(self) -> Defaults | None:
+        """Return what absent fields of its kinds mean."""
+        return None
+
+    def queues(self) -> QueueSystem:
+        """Return the objects of its queues. Raises LookupError for an operator that is no `queue_system`."""
+        raise LookupError(self.folder)
+
+    def platform_objects(self, manifests: Sequence[dict[str, Any]], versions: Versions) -> Iterator[dict[str, Any]]:
+        """Yield the objects that an administrator applies for manifests of its target."""
+        return iter(())
+
+    def validate_foreign(self, manifest: Json, key: Key) -> Iterator[Problem]:
+        """Yield what its webhook rejects of an object of one of the `foreign` kinds."""
+        return iter(())
+
+    def validate_foreign_update(self, update: Update, group_kind: tuple[str, str]) -> Iterator[Problem]:
+        """Yield what its webhook rejects of a change of any object."""
+        return iter(())
+
+
+def overrides(record: Kind | Operator, method: Callable[..., Any]) -> bool:
+    """Return whether the class of a kind or an operator overrides a method of the base class."""
+    return getattr(type(record), method.__name__) is not method

@@ -1,0 +1,113 @@
+"""Labels and annotations of Kueue, KAI and Volcano, and the kinds of PodGroups.
+
+Kueue's topology: kubernetes-sigs/kueue apis/kueue/v1beta2/topology_types.go (2026-08-22); KAI's: NVIDIA/KAI-Scheduler
+docs/topology (2026-03-07).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.kubernetes.unstructured import at, kind_of, text
+from ptcompile.registry.pods import Role
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+
+KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
+
+KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+"""A WorkloadPriorityClass, as a label of the same object; pods' priority classes order no queue then (Kueue 0.19)."""
+
+MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
+"""Who manages an object that runs in another cluster: its own controller here leaves it alone (Kueue 0.19)."""
+
+KAI_QUEUE: Final = "kai.scheduler/queue"
+"""A label of the object, else of its pods (KAI 0.15, pkg/podgrouper default grouper)."""
+
+KAI_PRIORITY: Final = "priorityClassName"
+"""A label of the object, else of its pods, before the pods' own class (KAI 0.15, docs/developer/pod-grouper.md)."""
+
+KAI_MIN_MEMBER: Final = "kai.scheduler/batch-min-member"
+"""Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
+
+VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
+"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
+
+KUEUE_TOPOLOGY: Final = {
+    word: f"kueue.x-k8s.io/podset-{word}-topology" for word in ("required", "preferred", "unconstrained")
+}
+"""Annotations of a pod template, of which it has one: its value is the label of a level of the flavor's Topology."""
+
+KUEUE_SLICE: Final = "kueue.x-k8s.io/podset-slice-required-topology"
+"""Annotation: the level in whose domain each slice of KUEUE_SLICE_SIZE pods runs."""
+
+KUEUE_SLICE_SIZE: Final = "kueue.x-k8s.io/podset-slice-size"
+KUEUE_TOGETHER: Final = "kueue.x-k8s.io/podset-group-name"
+"""Annotation: pod sets with one value run in one domain."""
+
+KAI_NEAR: Final = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
+"""Annotations of an object: their value is the label of a level of the Topology that KAI_TOPOLOGY names."""
+
+KAI_TOPOLOGY: Final = "kai.scheduler/topology"
+
+
+GROUP_NAME: Final = "scheduling.k8s.io/group-name"
+"""Annotation: the PodGroup of Volcano's that a pod belongs to."""
+
+GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
+"""Label: the PodGroup of scheduler-plugins' that a pod belongs to."""
+
+LABELS: Final[Mapping[str, tuple[str, str]]] = {
+    "kueue": (KUEUE_QUEUE, KUEUE_PRIORITY),
+    "kai": (KAI_QUEUE, KAI_PRIORITY),
+}
+"""The labels of queue and priority, by the queue systems that read labels."""
+
+QUEUE_ANNOTATION: Final = VOLCANO_QUEUE
+"""The annotation with which the others' objects and pods name their queue."""
+
+WRITTEN: Final = (VOLCANO_QUEUE, "kai.scheduler/", GROUP_NAME, "kueue.x-k8s.io/podset-")
+"""Beginnings of the annotations that compile writes for a queue."""
+
+NAMES: Final[Mapping[tuple[str, str], str]] = {
+    ("labels", KUEUE_QUEUE): "LocalQueue",
+    ("labels", KAI_QUEUE): "Queue",
+    ("annotations", VOLCANO_QUEUE): "Queue",
+    ("labels", KUEUE_PRIORITY): "WorkloadPriorityClass",
+}
+"""The kind of object that each names."""
+
+
+def notes(manifest: Json) -> Iterator[str]:
+    """One sentence each, for a manifest of any kind."""
+    labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")
+    queue = text(labels.get(KUEUE_QUEUE))
+    if queue:
+        yield f"waits until Kueue admits it from the queue {queue!r}"
+    if text(labels.get(KAI_QUEUE)):
+        yield f"waits until KAI places it from the queue {text(labels.get(KAI_QUEUE))!r}"
+    if MULTI_KUEUE in (spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")):
+        yield "no pods here: MultiKueue creates a copy of the job in another cluster, which has the pods"
+    plugins = at(manifest, "spec", "plugins")
+    if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
+        yield "Volcano runs its plugins in random order: their variables may be in a different order in each pod"
+
+
+Shares = list[tuple[Role, int]]
+"""Roles, each with the number of its pods that count."""
+
+
+def first(limit: int, roles: tuple[Role, ...]) -> Shares:
+    """The first pods in the order of their roles, the higher priority class first: its value is not in the manifest."""
+    out: Shares = []
+    for role in roles:
+        taken = min(limit, role.count)
+        out.append((role, taken))
+        limit -= taken
+    return out

@@ -1,0 +1,92 @@
+"""All operators: the one table keyed by kind, and views of it by target, queue system and release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import (
+    Any,  # noqa: TID253 - hints of a public type; no cold start reads it
+    Final,  # noqa: TID253 - hints of a public type; no cold start reads it
+)
+
+from ptcompile.kubernetes.unstructured import kind_of, text
+from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.registry.model import Feature, GroupMark, Key, Kind, Operator, Request, overrides
+from ptcompile.registry.pods import Expansion, Role, remember_first
+from ptcompile.registry.status import Status
+from ptcompile.registry.templates import Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+
+OPERATORS: Final[tuple[Operator, ...]] = import_module("ptcompile.operators").OPERATORS
+"""Imported by name: the operators' folders import what is here."""
+
+_UNKNOWN: Final = Kind()
+
+BY_FOLDER: Final = {operator.folder: operator for operator in OPERATORS}
+BY_QUEUE_SYSTEM: Final = {operator.queue_system: operator for operator in OPERATORS if operator.queue_system}
+BY_GANG_SCHEDULER: Final = {operator.gang_scheduler: operator for operator in OPERATORS if operator.gang_scheduler}
+BY_TARGET: Final = {operator.target_name: operator for operator in OPERATORS if operator.target_name}
+KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {
+    kind.key: (operator, kind) for operator in OPERATORS for kind in operator.kinds
+}
+GROUP_MARKS: Final[dict[Key, GroupMark]] = {
+    key: kind.group_mark for key, (_, kind) in KINDS.items() if kind.group_mark is not None
+}
+"""The kinds of PodGroup that are in files, and how pods name one."""
+FEATURES: Final[dict[str, Feature]] = {
+    name: feature for operator in OPERATORS for name, feature in operator.features.items()
+}
+"""What the operators' releases changed. A row that no target asks for is there for people."""
+
+
+def kind_named(key: Key) -> Kind:
+    """Return the kind with this apiVersion and name, or a `Kind` without anything if it is unknown."""
+    found = KINDS.get(key)
+    return found[1] if found else _UNKNOWN
+
+
+def kinds_with(method: Callable[..., Any]) -> frozenset[Key]:
+    """Return the kinds whose classes override a method of `Kind`, such as `Kind.pods`."""
+    return frozenset(key for key, (_, kind) in KINDS.items() if overrides(kind, method))
+
+
+def has_feature(name: str, versions: Versions) -> bool:
+    """Return whether the cluster's release has a feature: the one place that compares releases for targets.
+
+    Raises:
+        KeyError: no such feature, which is a bug.
+    """
+    feature = FEATURES[name]
+    release: Version = getattr(versions, feature.operator)
+    return feature.since <= release and (feature.until is None or release <= feature.until)
+
+
+def status_of(live: Mapping[str, Any]) -> Status:
+    """The state of a live object of one of the kinds that ptcompile writes. Raises ValueError for another kind."""
+    found = kind_named((text(live.get("apiVersion")), text(live.get("kind")))).status(live)
+    if found is None:
+        kinds = ", ".join(sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)}))
+        raise ValueError(f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}")
+    return found
+
+
+def templates_of(kind: Key, manifest: Json) -> Iterator[Template]:
+    """The pod templates of an object of this kind; none of a kind that holds none, as a TrainJob."""
+    return kind_named(kind).templates(manifest)
+
+
+RUNS_PODS = kinds_with(Kind.pods)
+"""The kinds, by apiVersion and kind, of which pods come to be: jobs, and a Pod itself."""
+
+
+def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> Expansion:
+    """What the operator of this manifest creates; nothing for a kind that creates no pods.
+
+    `others` are the other objects of the same stream: runtimes and Services. Never raises, whatever the data.
+    """
+    made = kind_named(kind_of(manifest)).pods(manifest, Request(versions or Versions(), others))
+    return Expansion(tuple([Role(name, count, remember_first(pod)) for name, count, pod in made.roles]), *made[1:])

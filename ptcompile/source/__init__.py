@@ -1,0 +1,1 @@
+"""Text to documents that know their lines, and back."""

@@ -1,0 +1,368 @@
+"""YAML and JSON text to documents that know where each value stands.
+
+Clean documents go through `reader.fast`, all others through `reader.events`, which is exact and knows positions. A
+stream that begins with `{` goes through `reader.json_stream`, because kubectl takes it for JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.limits import limits
+from ptcompile.diagnostics import Path, Problem, Span
+from ptcompile.diagnostics.fixes import DEDUPLICATED
+from ptcompile.source.fast_reader import read_document
+from ptcompile.source.nodes import Finding, Node, Parsed, find, scalars, walk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from typing import Any
+
+
+_rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
+
+
+class Document:
+    """One document that could be read: a mapping, as kubectl sees it, which remembers where everything stands."""
+
+    __slots__ = (
+        "_end",
+        "_located",
+        "_root",
+        "_scalars",
+        "_source",
+        "_start",
+        "_template",
+        "data",
+        "first_line",
+        "index",
+        "secrets",
+        "texts",
+    )
+
+    data: dict[str, Any]
+    """Plain JSON-like data. Never change it: aliases share their parts."""
+    index: int
+    """Among the documents of the stream that are not empty, from 0; refused documents are counted."""
+    first_line: int
+    """The line on which the document begins, from 1."""
+    secrets: Any
+    """Its secrets, which `source.secrets.masking` finds when something is said of the document; None before."""
+
+    texts: frozenset[str] | None
+    """All keys and texts of the data, where the reader has looked at each."""
+
+    def __init__(self, data: dict[str, Any], index: int, first_line: int) -> None:
+        self.data = data
+        self.texts = None
+        self.index = index
+        self.first_line = first_line
+        self._source: Source | None = None
+        self._start = self._end = 0
+        self._root: Node | None = None
+        self._located = False
+        self.secrets = None
+        self._template: str | None = None
+        self._scalars: list[tuple[int, int]] | None = None
+
+    def span(self, path: Path, *, on_key: bool = False) -> Span | None:
+        """Where a value stands, or with `on_key` the last key of its path; `None` for documents that were no text.
+
+        Parts that lead nowhere are skipped where the rest leads on (a model's own tags). A path that ends nowhere
+        gives its nearest ancestor's key, or the first line of a list's item; in JSON that YAML's own limits keep from
+        being located, such as a key of more than 1,024 characters, all paths give the document's first line.
+        """
+        source = self._source
+        if source is None:
+            return None
+        root = self.positions()
+        if root is None:
+            return source.span(self._start, source.line_end(self._start, self._end))
+        steps, exact = walk(root, path)
+        start, end, node = steps[-1] if steps else (-1, -1, root)
+        if start < 0 or (exact and not on_key):
+            start, end = node.start, node.end
+            if on_key or not exact:
+                end = source.line_end(self._start + start, self._start + end) - self._start
+        return source.span(self._start + start, self._start + end)
+
+    def start(self) -> int:
+        """Where its text begins, as an offset into the stream."""
+        return self._start
+
+    def end(self) -> int:
+        """Where its text ends, as an offset into the stream."""
+        return self._end
+
+    def path_at(self, offset: int) -> tuple[Path, bool] | None:
+        """The innermost value around an offset into the stream, and whether the offset is on the value's key."""
+        root = self.positions()
+        if root is None or not self._start <= offset <= self._end:
+            return None
+        return find(root, offset - self._start)
+
+    @property
+    def template(self) -> str | None:
+        """What a comment `# Source: NAME` above the document says that it was rendered from (Helm 3)."""
+        if self._template is None and self._source is not None:
+            match = _rendered_from(self._source.text, self._start, self._end)
+            self._template = match[1].strip() if match else ""
+        return self._template or None
+
+    def holds(self, offset: int) -> bool:
+        """Whether an offset into the stream is inside one of the document's scalars or keys."""
+        if not self._start <= offset < self._end:
+            return False
+        if self._scalars is None:
+            root = self.positions()
+            self._scalars = scalars(root) if root is not None else []
+        from bisect import bisect_right
+
+        at = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
+        return at >= 0 and offset - self._start < self._scalars[at][1]
+
+    def positions(self) -> Node | None:
+        """Where its values stand, as offsets from `start()`; None for a document that was no text."""
+        if self._root is None and self._source is not None and not self._located:
+            self._located = True  # asked once: reading takes as long where there is no answer
+            self._root = self._source.positions(self._start, self._end, fast=self.texts is not None)
+        return self._root
+
+
+class Source:
+    """What was read: the text, its documents, and what is wrong with it as text and as YAML."""
+
+    __slots__ = ("_line_starts", "documents", "filename", "is_json", "problems", "text")
+
+    def __init__(self, text: str, filename: str | None = None) -> None:
+        self.text = text
+        self.filename = filename
+        self.documents: tuple[Document, ...] = ()
+        self.problems: tuple[Problem, ...] = ()
+        self.is_json = False
+        self._line_starts: array[int] | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text, without their ends, for code frames."""
+        return [line.removesuffix("\r") for line in self.text.split("\n")]
+
+    def span(self, start: int, end: int) -> Span:
+        """Offsets into the text as lines and columns from 1, the end exclusive."""
+        from bisect import bisect_right
+
+        if self._line_starts is None:
+            self._line_starts = self._starts()
+        starts = self._line_starts
+        line, end_line = bisect_right(starts, start), bisect_right(starts, max(start, end))
+        return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
+
+    def _starts(self) -> array[int]:
+        import re
+        from array import array
+
+        return array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line and a column, both from 1."""
+        if self._line_starts is None:
+            self.span(0, 0)
+        return (self._line_starts or (0,))[line - 1] + column - 1
+
+    def in_scalar(self, line: int, column: int) -> bool:
+        """Whether a place is inside a value or a key, so that a `#` there begins no comment."""
+        from bisect import bisect_right
+
+        offset = self.offset(line, column)
+        at = bisect_right(self.documents, offset, key=Document.start) - 1
+        return at >= 0 and self.documents[at].holds(offset)
+
+    def line_end(self, start: int, end: int) -> int:
+        """`end`, but not beyond the line of `start`."""
+        at = self.text.find("\n", start, end)
+        return end if at < 0 else at - (self.text[at - 1] == "\r")
+
+    def positions(self, start: int, end: int, *, fast: bool = False) -> Node | None:
+        """Read a part of the text again, for the positions of its values. `fast`: it was taken by the fast reader."""
+        text = self.text[start:end]
+        if fast:
+            from ptcompile.source.exact_reader import places
+
+            return places(text)
+        if self.is_json:
+            from ptcompile.source.json_reader import as_yaml
+
+            text = as_yaml(text)
+        from ptcompile.source.exact_reader import parse
+
+        return parse(text).root
+
+
+def document_at(source: Source, parsed: Parsed, index: int, line: int, start: int, end: int) -> Document:
+    """A document of a stream, between two offsets of its text; `line` is where it begins."""
+    document = Document(parsed.data, index, line)
+    document._source, document._start, document._end, document._root = source, start, end, parsed.root
+    document.texts = parsed.texts
+    return document
+
+
+_SEPARATOR = Pattern(r"(?m)^---[^\n]*\n?")
+"""A line that begins with `---`, its line break included."""
+
+
+def read(source: str | bytes, filename: str | None = None) -> Source:
+    """Read a YAML or JSON stream as kubectl does. Never raises on its content: what is wrong becomes a problem."""
+    allowed = limits()
+    if len(source) > allowed.characters:
+        message = f"the file is larger than {allowed.characters >> 20} MiB"
+        return _unread(filename, "too-large", message, "split the file")
+    if (source.count("\n") if isinstance(source, str) else source.count(b"\n")) > allowed.lines:
+        return _unread(filename, "too-large", f"the file has more than {allowed.lines} lines", "split the file")
+    problems: list[Problem] = []
+    if not isinstance(source, str):
+        if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            problems.append(_utf16())
+            text = source.decode("utf-16", errors="replace")
+        else:
+            try:
+                text = source.decode("utf-8")
+            except UnicodeDecodeError as error:
+                message = f"the byte 0x{source[error.start]:02x} is not UTF-8"
+                before = source[: error.start].decode("utf-8")
+                return _unread(filename, "bad-encoding", message, "save the file as UTF-8", before)
+    else:
+        text = source
+    result = Source(text.removeprefix("\ufeff"), filename)
+    if result.text.lstrip()[:1] == "{":
+        _read_json(result, problems)
+    else:
+        _read_stream(result, problems)
+    return result
+
+
+def from_data(data: object) -> Source:
+    """A decoded mapping, or a list of them, as documents without positions. It is not copied and not changed."""
+    from ptcompile.source.json_reader import flaw
+
+    result = Source("")
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    for index, value in enumerate(data if isinstance(data, list) else [data]):
+        if not isinstance(value, dict):
+            message = f"a Kubernetes object is a mapping, not a value of type {type(value).__name__}"
+            problems.append(Problem("not-a-mapping", (), message, "give the decoded object as a dict"))
+        elif problem := flaw(value):
+            problems.append(problem)
+        else:
+            documents.append(Document(value, index, 1))
+    result.documents, result.problems = tuple(documents), tuple(problems)
+    return result
+
+
+def _utf16() -> Problem:
+    message = "the file is UTF-16, of which kubectl reads only one document"
+    at = Span(1, 1, 1, 1)
+    return Problem("bad-encoding", (), message, "save the file as UTF-8", "warning", "style", "ptcompile", span=at)
+
+
+def _unread(filename: str | None, name: str, message: str, cure: str, before: str = "") -> Source:
+    """A source without documents, and one problem, which stands after the text `before`."""
+    result = Source(before, filename)
+    span = result.span(len(before), len(before) + 1)
+    result.problems = (Problem(name, (), message, cure, authority="ptcompile", span=span),)
+    return result
+
+
+def _read_json(result: Source, problems: list[Problem]) -> None:
+    from ptcompile.source.json_reader import read_json
+
+    values, refusal = read_json(result.text)
+    if refusal and refusal.name == "yaml-syntax":
+        # The same text may be YAML, as our own files may be; then it is read, and what kubectl says is said.
+        _read_stream(result, problems)
+        if not result.problems or _looks_like_json(result.text):
+            result.problems = (_problem(result, 0, refusal),)
+        return
+    result.is_json = True
+    documents: list[Document] = []
+    for value in values:
+        problems.extend(_problem(result, value.start, finding) for finding in value.findings)
+        if value.data is not None:
+            line = result.span(value.start, value.start).line
+            documents.append(
+                document_at(result, Parsed(value.data, None, []), len(documents), line, value.start, value.end)
+            )
+    if refusal:
+        problems.append(_problem(result, 0, refusal))
+    result.documents, result.problems = tuple(documents), tuple(problems)
+
+
+_looks_like_json = Pattern(r'\s*\{\s*"').match
+
+
+def _read_stream(result: Source, problems: list[Problem]) -> None:
+    documents: list[Document] = []
+    index = 0
+    for start, end, first_line in _split(result, problems):
+        parsed = read_document(result.text[start:end])
+        problems.extend(_problem(result, start, finding) for finding in parsed.findings)
+        data = parsed.data
+        if type(data) is dict:
+            documents.append(document_at(result, parsed, index, first_line, start, end))
+        elif data is not None:
+            problems.append(_not_a_mapping(result, start, end, data))
+        index += data is not None or bool(parsed.findings)
+    result.documents, result.problems = tuple(documents), tuple(problems)
+
+
+def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, int]]:
+    """Start, end and first line of every document. kubectl splits at lines `---`, before it looks at any YAML."""
+    text = source.text
+    start, line, most = 0, 1, limits().documents
+    if "---" in text:
+        for number, separator in enumerate(_SEPARATOR.finditer(text)):
+            begin, end = separator.span()
+            if number >= most:
+                finding = Finding("too-large", f"the file has more than {most} documents", "split it", 0, 1)
+                problems.append(_problem(source, begin, finding))
+                return
+            rest = text[begin + 3 : end].strip()
+            if rest and rest[0] != "#":
+                message = "kubectl accepts only a comment after '---'"
+                finding = Finding("yaml-syntax", message, "put a line break after '---'", 0, 3)
+                problems.append(_problem(source, begin, finding))
+            if begin > start:
+                yield start + text.startswith("\ufeff", start), begin, line
+            line += text.count("\n", start, end)
+            start = end
+    if start < len(text):
+        yield start + text.startswith("\ufeff", start), len(text), line
+
+
+def _problem(source: Source, offset: int, finding: Finding) -> Problem:
+    message = finding.message
+    if finding.first is not None:
+        message += f" (first at line {source.span(offset + finding.first, 0).line})"
+    return Problem(
+        finding.name,
+        (),
+        message,
+        finding.help,
+        severity=finding.severity,
+        stage=finding.stage,
+        authority=finding.authority,
+        fix=DEDUPLICATED if finding.name == "duplicate-key" else None,
+        span=source.span(offset + finding.start, source.line_end(offset + finding.start, offset + finding.end)),
+    )
+
+
+def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Problem:
+    what = "a list" if isinstance(data, list) else "a single value"
+    root = source.positions(start, end)
+    at = root.start if root else 0
+    message = f"the document is {what}, and a Kubernetes object is a mapping"
+    cure = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
+    return _problem(source, start, Finding("not-a-mapping", message, cure, at, root.end if root else 1))

@@ -1,0 +1,142 @@
+"""What the readers pass around: findings with offsets, and where every value of a document stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.diagnostics.terms import Authority, Severity, Stage
+
+MAX_DEPTH: Final = 100
+"""Collections within collections; real manifests stay below 30."""
+MAX_VALUES: Final = 100_000
+"""Values in one document, keys not counted; aliases count as what they stand for."""
+MAX_DOCUMENT: Final = 3 * 1024 * 1024
+"""Characters in one document, aliases counted too: the API server takes no request above 3 MiB."""
+
+
+class Finding(NamedTuple):
+    """A reader's problem, with offsets into the document's text instead of a path."""
+
+    name: str
+    message: str
+    help: str | None
+    start: int
+    end: int
+    authority: Authority = "kube-apiserver"
+    severity: Severity = "error"
+    stage: Stage = "apply"
+    first: int | None = None
+    """Of a duplicate key: where it stands first. The reader, who knows lines, adds it to the message."""
+
+
+class Node:
+    """Where a value stands: offsets of its text, and its children by key (with the key's own offsets) or by index."""
+
+    __slots__ = ("children", "end", "start")
+
+    def __init__(self, start: int, end: int, children: dict[str, tuple[int, int, Node]] | list[Node] | None) -> None:
+        self.start = start
+        self.end = end
+        self.children = children
+
+
+class Parsed(NamedTuple):
+    """One document: its data, the root of its positions (`None` where it is empty or refused), and what is wrong."""
+
+    data: Any
+    root: Node | None
+    findings: list[Finding]
+    texts: frozenset[str] | None = None
+    """All its keys and texts, where the reader has looked at each."""
+
+
+def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:
+    """The nodes on a path, each with its key's offsets (-1 in lists), and whether the path exists to its end.
+
+    Parts that lead nowhere are left out where all that follows leads on; else the walk ends before them.
+    """
+    steps: list[tuple[int, int, Node]] = []
+    node = root
+    for at, part in enumerate(path):
+        step = _step(node, part)
+        if step is None:
+            rest, exact = walk(node, path[at + 1 :]) if at + 1 < len(path) else ([], False)
+            return (steps + rest, True) if exact else (steps, False)
+        steps.append(step)
+        node = step[2]
+    return steps, True
+
+
+def find(root: Node, offset: int) -> tuple[Path, bool]:
+    """The path of the innermost value around an offset, and whether the offset is on its key."""
+    path: Path = ()
+    node = root
+    while node.children:
+        inner = None
+        for part, (start, end, child) in _steps(node):
+            if start <= offset <= end:
+                return (*path, part), True
+            if inner is None and child.start <= offset <= child.end:
+                inner = part, child
+        if inner is None:
+            break
+        path, node = (*path, inner[0]), inner[1]
+    return path, False
+
+
+def _steps(node: Node) -> Iterator[tuple[str | int, tuple[int, int, Node]]]:
+    """The children of a node, each with its key's offsets, -1 in lists."""
+    if isinstance(node.children, dict):
+        yield from node.children.items()
+    else:
+        yield from ((index, (-1, -1, child)) for index, child in enumerate(node.children or ()))
+
+
+def scalars(root: Node) -> list[tuple[int, int]]:
+    """Where all scalars and keys below a node begin and end, in their order. An alias's are those of its anchor."""
+    found: set[tuple[int, int]] = set()
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        children = node.children
+        if type(children) is dict:
+            if id(children) not in seen:
+                found.update((start, end) for start, end, _ in children.values())
+                stack.extend(child for _, _, child in children.values())
+        elif type(children) is list:
+            if id(children) not in seen:
+                stack.extend(children)
+        else:
+            found.add((node.start, node.end))
+        seen.add(id(children))
+    return sorted(found)
+
+
+def _step(node: Node, part: str | int) -> tuple[int, int, Node] | None:
+    children = node.children
+    if type(children) is dict:
+        return children.get(str(part))
+    if type(children) is list and type(part) is int and 0 <= part < len(children):
+        return -1, -1, children[part]
+    return None
+
+
+class Refused(Exception):  # noqa: N818 - no error: it carries a finding out of the loop
+    """A finding that ends the reading of a document. `events.parse` catches it."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+
+
+def refused(event: Any, name: str, message: str, cure: str | None, authority: Authority = "kube-apiserver") -> Refused:
+    """The refusal of what an event of the parser stands for."""
+    start = event.start_mark.index
+    return Refused(Finding(name, message, cure, start, max(event.end_mark.index, start + 1), authority))

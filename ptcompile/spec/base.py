@@ -1,0 +1,178 @@
+"""What the two vocabularies, `spec` and `cluster`, share: the strict model base and the scalar types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from ptcompile.spec import checks
+from ptcompile.spec.objects import Amounts, Fields, yaml_name
+
+API_VERSION = "ptcompile/v1"
+
+
+class Model(Fields, BaseModel):
+    """Frozen, camelCase in YAML and snake_case in Python, unknown keys refused, no silent conversion of types.
+
+    Validators are built when first used, one for a whole document: a default is made by `model_construct`, which needs
+    none. That is a third of a cold start.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=yaml_name,
+        defer_build=True,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        ser_json_inf_nan="strings",
+    )
+
+    def but(self, **changes: Any) -> Self:
+        """The same with other values in these fields."""
+        return self.model_copy(update=changes)
+
+    def document(self, *, given: bool = False) -> dict[str, Any]:
+        """The object as its YAML would be decoded: with its defaults, or only what was `given`."""
+        return self.model_dump(by_alias=True, exclude_unset=given)
+
+
+DnsLabel = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
+"""A DNS label. The pattern is for editors alone: the front end says better what is wrong."""
+
+_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+DnsSubdomain = Annotated[str, Field(json_schema_extra={"pattern": _SUBDOMAIN, "maxLength": 253})]
+"""A DNS subdomain, the name of most objects; for editors alone, as `DnsLabel`."""
+
+
+if TYPE_CHECKING:  # for type checkers, what a caller may pass; a model keeps an amount as text, and a dict as a dict
+    Quantity = str | int | float
+    Dict = Mapping
+else:
+    Quantity = Annotated[
+        str,
+        BeforeValidator(checks.as_text),
+        AfterValidator(checks.amount),
+        Field(
+            json_schema_extra={
+                "x-check": "quantity",
+                "type": ["string", "number"],
+                "pattern": r"^ *(?=[^ ])\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
+                "minimum": 0,
+                "examples": ["500m", "64Gi", 8],
+            }
+        ),
+    ]
+    """A Kubernetes quantity: 2, "500m", "64Gi"."""
+    Dict = dict
+    """A mapping of values of several types: a caller's `dict[str, str]` is accepted as `Dict[str, str | EnvSource]`."""
+
+
+class Metadata(Model):
+    """Name, namespace, labels and annotations of the objects."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}]}
+    )
+
+    name: DnsLabel = Field(
+        default="", description="Name of the job; pods, Services and host names are derived from it."
+    )
+    generate_name: str | None = Field(
+        default=None,
+        description=(
+            "Instead of name, a prefix that the server completes (kubectl create, not apply): only where no address "
+            "and no other object carries the name."
+        ),
+    )
+    namespace: DnsLabel | None = Field(
+        default=None, description="Namespace of every object; the cluster's default when absent."
+    )
+    labels: Dict[str, str | None] = Field(
+        default={}, description="Labels of the objects (of the pods: spec.podLabels); null removes the profile's."
+    )
+    annotations: Dict[str, str | None] = Field(
+        default={},
+        description="Annotations of the objects (of the pods: spec.podAnnotations); null removes the profile's.",
+    )
+
+
+Json = dict[str, Any]
+"""A part of a Kubernetes object, in Kubernetes' own words; the offline API server checks it once it is placed."""
+
+
+class ResourceList(Amounts, Model):
+    """Amounts by resource. null is none, from the profile neither."""
+
+    cpu: Quantity | None = Field(default=None, description="Cores.")
+    memory: Quantity | None = Field(default=None, description="Bytes, usually with Mi or Gi.")
+    gpu: Quantity | None = Field(default=None, description="Whole GPUs, under the cluster profile's resource name.")
+    ephemeral_storage: Quantity | None = Field(default=None, description="Local scratch disk, usually with Gi.")
+    devices: Dict[str, Quantity | None] = Field(
+        default={},
+        description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
+    )
+
+
+_NO_AMOUNTS = ResourceList.model_construct()
+"""Absent amounts: one object for all, since models are never changed."""
+
+
+def _no_amounts() -> ResourceList:
+    return _NO_AMOUNTS
+
+
+class Resources(ResourceList):
+    """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ.
+
+    A request without a limit stays without one, but for devices and huge pages, which Kubernetes wants equal.
+    """
+
+    requests: ResourceList = Field(
+        default_factory=_no_amounts, description="Where the request is not the limit, or there is no limit."
+    )
+    limits: ResourceList = Field(
+        default_factory=_no_amounts, description="Where the limit is not the request; null for no limit."
+    )
+
+
+_COUNT = "(?=[0-9]{1,9}(:|$))0*[1-9][0-9]*"
+Nnodes = Annotated[
+    int | str,
+    BeforeValidator(checks.nnodes),
+    Field(
+        json_schema_extra={
+            "x-check": "nnodes",
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": 999_999_999},
+                {"type": "string", "pattern": f"^{_COUNT}(:{_COUNT})?$"},
+            ],
+            "examples": [4, "2:4"],
+        }
+    ),
+]
+NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu"]
+Interval = Annotated[
+    int | float,
+    BeforeValidator(checks.interval),
+    WithJsonSchema({"x-check": "interval", "type": "number", "exclusiveMinimum": 0, "examples": [5, 0.1]}),
+]
+"""Seconds, or a part of one."""
+Port = Annotated[int, Field(ge=1, le=65535)]
+Seconds = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+
+
+def json_schema(model: type[Model], file: str, required: list[str]) -> dict[str, Any]:
+    """The JSON Schema of a document, with these of its keys required; fields have no titles, since they have names."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Untitled(GenerateJsonSchema):
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+    schema = model.model_json_schema(by_alias=True, schema_generator=Untitled)
+    schema["required"] = required
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": file, **schema}

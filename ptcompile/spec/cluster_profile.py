@@ -1,0 +1,352 @@
+"""The models of a ClusterProfile: devices, pools, queues, versions, defaults.
+
+The words follow Flyte's K8s plugin configuration where it has them (resource tolerations, interruptible nodes, default
+env and labels).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+from ptcompile.spec import base
+from ptcompile.spec.base import Dict, Json, Model, Quantity
+from ptcompile.spec.checks import check, in_schema, other_than_the_queues
+from ptcompile.spec.objects import Profile
+
+PodBase = Annotated[Json, AfterValidator(check), Field(json_schema_extra=in_schema)]
+"""A pod template that is laid under the job's own."""
+
+
+class Toleration(Model):
+    """A taint that pods accept, as in a pod."""
+
+    key: str | None = None
+    operator: Literal["Exists", "Equal"] | None = None
+    value: str | None = None
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
+    toleration_seconds: int | None = None
+
+
+class NodeRequirement(Model):
+    """What the labels of a node must say, as in a node affinity."""
+
+    key: str = Field(description="The label.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = Field(
+        description="How the label is compared."
+    )
+    values: list[str] | None = Field(
+        default=None, description="What it is compared with; nothing for Exists, DoesNotExist."
+    )
+
+
+class DeviceClaim(Model):
+    """Devices that each pod claims of a DRA driver (resource.k8s.io)."""
+
+    device_class_name: str = Field(description="DeviceClass of the devices, such as mrdma.google.com.")
+    count: int = Field(default=1, ge=1, description="How many a pod claims.")
+    selectors: list[str] = Field(default=[], description="CEL expressions that each device satisfies.")
+
+
+class GpuClaim(Model):
+    """How GPUs are claimed of NVIDIA's DRA driver."""
+
+    device_class_name: str = Field(default="gpu.nvidia.com", description="DeviceClass of whole GPUs.")
+    slice_device_class_name: str = Field(default="mig.nvidia.com", description="DeviceClass of MIG slices.")
+    selectors: list[str] = Field(default=[], description="CEL expressions that each device satisfies.")
+
+
+class Gpu(Model):
+    """What `gpu` means in this cluster."""
+
+    resource_name: str = Field(default="nvidia.com/gpu", description="Resource that `gpu` requests.")
+    tolerations: list[Toleration] | None = Field(
+        default=None,
+        description="Added only to pods that request an accelerator. Default: of a taint NoSchedule whose "
+        "key is the resource's own name, such as nvidia.com/gpu.",
+    )
+    claim: GpuClaim | None = Field(
+        default=None,
+        description="Where given, pods claim NVIDIA GPUs and MIG slices of the DRA driver, and no longer count them.",
+    )
+
+
+class Accelerator(Model):
+    """One entry of the catalogue: a name that jobs may ask for."""
+
+    resource_name: str | None = Field(
+        default=None, description="Resource of this accelerator, if it differs from that of `gpu`."
+    )
+    node_labels: dict[str, str] = Field(description="Labels of nodes with it; pods get a node affinity.")
+    match_expressions: list[NodeRequirement] = Field(
+        default=[], description="Further requirements on those nodes, such as the absence of a slice's label."
+    )
+    tolerations: list[Toleration] = Field(default=[], description="Taints of those nodes.")
+    processes_per_device: int = Field(
+        default=1, ge=1, description="How many processes one device takes: the cores of a Trainium, else 1."
+    )
+    one_drives_all: bool = Field(
+        default=False, description="Whether one process may drive all devices of a node, as with PyTorch/XLA's SPMD."
+    )
+    env: dict[str, str] = Field(default={}, description="Environment variables of pods that request it.")
+    devices_per_node: int | None = Field(default=None, ge=1, description="How many a whole node has.")
+    fabric_devices: dict[str, int] = Field(
+        default={}, description="How many devices of a fabric, by its name, come with a whole node."
+    )
+    nodes_per_domain: int | None = Field(
+        default=None,
+        ge=2,
+        description="How many nodes one NVLink domain joins, such as 18 of an NVL72 rack; absent where NVLink ends at "
+        "the node.",
+    )
+
+
+class Fabric(Model):
+    """A network between nodes, by the name that jobs use. What is not said is the built-in fabric's of that name."""
+
+    resources: Dict[str, Quantity] = Field(default={}, description="What a pod requests, by Kubernetes resource name.")
+    capabilities: list[str] = Field(default=[], description="Linux capabilities of the container that trains.")
+    env: dict[str, str] = Field(default={}, description="Environment variables.")
+    annotations: dict[str, str] = Field(
+        default={}, description="Annotations of the pods, such as k8s.v1.cni.cncf.io/networks for a second interface."
+    )
+    device_network: str | None = Field(
+        default=None,
+        description="Network that the annotation k8s.v1.cni.cncf.io/networks names once for each of the fabric's "
+        "devices.",
+    )
+    claims: dict[str, DeviceClaim] = Field(default={}, description="Devices that a pod claims, by the claim's name.")
+    compute_domain: bool = Field(
+        default=False,
+        description="Whether each job has a ComputeDomain of NVIDIA's DRA driver, in which GPUs of several nodes share "
+        "memory over NVLink.",
+    )
+    pod_template: PodBase = Field(
+        default={}, description="A pod template under the job's own for everything else, such as a sidecar daemon."
+    )
+
+
+class Taint(Model):
+    """A taint of a node, as in a node's spec."""
+
+    key: str = Field(description="The taint's key.")
+    value: str = Field(default="", description="The taint's value.")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(
+        default="NoSchedule", description="What happens to pods that do not tolerate it."
+    )
+
+
+class NodePool(Model):
+    """Nodes of one shape. What the profile says of its pools is all that there is."""
+
+    machine: str | None = Field(
+        default=None, description="Machine type, such as p5.48xlarge; built-in ones need no more to know their size."
+    )
+    allocatable: Dict[str, Quantity] = Field(
+        default={},
+        description="What a node leaves pods, by Kubernetes resource name (`kubectl describe node`, Allocatable). "
+        "It wins over what is built in of the machine.",
+    )
+    labels: dict[str, str] = Field(default={}, description="Labels of its nodes.")
+    taints: list[Taint] = Field(default=[], description="Taints of its nodes.")
+    count: int | None = Field(
+        default=None, ge=0, description="How many nodes there are, or may be with an autoscaler; any number if absent."
+    )
+
+
+QueueSystem = Literal["kueue", "volcano", "kai"]
+GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai"]
+
+
+class TopologyLevel(Model):
+    """One level of the network, such as a rack: what its domains are to each scheduler."""
+
+    node_label: str | None = Field(default=None, description="Label whose value names a node's domain (Kueue, KAI).")
+    tier: int | None = Field(default=None, ge=0, description="Tier of the HyperNodes that are its domains (Volcano).")
+
+
+class ClusterTopology(Model):
+    """The network's levels, by the names that jobs use."""
+
+    name: str | None = Field(default=None, description="The Topology object that has these levels (KAI).")
+    levels: dict[str, TopologyLevel] = Field(default={}, description="By name, such as rack.")
+
+
+class Spot(Model):
+    """Preemptible nodes."""
+
+    node_labels: dict[str, str] = Field(default={}, description="Labels of such nodes; pods get a node affinity.")
+    match_expressions: list[NodeRequirement] = Field(
+        default=[], description="Further requirements on such nodes, for the same node affinity."
+    )
+    tolerations: list[Toleration] = Field(default=[], description="Taints of such nodes.")
+
+
+class Defaults(Model):
+    """Defaults of every job."""
+
+    env: dict[str, str] = Field(default={}, description="Environment variables.")
+    labels: dict[str, str] = Field(default={}, description="Labels of objects and pods.")
+    annotations: dict[str, str] = Field(default={}, description="Annotations of objects and pods.")
+    requests: Dict[str, Quantity | None] = Field(
+        default={}, description="Requests by Kubernetes resource name, of jobs that give no amount of it."
+    )
+    limits: Dict[str, Quantity | None] = Field(
+        default={},
+        description="Limits by Kubernetes resource name, of jobs that give no amount of it; absent: none.",
+    )
+    node_selector: dict[str, str] = Field(default={}, description="Labels that every node must have.")
+    tolerations: list[Toleration] = Field(default=[], description="Tolerations of every pod.")
+    queue: str | None = Field(default=None, description="Queue of jobs that name none.")
+    scheduler_name: str | None = Field(default=None, description="Scheduler of jobs that name none.")
+    service_account_name: str | None = Field(default=None, description="Service account of pods that name none.")
+    image_pull_secrets: list[Json] = Field(default=[], description="Registry credentials of pods that name none.")
+    pod_template: PodBase = Field(
+        default={},
+        description="A pod template under every job's own, for everything else. Its container `pytorch` is the one "
+        "that trains. Mappings merge; an item that the job names, its affinity and its dnsConfig are the job's whole.",
+    )
+
+
+class OperatorVersions(Model):
+    """Versions of what is installed; the newest known where absent."""
+
+    kubernetes: str | None = Field(default=None, pattern=r"^1\.\d{1,3}$", description='Such as "1.34".')
+    training_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.9".')
+    trainer: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "2.2".')
+    jobset: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.10".')
+    volcano: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
+    kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
+    kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
+    mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
+    nvidia_dra: str | None = Field(
+        default=None, pattern=r"^\d+\.\d+", description='DRA driver for NVIDIA GPUs, such as "25.8".'
+    )
+    torch: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='PyTorch in the images, such as "2.5".')
+
+
+class OperatorImage(Model):
+    """Which image the operator runs."""
+
+    repository: str = Field(
+        default="ccr.ccs.tencentyun.com/tke-market/pytorch-operator", description="Without the tag."
+    )
+    tag: str = Field(default="latest", description="The image's tag.")
+
+
+class OperatorNamespace(Model):
+    """Where the operator runs."""
+
+    create: bool = Field(default=True, description="Whether the chart makes the namespace.")
+    name: str = Field(default="pytorch-operator", description="The namespace's name.")
+
+
+class OperatorDeployment(Model):
+    """How the PyTorch operator's chart is deployed. Fields and defaults are those of TKE's PyTorch-Operator chart."""
+
+    image: OperatorImage = Field(default_factory=OperatorImage.model_construct, description="The operator's image.")
+    namespace: OperatorNamespace = Field(
+        default_factory=OperatorNamespace.model_construct, description="The operator's namespace."
+    )
+
+
+class ProfileSpec(Model):
+    """What the platform decides."""
+
+    model_config = ConfigDict(json_schema_extra={"x-check": "own-scheduler"})
+
+    versions: OperatorVersions = Field(
+        default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
+    )
+    cloud: Literal["gke", "eks", "aks", "oke"] | None = Field(
+        default=None,
+        description="Cloud whose node labels identify built-in accelerators; absent: those of feature discovery.",
+    )
+    gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
+    accelerators: dict[str, Accelerator] = Field(
+        default={},
+        description="The catalogue, by the names that jobs use; it wins over the built-in one, name by name.",
+    )
+    fabrics: dict[str, Fabric] = Field(
+        default={}, description="Fabrics by the names that jobs use: new ones, or built-in ones changed."
+    )
+    node_pools: dict[str, NodePool] = Field(
+        default={},
+        description="The cluster's nodes by the names of their pools. Where they are named, a job is held against them "
+        "rather than against the machines that its cloud has.",
+    )
+    resource_tolerations: dict[str, list[Toleration]] = Field(
+        default={}, description="Tolerations by Kubernetes resource name, of pods that request it in any container."
+    )
+    spot: Spot = Field(default_factory=Spot.model_construct, description="Preemptible nodes.")
+    on_demand: list[NodeRequirement] = Field(
+        default=[], description="Requirements on the nodes of jobs that are not spot, for their node affinity."
+    )
+    queue_system: QueueSystem = Field(
+        default="kueue", description="Who admits a queue's jobs, where the target leaves the choice."
+    )
+    gang_scheduler: GangScheduler | None = Field(
+        default=None,
+        description=(
+            "Which scheduler places the pods of a job all at once or not at all; the training-operator must be "
+            "started with the same. Default: volcano or kai where the queues are theirs, else none."
+        ),
+    )
+    schedule_timeout_seconds: int | None = Field(
+        default=None, ge=1, description="How long scheduler-plugins reserves room for an incomplete gang."
+    )
+    pod_security: str | None = Field(
+        default=None,
+        pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
+        description="The Pod Security level of namespaces whose own is unknown: restricted, or baseline:v1.34. compile "
+        "fills in what it asks for, and rejects what violates it.",
+    )
+    multi_kueue: bool = Field(
+        default=False,
+        description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.",
+    )
+    topology: ClusterTopology = Field(
+        default_factory=ClusterTopology.model_construct, description="The network's levels."
+    )
+    defaults: Defaults = Field(default_factory=Defaults.model_construct, description="Defaults of every job.")
+    operator: OperatorDeployment = Field(
+        default_factory=OperatorDeployment.model_construct,
+        description="The PyTorch operator's chart, for `ptcompile platform`.",
+    )
+    priorities: dict[str, int] = Field(
+        default={},
+        description="Values of priority classes by name, for `ptcompile platform`; 0 for others that jobs name.",
+    )
+
+    @field_validator("gang_scheduler")
+    @classmethod
+    def _queues_have_their_scheduler(cls, value: str | None, given: ValidationInfo) -> str | None:
+        other_than_the_queues(given.data.get("queue_system"), value)
+        return value
+
+
+class ProfileMetadata(Model):
+    """The profile's name."""
+
+    name: str = Field(description="What messages call the profile.")
+
+
+class ClusterProfile(Profile, Model):
+    """One cluster, as jobs see it."""
+
+    model_config = ConfigDict(title="ClusterProfile")
+
+    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of this vocabulary.")
+    kind: Literal["ClusterProfile"] = Field(default="ClusterProfile", description="What this document is.")
+    metadata: ProfileMetadata = Field(
+        default_factory=lambda: ProfileMetadata.model_construct(name="default"),
+        json_schema_extra={"default": {"name": "default"}},
+        description="The profile's name.",
+    )
+    spec: ProfileSpec = Field(default_factory=ProfileSpec.model_construct, description="What the platform decides.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a ClusterProfile document."""
+    return base.json_schema(ClusterProfile, "cluster.schema.json", ["apiVersion", "kind"])

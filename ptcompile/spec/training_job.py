@@ -1,0 +1,361 @@
+"""The models of a TrainingJob, its pods and its roles.
+
+Names and defaults are those of the systems it speaks for: torchrun's and flytekitplugins-kfpytorch 1.16 `Elastic` for
+the launch (monitor interval 5 s, no restarts, 15 minutes to meet, shared memory on), Kubernetes' for the pod, Kubeflow
+training-operator 1.9 for the run policy, Volcano's PyTorch plugin for its task names and port.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from ptcompile.spec import base, checks
+from ptcompile.spec.base import (
+    Count,
+    Dict,
+    DnsLabel,
+    DnsSubdomain,
+    Interval,
+    Json,
+    Metadata,
+    Model,
+    Nnodes,
+    NprocPerNode,
+    Port,
+    Quantity,
+    Resources,
+    Seconds,
+)
+from ptcompile.spec.objects import Beside, Nodes
+
+
+class EnvSource(Model):
+    """A variable that is read when the pod starts: exactly one source."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    secret_key_ref: Json | None = Field(default=None, description="{name, key} of a Secret.")
+    config_map_key_ref: Json | None = Field(default=None, description="{name, key} of a ConfigMap.")
+    field_ref: Json | None = Field(default=None, description="{fieldPath} of the pod, such as metadata.name.")
+    resource_field_ref: Json | None = Field(
+        default=None, description="{resource} of the container, such as limits.memory."
+    )
+
+
+RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
+
+
+class PodFields(Model):
+    """What a job says of its nodes, and a role may say better of its own.
+
+    null is a value of its own: nothing here, from any source. It removes what the job (for a role), the profile or a
+    pass would fill in. Of `image`, `command`, `args` and `restartPolicy` it says nothing.
+    """
+
+    image: str | None = Field(default=None, description="Container image.")
+    command: list[str] | None = Field(default=None, description="Start this instead of torchrun.")
+    args: list[str] | None = Field(default=None, description="Arguments of the script, module, command or image.")
+    working_dir: str | None = Field(default=None, description="Working directory of the container.")
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
+        default=None, description="When to pull."
+    )
+    resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
+    env: Dict[str, str | EnvSource | None] = Field(
+        default={}, description="Environment variables, in order; null removes one that would be added."
+    )
+    env_from: list[Json] = Field(default=[], description="Whole ConfigMaps or Secrets as variables.")
+    volumes: list[Json] = Field(default=[], description="Volumes, as in a pod.")
+    volume_mounts: list[Json] = Field(default=[], description="Where the container sees them, as in a pod.")
+    restart_policy: RestartPolicy | None = Field(default=None, description="What happens to a failed pod.")
+    service_account_name: str | None = Field(default=None, description="Service account of the pods.")
+    image_pull_secrets: list[Json] = Field(default=[], description="[{name}] of registry credentials.")
+    node_selector: Dict[str, str | None] = Field(default={}, description="Labels that a node must have.")
+    tolerations: list[Json] = Field(default=[], description="Taints that the pods accept, as in a pod.")
+    affinity: Json = Field(default={}, description="As in a pod.")
+    priority_class_name: str | None = Field(default=None, description="Which pods may be preempted for these.")
+    security_context: Json = Field(default={}, description="Of the container.")
+    pod_security_context: Json = Field(default={}, description="Of the pod.")
+    scheduler_name: str | None = Field(default=None, description="Scheduler other than the cluster's.")
+    host_network: bool = Field(default=False, description="Use the node's network.")
+    termination_grace_period_seconds: Seconds | None = Field(default=None, description="Between SIGTERM and SIGKILL.")
+    pod_labels: Dict[str, str | None] = Field(default={}, description="Labels of the pods.")
+    pod_annotations: Dict[str, str | None] = Field(default={}, description="Annotations of the pods.")
+    pod_template: Json = Field(
+        default={},
+        description="A pod template applied over the result, for everything else: {metadata, spec}. Containers (the "
+        "one that trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field, "
+        "whatever wrote it.",
+    )
+
+
+class RoleSpec(PodFields):
+    """A role's own words; what it does not say is the job's."""
+
+    replicas: Count = Field(default=1, description="Number of pods. A master has one.")
+
+
+MOST_BESIDE = 1024
+"""Pods of an auxiliary role. Their names stand in one variable, and Linux ends a variable at 128 KiB: two DNS
+labels for each."""
+
+
+class SideRole(Beside, PodFields):
+    """Pods beside those that train, such as data loaders or parameter servers. They are no nodes and have no rank.
+
+    Image, environment, volumes, identity and placement that it does not say are the job's; what it starts, what it asks
+    for, its restart policy and its pod template patch are its own. By default (OnFailure) a container of its that
+    fails is restarted in its pod, and a pod whose node goes is made again without the trainers.
+    """
+
+    replicas: int = Field(default=1, ge=1, le=MOST_BESIDE, description="Number of pods.")
+
+
+class Elastic(Model):
+    """How torchrun runs the job. Every field is torchrun's."""
+
+    nnodes: Nnodes | None = Field(
+        default=None, description="Number of nodes, or MIN:MAX. Default 1, or the count that `nodes` or the roles give."
+    )
+    nproc_per_node: NprocPerNode = Field(default=1, description="Processes on a node: a number, auto, cpu or gpu.")
+    start_method: Literal["spawn", "fork", "forkserver"] = Field(
+        default="spawn", description="How torchrun starts processes of a Python function."
+    )
+    monitor_interval: Interval | None = Field(
+        default=5, description="Seconds between two checks of the processes; null leaves it to torchrun."
+    )
+    max_restarts: Count = Field(default=0, description="How often torchrun restarts the whole group of processes.")
+    rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
+        default=None,
+        description="Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static.",
+    )
+    rdzv_id: str | None = Field(
+        default=None, description="Rendezvous id. Default: the job's name; null leaves it to torchrun."
+    )
+    rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
+        default=None, description="HOST:PORT of an etcd server; other backends need none."
+    )
+    rdzv_configs: Dict[str, str | int | None] = Field(
+        default={},
+        description="Added to the defaults timeout and join_timeout, 900 seconds each, and with c10d read_timeout, "
+        "which is timeout's; null leaves one to torchrun.",
+    )
+
+
+class RunPolicy(Model):
+    """What is tried again, when the job ends and what is left of it. 0 is a value; absent means the named default.
+
+    The words are Kubernetes': Ignore, Count and FailJob are the actions of a Job's podFailurePolicy, RestartPod and
+    RestartJob those of Volcano (1.12).
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"required": ["onPodFailure"], "properties": {"onPodFailure": {"const": "FailJob"}}},
+            "then": {"properties": {"backoffLimit": {"enum": [0, None]}}},
+        }
+    )
+
+    clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
+        default=None,
+        description="Which pods to delete when the job is over. Default: Running, those that still run and would hold "
+        "their GPUs, on every target.",
+    )
+    ttl_seconds_after_finished: Seconds | None = Field(
+        default=None, description="Delete the job this long after its end."
+    )
+    active_deadline_seconds: int | None = Field(default=None, ge=1, description="End the job after this long.")
+    backoff_limit: Count | Literal["Unlimited"] | None = Field(
+        default=None,
+        description="How many failures are retried, or Unlimited. 0: none, which is the default, and 6 where "
+        "restartPolicy OnFailure or onPodFailure ask for restarts; 6 for each node where pods that meet by c10d "
+        "restart one by one.",
+    )
+    suspend: bool = Field(default=False, description="Create the job without starting it.")
+    on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
+        default=None,
+        description=(
+            "What happens when a pod fails: restart that pod, restart all pods, or end the job. Default: without "
+            "retries, end the job; with them, restart the pod for a range of nodes, else all pods where the "
+            "operator can."
+        ),
+    )
+    on_disruption: Literal["Ignore", "Count", "FailJob"] | None = Field(
+        default=None,
+        description=(
+            "What happens when a node is lost (drained, preempted, failed): a restart that is not counted, one that "
+            "counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count."
+        ),
+    )
+    success_policy: Literal["Node0", "AllNodes"] | None = Field(
+        default=None,
+        description=(
+            "Which nodes must succeed for the job to succeed. Default: node 0's for a range of nodes, else the "
+            "operator's own."
+        ),
+    )
+
+
+class Volcano(Model):
+    """An older spelling of names.master and names.worker, for Volcano alone."""
+
+    master_task: DnsLabel = Field(default="master", description="Name of the task with node 0 (names.master).")
+    worker_task: DnsLabel = Field(default="worker", description="Name of the task with the other nodes (names.worker).")
+
+
+class Names(Model):
+    """What the parts of a job are called where the operator leaves the choice; host names are derived from them."""
+
+    container: DnsLabel | None = Field(default=None, description="Name of the container that trains. Default: pytorch.")
+    node: DnsLabel | None = Field(
+        default=None, description="Name of a JobSet's replicatedJob of equal nodes. Default: node."
+    )
+    master: DnsLabel | None = Field(
+        default=None, description="Name of node 0's Volcano task or replicatedJob. Default: master."
+    )
+    worker: DnsLabel | None = Field(
+        default=None, description="Name of the other nodes' Volcano task or replicatedJob. Default: worker."
+    )
+
+
+class RuntimeRef(Model):
+    """A Kubeflow Trainer runtime that is in the cluster already."""
+
+    name: str = Field(description="Name of the runtime.")
+    kind: Literal["ClusterTrainingRuntime", "TrainingRuntime"] = Field(
+        default="ClusterTrainingRuntime", description="Of the cluster, or of the job's namespace."
+    )
+    api_group: Literal["trainer.kubeflow.org"] = Field(
+        default="trainer.kubeflow.org", description="API group of the runtime."
+    )
+
+
+class Topology(Model):
+    """How near to each other the pods run: within one domain of a level of the profile's, or one that
+    is built in for its cloud, such as subblock of gke. One of the two."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
+
+    required: str | None = Field(default=None, description="Level, such as rack; the job waits until it fits into one.")
+    preferred: str | None = Field(default=None, description="Level, such as rack; the job spreads further if it must.")
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> Topology:
+        return checks.one_level(self)
+
+
+def _given(*names: str) -> dict[str, Any]:
+    """Of a JSON Schema: these fields are all there, and not null."""
+    return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
+
+
+_STARTS = ("script", "module", "command", "args")
+_PODS_FAIL: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
+
+
+class JobSpec(Nodes, PodFields):
+    """What the job is. Where it runs is the profile's."""
+
+    model_config = ConfigDict(
+        json_schema_extra={  # for editors, of what the front end says better: contradictions that a schema can see
+            "allOf": [
+                {"not": _given("script", "module")},
+                {"not": _given("script", "command")},
+                {"not": _given("module", "command")},
+                {"not": _given("nodes", "master")},
+                {"not": _given("nodes", "worker")},
+                {"if": _given("elastic"), "then": {"anyOf": [_given(word) for word in _STARTS]}},
+                {
+                    "if": {"required": ["runPolicy"], "properties": {"runPolicy": _given("onPodFailure")}},
+                    "then": {"properties": {"master": _PODS_FAIL, "worker": _PODS_FAIL, **_PODS_FAIL["properties"]}},
+                },
+            ]
+        }
+    )
+
+    target: str | None = Field(
+        default=None, description="Operator to write manifests for. Default: chosen by what the job needs."
+    )
+    script: str | None = Field(default=None, description="Python file that torchrun starts on every node.")
+    module: str | None = Field(default=None, description="Python module that torchrun starts on every node.")
+    nodes: int | None = Field(
+        default=None,
+        ge=1,
+        description="Number of identical nodes; with a range in elastic.nnodes, the initial number.",
+    )
+    elastic: Elastic | None = Field(
+        default=None,
+        description=(
+            "torchrun's settings, and the number of nodes if it varies. With command they reach the torchrun that "
+            "it starts as PET_* variables."
+        ),
+    )
+    master: RoleSpec | None = Field(default=None, description="Node 0, if it differs from the workers.")
+    worker: RoleSpec | None = Field(default=None, description="The other nodes.")
+    accelerator: str | None = Field(
+        default=None,
+        description="Which accelerator, by its name in the profile's or the built-in catalogue: nvidia-h100, ...",
+    )
+    fabric: str | None = Field(
+        default=None,
+        description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, gib, rdma-vf, nvlink-domain, or a "
+        "name of the profile's.",
+    )
+    spot: bool = Field(
+        default=False, description="May run on preemptible nodes, and survives preemption where the operator can."
+    )
+    pod_security: str | None = Field(
+        default=None,
+        pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
+        description="The Pod Security level that every pod must pass, such as restricted, over the profile's.",
+    )
+    shared_memory: bool | Quantity = Field(
+        default=True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
+    )
+    run_policy: RunPolicy = Field(
+        default_factory=RunPolicy.model_construct, description="When the job ends and what is left of it."
+    )
+    queue: DnsSubdomain | None = Field(
+        default=None,
+        description="Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: none.",
+    )
+    priority: DnsSubdomain | None = Field(
+        default=None,
+        description="Class of the job in its queue: who is admitted first. (Of its pods: priorityClassName.)",
+    )
+    topology: Topology | None = Field(default=None, description="How close together the pods run.")
+    master_port: Port = Field(default=23456, description="Port of node 0 where the nodes meet.")
+    names: Names = Field(default_factory=Names.model_construct, description="Names that the operator leaves open.")
+    volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano: see names.")
+    runtime_ref: RuntimeRef | None = Field(
+        default=None,
+        description="A Trainer runtime to run with, for the target trainjob. The TrainJob then carries only what the "
+        "spec says; image, command and resources may be the runtime's.",
+    )
+    manifest: dict[str, Json] = Field(
+        default={},
+        description="By target, a patch laid over its finished object, for what nothing else reaches. Named lists "
+        "merge by name; null removes a field.",
+    )
+    roles: dict[str, SideRole] = Field(
+        default={},
+        description=(
+            "Auxiliary pods, by a name of your choice: data loaders, parameter servers. Every pod finds the host "
+            "names of a role in the variable <ROLE>_HOSTS, and the job does not wait for them to end."
+        ),
+    )
+
+
+class Spec(Model):
+    """One training job."""
+
+    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of this vocabulary.")
+    kind: Literal["TrainingJob"] = Field(default="TrainingJob", description="What this document is.")
+    metadata: Metadata = Field(description="Name, namespace, labels and annotations.")
+    spec: JobSpec = Field(description="The job.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a TrainingJob document."""
+    return base.json_schema(Spec, "spec.schema.json", ["apiVersion", "kind", "metadata", "spec"])

@@ -1,5 +1,0 @@
-"""A spec as text for people: short collections on one line, and comments where they help. Written with ruamel.yaml."""
-
-from ptcompile.spec_text.write import write
-
-__all__ = ["write"]

@@ -1,0 +1,163 @@
+"""What the commands do, as functions: the same text, and nothing read or written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.cli import COMMANDS
+from ptcompile.linter import every_rule
+from ptcompile.registry.targets import TARGETS
+from tests.cli.running import here
+from tests.conftest import ROOT
+from tests.making import smallest
+
+Capture = pytest.CaptureFixture[str]
+LLM = ROOT / "examples" / "llm"
+SPEC, CLUSTER = ((LLM / f"{name}.yaml").read_text(encoding="utf-8") for name in ("spec", "cluster"))
+BAD = "kind: TrainingJob\napiVersion: ptcompile/v1\n"
+SHARED = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, imge: x}]}\n"
+
+
+def printed(capsys: Capture, *words: str | Path) -> str:
+    ran = here(capsys, *words)
+    assert ran.status == 0, ran.err
+    return ran.out
+
+
+def test_every_command_is_a_function() -> None:
+    called = {"import": "import_manifests"}  # a word of Python's own
+    modules = {"flyte", "server", "watch", "completion"}  # commands that are not functions
+    assert [name for name in COMMANDS if called.get(name, name) not in {*ptcompile.__all__, *modules}] == []
+
+
+def test_no_function_has_the_name_of_a_module() -> None:
+    """Importing a module puts it over the function of its name."""
+    modules = {path.stem for path in (ROOT / "ptcompile").iterdir()}
+    assert modules & {*ptcompile.__all__} == {"flyte"} & {*ptcompile.__all__}
+
+
+def test_requires(capsys: Capture) -> None:
+    for target in (None, "jobset"):
+        words = ["--target", target] if target else []
+        shown = printed(capsys, "requires", LLM / "spec.yaml", "--cluster", LLM / "cluster.yaml", *words)
+        needed = ptcompile.requires(SPEC, cluster=CLUSTER, target=target)
+        assert (needed.text(), needed.ok) == (shown, True)
+    assert "jobsets.jobset.x-k8s.io/v1alpha2" in {one.name for one in needed.requirements if one.kind == "crd"}
+
+
+def test_requires_of_what_does_not_compile() -> None:
+    needed = ptcompile.requires(BAD, filename="x.yaml")
+    assert (needed.requirements, needed.ok) == ((), False)
+    assert {one.filename for one in needed.diagnostics} == {"x.yaml"}
+    needed = ptcompile.requires(SPEC, cluster={"kind": "ClusterProfile", "x": 1})
+    assert (needed.requirements, needed.ok) == ((), False)
+
+
+def test_platform(capsys: Capture) -> None:
+    setup = ptcompile.platform(CLUSTER, [SPEC])
+    assert setup.text() == printed(capsys, "platform", LLM / "cluster.yaml", LLM / "spec.yaml")
+    assert setup.ok
+    assert ptcompile.platform(CLUSTER).text() == printed(capsys, "platform", LLM / "cluster.yaml")
+    assert ptcompile.platform().requirements
+
+
+def test_platform_of_what_does_not_compile() -> None:
+    for setup in (ptcompile.platform(CLUSTER, [SPEC, BAD]), ptcompile.platform({"x": 1}, [SPEC])):
+        assert (setup.manifests, setup.values, setup.requirements, setup.ok) == ((), {}, (), False)
+    with pytest.raises(TypeError, match="specs"):
+        ptcompile.platform(CLUSTER, SPEC)
+
+
+def test_targets(capsys: Capture) -> None:
+    found = ptcompile.targets()
+    assert found.text() == printed(capsys, "targets")
+    assert found.to_dict() == json.loads(printed(capsys, "targets", "--format", "json"))
+    assert list(found.titles) == list(TARGETS)
+    assert len(found.changes) + 1 == len(printed(capsys, "targets", "--versions").splitlines())  # and where facts are
+
+
+def test_rules(capsys: Capture) -> None:
+    found = ptcompile.rules()
+    assert found == json.loads(printed(capsys, "rules", "--output-format", "json"))
+    assert {one["name"] for one in found} == {rule.name for rule in every_rule()}
+    assert all(one["title"] and one["bad"] and yaml.safe_load_all(one["good"]) for one in found)
+
+
+def test_schema_is_a_copy_of_one_s_own() -> None:
+    for name in ("spec", "cluster", "report", "world", "diff", "explanation", "handle"):
+        found = ptcompile.schema(name)
+        found["title"] = "changed"
+        assert ptcompile.schema(name) == json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text("utf-8"))
+    with pytest.raises(KeyError):
+        ptcompile.schema("nothing")
+
+
+def test_init(capsys: Capture) -> None:
+    for target in (None, *TARGETS):
+        text = ptcompile.init(target)
+        assert text == printed(capsys, "init", *(["--target", target] if target else []))
+        assert ptcompile.compile(text).ok
+    with pytest.raises(KeyError):
+        ptcompile.init("slurm")
+
+
+def test_check(tmp_path: Path, capsys: Capture) -> None:
+    now = ptcompile.compile(smallest("nodes: 2", name="a"), target="job").yaml()
+    old = ptcompile.compile(smallest("nodes: 3", name="a"), target="job").yaml()
+    gone = ptcompile.compile(smallest(name="gone"), target="pod").yaml()
+    assert ptcompile.check({"a.yaml": now}, {"a.yaml": now.encode()}).ok
+    beside = {"gone.yaml": gone.encode(), "notes.yaml": b"a: 1\n", "hand.yaml": gone.encode() + b"# by hand\n"}
+    checked = ptcompile.check({"a.yaml": now, "b.yaml": now}, {"a.yaml": old.encode(), "b.yaml": None}, beside)
+    assert checked.found == (("stale", "a.yaml"), ("missing", "b.yaml"), ("orphaned", "gone.yaml"))
+    for name, content in {"a.yaml": old.encode(), **beside}.items():
+        (tmp_path / name).write_bytes(content)
+    subprocess.run(["git", "apply", "-p0", "-"], input=checked.patch.encode(), check=True, cwd=tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.name in ("a.yaml", "b.yaml")} == {
+        "a.yaml": now,
+        "b.yaml": now,
+    }
+    assert not (tmp_path / "gone.yaml").exists()
+
+
+def test_check_hides_secrets() -> None:
+    now = ptcompile.compile(smallest("env: {HF_TOKEN: hunter2}"), target="pod").yaml()
+    checked = ptcompile.check({"a.yaml": now}, {"a.yaml": now.replace("hunter2", "hunter3").encode()})
+    assert not checked.ok
+    assert "hunter" not in checked.patch
+
+
+def test_fix(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "pod.yaml"
+    path.write_text(SHARED, encoding="utf-8")
+    fixed = ptcompile.fix(SHARED, filename=str(path), unsafe=True)
+    assert here(capsys, "lint", "--isolated", "--fix", "--unsafe-fixes", path).status in (0, 1)
+    assert fixed.text == path.read_text(encoding="utf-8") == SHARED.replace("imge", "image")
+    assert [one.name for one in fixed.applied] == ["unknown-field"]
+    assert fixed.report == ptcompile.lint(fixed.content, filename=str(path))
+    assert ptcompile.fix(SHARED.encode(), ignore=["unknown-field"], unsafe=True).text == SHARED
+
+
+def test_fixes_that_may_change_the_job_are_asked_for() -> None:
+    rule = next(one for one in ptcompile.rules() if one["name"] == "too-little-parallelism")
+    safe, unsafe = ptcompile.fix(rule["bad"]), ptcompile.fix(rule["bad"], unsafe=True)
+    assert "too-little-parallelism" not in {one.name for one in safe.applied}
+    assert "too-little-parallelism" in {one.name for one in unsafe.applied}
+
+
+def test_a_text_that_cannot_be_read_stays() -> None:
+    fixed = ptcompile.fix("a: [")
+    assert (fixed.text, fixed.applied) == ("a: [", ())
+    assert not fixed.report.ok
+
+
+def test_importing_the_package_loads_no_verb() -> None:
+    code = "import sys, ptcompile; print([m for m in sys.modules if m.startswith('ptcompile.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['ptcompile._internal.about']\n"

@@ -1,0 +1,215 @@
+"""The verbs as functions."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.compiler.reader import load_profile
+from ptcompile.spec.base import Metadata
+from ptcompile.spec.training_job import JobSpec, Spec
+from tests.making import profile, smallest
+
+MAPPING = yaml.safe_load(smallest("nodes: 2\nvolumes: [{name: v, emptyDir: {}}]"))
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n"
+BAD_POD = POD.replace("image: i", "imag: i")
+PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {defaults: {labels: {team: ml}}}\n"
+
+
+def test_the_public_names_are_the_list() -> None:
+    assert sorted(ptcompile.__all__) == sorted(set(ptcompile.__all__))
+    for name in ptcompile.__all__:
+        assert getattr(ptcompile, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = ptcompile.nothing
+
+
+FORMS: list[Any] = [smallest("nodes: 2"), smallest("nodes: 2").encode(), yaml.safe_load(smallest("nodes: 2"))]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["text", "bytes", "mapping"])
+def test_a_spec_in_any_form_gives_the_same(form: Any) -> None:
+    result = ptcompile.compile(form)
+    assert result.ok
+    assert result.diagnostics == ()
+    assert result.unwrap() == result.manifests == ptcompile.compile(FORMS[0]).manifests
+
+
+def test_a_spec_made_in_python() -> None:
+    spec = Spec(metadata=Metadata(name="train"), spec=JobSpec(image="img:1", script="train.py"))
+    assert ptcompile.compile(spec).unwrap() == ptcompile.compile(smallest()).unwrap()
+
+
+def test_a_mistake_of_a_spec_made_in_python_is_a_finding() -> None:
+    spec = Spec(metadata=Metadata(name="A B"), spec=JobSpec(image="img:1", script="train.py"))
+    (found,) = ptcompile.compile(spec).diagnostics
+    assert (found.path, found.span) == (("metadata", "name"), None)
+
+
+@pytest.mark.parametrize(
+    "form", [PROFILE, PROFILE.encode(), yaml.safe_load(PROFILE), profile({"defaults": {"labels": {"team": "ml"}}})]
+)
+def test_a_profile_in_any_form(form: Any) -> None:
+    (pod,) = ptcompile.compile(smallest(), cluster=form).unwrap()
+    assert pod["metadata"]["labels"] == {"team": "ml"}
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "a: [", "[]", {"kind": "ClusterProfile", "spec": {"x": 1}}, PROFILE + "---\n" + PROFILE]
+)
+def test_a_bad_profile_gives_no_manifest(bad: Any) -> None:
+    result = ptcompile.compile(smallest(), cluster=bad)
+    assert not result.ok
+    assert result.manifests == ()
+
+
+def test_a_profile_among_other_documents() -> None:
+    found, problems = load_profile(smallest() + "---\n" + PROFILE)
+    assert found is not None
+    assert problems == []
+
+
+def test_the_input_is_never_changed() -> None:
+    data = copy.deepcopy(MAPPING)
+    first = ptcompile.compile(data, target="pytorchjob")
+    for one in first.manifests:
+        spoil(one)
+    assert data == MAPPING
+    assert ptcompile.compile(data, target="pytorchjob") == ptcompile.compile(MAPPING, target="pytorchjob")
+
+
+def test_a_profile_is_not_changed_by_who_edits_the_manifests() -> None:
+    cluster = profile({"defaults": {"imagePullSecrets": [{"name": "r"}]}})
+    before = cluster.model_dump_json()
+    for one in ptcompile.compile(smallest(), cluster=cluster).unwrap():
+        spoil(one)
+    assert cluster.model_dump_json() == before
+
+
+def spoil(value: Any) -> None:
+    for below in list(value.values()) if isinstance(value, dict) else value:
+        if isinstance(below, dict | list):
+            spoil(below)
+    value.clear()
+
+
+def test_overrides_by_text_are_those_of_the_command_line() -> None:
+    texts: list[Any] = [('metadata.annotations."a.b/c"', "x"), ("spec.args[1]", "c"), ("spec.nodes", 2)]
+    paths: list[Any] = [(("metadata", "annotations", "a.b/c"), "x"), (("spec", "args", 1), "c"), (("spec", "nodes"), 2)]
+    for given in (texts, paths):
+        made = ptcompile.compile(smallest("args: [a, b]"), overrides=given).unwrap()[-1]
+        assert made["metadata"]["annotations"] == {"a.b/c": "x"}
+        assert made["spec"]["template"]["spec"]["containers"][0]["args"] == ["a", "c"]
+
+
+@pytest.mark.parametrize("where", ["spec..nodes", "", 'spec."a', "spec.a=b", ".".join("a" * 65), ("a",) * 65])
+def test_a_place_that_cannot_be_read_is_a_finding(where: Any) -> None:
+    result = ptcompile.compile(smallest(), overrides=[("spec.nodes", 2), (where, 1)])
+    assert (result.ok, result.manifests) == (False, ())
+    assert [(one.name, one.filename) for one in result.diagnostics] == [("spec-invalid-value", "overrides[1]")]
+
+
+def test_what_is_wrong_with_an_override_is_found_in_it() -> None:
+    result = ptcompile.compile(smallest(), filename="job.yaml", overrides=[("spec.nodes", 2), ("spec.nods", 1)])
+    assert [(one.name, one.filename, one.span) for one in result.diagnostics] == [
+        ("spec-unknown-field", "overrides[1]", None)
+    ]
+
+
+def test_overrides_are_laid_over_each_document() -> None:
+    result = ptcompile.compile(smallest(), overrides=[("spec.args.0", "x")])
+    assert not result.ok, "args is no list yet, and only a number in brackets makes one"
+    result = ptcompile.compile(smallest(), overrides=[("spec.args[0]", "x")])
+    assert result.unwrap()[0]["spec"]["containers"][0]["args"] == ["x"]
+    result = ptcompile.compile(smallest("args: [a]"), overrides=[(("spec", "nodes"), 3), (("spec", "args", 0), "x")])
+    assert result.unwrap()[1]["spec"]["completions"] == 3
+
+
+def test_one_document_s_error_does_not_stop_the_others() -> None:
+    result = ptcompile.compile(smallest(name="a") + "---\n" + smallest("nods: 1", name="b"))
+    assert [one["metadata"]["name"] for one in result.manifests] == ["a"]
+    (found,) = result.diagnostics
+    assert (found.document, found.resource) == (1, "TrainingJob/b")
+    with pytest.raises(ptcompile.CompileError, match="PTC021") as caught:
+        result.unwrap()
+    assert caught.value.diagnostics == result.diagnostics
+
+
+def test_yaml_is_read_back_as_the_manifests() -> None:
+    result = ptcompile.compile(MAPPING)
+    assert list(yaml.safe_load_all(result.yaml())) == list(result.manifests)
+    assert json.loads(json.dumps(result.manifests)) == list(result.manifests)
+
+
+def test_an_unknown_target_is_a_finding_with_the_name_that_was_meant() -> None:
+    (found,) = ptcompile.compile(smallest(), target="volcanoo").diagnostics
+    assert (found.name, found.help) == ("unknown-target", "did you mean volcano?")
+
+
+def test_a_finding_has_everything_of_the_contract() -> None:
+    (found,) = ptcompile.compile(smallest("nods: 1"), filename="x.yaml").diagnostics
+    assert (found.code, found.name, found.severity) == ("PTC021", "spec-unknown-field", "error")
+    assert (found.path, found.filename, found.document) == (("spec", "nods"), "x.yaml", 0)
+    assert found.span == (7, 3, 7, 7)
+    assert (found.stage, found.authority) == ("apply", "ptcompile")
+
+
+LINTED: list[tuple[Any, int, int]] = [
+    (POD, 1, 0), (POD.encode(), 1, 0), (yaml.safe_load(POD), 1, 0), (BAD_POD, 1, 1), (POD + "---\n" + BAD_POD, 2, 1),
+    (smallest(), 1, 0), (smallest("nods: 1"), 1, 1), (PROFILE, 1, 0), (PROFILE.replace("labels", "label"), 1, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "documents", "errors"), LINTED)
+def test_lint(source: Any, documents: int, errors: int) -> None:
+    report = ptcompile.lint(source)
+    assert report.documents == documents
+    assert report.ok == (errors == 0)
+    assert bool(report.diagnostics) == bool(errors)
+
+
+def test_a_list_is_its_items_with_their_paths() -> None:
+    items = [yaml.safe_load(POD), yaml.safe_load(BAD_POD)]
+    report = ptcompile.lint({"apiVersion": "v1", "kind": "List", "items": items})
+    assert {found.path[:2] for found in report.diagnostics} == {("items", 1)}
+    assert {found.resource for found in report.diagnostics} == {"Pod/p"}
+
+
+def test_an_item_that_is_no_object_is_told() -> None:
+    """CONTRIBUTING.md#house-rules: nothing is skipped in silence."""
+    report = ptcompile.lint({"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(POD), "x", None]})
+    assert not report.ok
+
+
+def test_a_kind_that_nobody_knows_is_counted_or_refused() -> None:
+    source = POD.replace("v1\nkind: Pod", "x.y/v1\nkind: Foo")
+    report = ptcompile.lint(source)
+    assert (report.ok, report.unchecked) == (True, ("Foo/p",))
+    assert not ptcompile.lint(source, unknown_kinds="error").ok
+
+
+@pytest.mark.parametrize("source", ["", "---\n", "# x\n", "a: [", "\x00", b"\xff\xfe\xff", "- a", "x", {}, {"kind": 5}])
+def test_nothing_raises(source: Any) -> None:
+    """CONTRIBUTING.md#laws 7: no input makes it raise."""
+    assert not ptcompile.compile(source).ok
+    ptcompile.lint(source)
+
+
+def test_the_same_twice() -> None:
+    assert ptcompile.compile(MAPPING) == ptcompile.compile(MAPPING)
+    assert ptcompile.lint(BAD_POD) == ptcompile.lint(BAD_POD)
+
+
+def test_a_name_for_the_run() -> None:
+    made = ptcompile.compile(smallest("nodes: 2", name="sft"), target="jobset", name="run-7").unwrap()
+    assert made[-1]["metadata"]["name"] == "run-7"
+    assert "sft" not in str(made)
+    wrong = ptcompile.compile(smallest(), filename="job.yaml", name="Run_7")
+    assert [(one.path, one.filename, one.span) for one in wrong.diagnostics] == [(("metadata", "name"), "name=", None)]
+    two = ptcompile.compile(smallest(name="a") + "---\n" + smallest(name="b"), name="run-7")
+    assert [(one.name, one.filename, one.document) for one in two.diagnostics] == [("spec-conflict", "name=", 1)]

@@ -1,0 +1,190 @@
+"""compile says what lint says of the same spec: the same findings, at the same lines, with the same verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ptcompile
+from ptcompile import Diagnostic
+from ptcompile.compiler.reader import load_profile
+from ptcompile.linter import every_rule
+from tests.cli.running import here, process
+from tests.conftest import ALL, Case, pair_name
+from tests.making import FIRST_LINE, smallest, text
+
+ONE_WORD = text('image: ghcr.io/acme/train:1\ncommand: ["python train.py --epochs 3"]')
+"""The kernel looks for a program called so: no pod of it can start."""
+
+MOVING = smallest("nodes: 2").replace("img:1", "ghcr.io/acme/train:latest")
+
+
+def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
+    return [(one.name, one.severity, one.span) for one in found]
+
+
+@pytest.mark.parametrize("case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name)
+def test_they_say_the_same(case: Case) -> None:
+    """Of other kinds, as those of bad-kind, compile says only that they are not its own; of nothing, that it is."""
+    profile, _ = load_profile(case.cluster)
+    if profile is None:
+        return
+    linted = ptcompile.lint(case.spec, filename="spec.yaml", cluster=profile).diagnostics
+    assert said(case.compile().diagnostics) == said(linted)
+
+
+def test_an_error_of_a_rule_gives_no_manifest() -> None:
+    result = ptcompile.compile(ONE_WORD)
+    (found,) = result.diagnostics
+    assert (found.name, found.severity, found.path) == ("command-in-one-word", "error", ("spec", "command", 0))
+    assert found.span is not None
+    assert found.span.line == FIRST_LINE + 1
+    assert (result.ok, result.manifests) == (False, ())
+
+
+def test_the_other_documents_of_the_stream_are_written() -> None:
+    result = ptcompile.compile(f"{ONE_WORD}---\n{smallest()}")
+    assert not result.ok
+    assert [one["metadata"]["name"] for one in result.manifests] == ["train"]
+    assert [found.document for found in result.diagnostics] == [0]
+
+
+def test_a_warning_does_not_stop_it() -> None:
+    result = ptcompile.compile(MOVING)
+    assert [one.name for one in result.diagnostics] == ["latest-image"]
+    assert result.ok
+    assert result.manifests
+
+
+def test_it_can_be_switched_off() -> None:
+    result = ptcompile.compile(ONE_WORD, lint=False)
+    assert (result.ok, result.diagnostics) == (True, ())
+    assert result.manifests
+
+
+def test_what_is_not_selected_is_not_asked() -> None:
+    assert ptcompile.compile(ONE_WORD, ignore=["command-in-one-word"]).ok
+    assert ptcompile.compile(MOVING, select=["PTC3"]).diagnostics == ()
+    assert not ptcompile.compile(smallest("nods: 2"), ignore=["ALL"]).ok, "what does not compile is no matter of choice"
+    with pytest.raises(ValueError, match="no rule"):
+        ptcompile.compile(ONE_WORD, ignore=["no-such-rule"])
+
+
+def test_a_comment_in_the_spec_ignores_a_finding_of_a_rule() -> None:
+    meant = ONE_WORD.replace('epochs 3"]', 'epochs 3"]  # ptcompile: ignore[command-in-one-word] the image has it')
+    result = ptcompile.compile(meant)
+    assert (result.ok, result.diagnostics) == (True, ())
+    assert result.manifests
+
+
+def test_no_comment_makes_manifests_of_what_does_not_compile() -> None:
+    wrong = smallest("nods: 2  # ptcompile: ignore[spec-unknown-field]")
+    result = ptcompile.compile(wrong)
+    assert [one.name for one in result.diagnostics] == ["spec-unknown-field"]
+    assert (result.ok, result.manifests) == (False, ())
+
+
+def test_a_finding_that_every_role_has_is_told_once() -> None:
+    both = text("image: ghcr.io/acme/train:latest\nscript: t.py\nmaster: {}\nworker: {replicas: 3}")
+    for target in ("pytorchjob", "volcano", "jobset"):
+        found = ptcompile.compile(both, target=target).diagnostics
+        assert [(one.name, one.path) for one in found] == [("latest-image", ("spec", "image"))]
+
+
+def test_retries_that_a_pass_wrote_are_told_at_the_word_that_made_it_write_them() -> None:
+    body = "image: img:1\nargs: [--backend, gloo]\nrestartPolicy: OnFailure\nnodes: 2"
+    (found,) = ptcompile.compile(text(body), target="job").diagnostics
+    assert (found.name, found.path) == ("job-restarts-alone", ("spec", "restartPolicy"))
+
+
+def test_a_restart_policy_of_a_role_is_told_there() -> None:
+    body = "image: img:1\nscript: t.py\nmaster: {restartPolicy: Always}\nworker: {replicas: 1}"
+    found = ptcompile.compile(text(body), target="pytorchjob").diagnostics
+    assert [one.path for one in found if one.name == "endless-restart-policy"] == [("spec", "master", "restartPolicy")]
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spec.yaml").write_text(ONE_WORD)
+    refused = here(capsys, "spec.yaml", "-o", "out.yaml")
+    assert (refused.status, refused.out) == (1, "")
+    assert "error[PTC" in refused.err
+    assert not Path("out.yaml").exists()
+    assert here(capsys, "spec.yaml", "--no-lint").status == 0
+    Path("spec.yaml").write_text(MOVING)
+    warned = here(capsys, "spec.yaml")
+    assert warned.status == 0
+    assert "kind: Job" in warned.out
+    assert "1 warning" in warned.err
+
+
+def test_the_project_s_configuration_chooses_here_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spec.yaml").write_text(ONE_WORD)
+    Path("ptcompile.toml").write_text('ignore = ["command-in-one-word"]\n')
+    assert here(capsys, "spec.yaml").status == 0
+    Path("ptcompile.toml").write_text('[per-file-ignores]\n"*.yaml" = ["command-in-one-word"]\n')
+    assert here(capsys, "spec.yaml").status == 0
+
+
+def test_without_it_no_rule_is_loaded() -> None:
+    code = "import sys, ptcompile.cli as c; c.main(['--no-lint', '-']); print(*sys.modules, file=sys.stderr)"
+    ran = process(stdin=MOVING.encode(), flags=("-c", code))
+    assert ran.status == 0
+    loaded = [name for name in ran.err.split() if name.startswith("ptcompile.")]
+    assert loaded
+    assert not [name for name in loaded if ".rules" in name or ".simulation" in name]
+
+
+def test_a_fault_has_one_severity_whoever_finds_it() -> None:
+    """The severity of a rule's page is what the checks of a spec give the same fault."""
+    pages = {rule.name: rule.severity for rule in every_rule()}
+    seen = {(one.name, one.severity) for case in ALL for one in case.compile().diagnostics if one.name in pages}
+    assert seen
+    graded = {("literal-variable", "warning")}  # an error where the launcher reads the text
+    assert {(name, severity) for name, severity in seen if severity != pages[name]} <= graded
+
+
+def test_too_many_processes_are_an_error_in_both() -> None:
+    spec = smallest("nodes: 2\nresources: {gpu: 4, cpu: 8, memory: 8Gi}\nelastic: {nprocPerNode: 8}")
+    compiled = ptcompile.compile(spec).diagnostics
+    made = ptcompile.compile(spec.replace("nprocPerNode: 8", "nprocPerNode: 4"), target="jobset").yaml()
+    linted = ptcompile.lint(made.replace("--nproc-per-node=4", "--nproc-per-node=8")).diagnostics
+    for found in (compiled, linted):
+        assert ("more-processes-than-gpus", "error") in [(one.name, one.severity) for one in found]
+
+
+def test_the_help_speaks_of_the_spec_and_is_right() -> None:
+    """Where a rule's own help names fields that a spec has not."""
+    body = "image: img:1\nargs: [--backend, gloo]\nnodes: 2\n"
+    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="jobset").diagnostics
+    assert found.name == "lone-pod-restart"
+    assert found.help is not None
+    assert "runPolicy: {onPodFailure: RestartJob}" in found.help
+    assert ptcompile.compile(text(f"{body}runPolicy: {{onPodFailure: RestartJob}}"), target="jobset").diagnostics == ()
+    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="job").diagnostics
+    assert found.help == "remove it, or use a target that restarts all pods, such as jobset"
+    assert ptcompile.compile(text(body), target="job").diagnostics == ()
+
+
+def test_a_volume_that_a_pass_wrote_is_told_where_its_size_would_come_from() -> None:
+    (found,) = ptcompile.compile(smallest("resources: {requests: {cpu: 1, memory: 1Gi}}")).diagnostics
+    assert (found.name, found.path) == ("unbounded-shm", ("spec", "resources"))
+    assert "sharedMemory" in (found.help or "")
+
+
+def test_what_is_ignored_is_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = f"{MOVING}  resources: {{gpu: 8}}\n".replace("latest\n", "latest  # ptcompile: ignore[PTC801] pinned\n")
+    result = ptcompile.compile(both, ignore=["PTC109"])
+    assert sorted(one.name for one in result.meant) == ["best-effort-gpus", "latest-image"]
+    assert not {one.name for one in result.diagnostics} & {one.name for one in result.meant}
+    monkeypatch.chdir(tmp_path)
+    Path("spec.yaml").write_text(both.replace("nodes: 2", "nodes: 2\n  masterPort: 1234\n  names: {node: a}"))
+    Path("ptcompile.toml").write_text('ignore = ["PTC109"]\n')
+    told = here(capsys, "spec.yaml", "--target", "job", "--target", "jobset", "-o", "out/").err
+    assert "1 note, 2 ignored\n" in told, told

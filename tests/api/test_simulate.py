@@ -1,0 +1,69 @@
+"""`simulate` of the public API: text, mappings and specs in, a world out."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.api.simulate import simulate as simulate_text
+from ptcompile.registry.pods import PodView
+from ptcompile.registry.targets import TARGETS
+from ptcompile.simulator.pod import Pod
+from ptcompile.simulator.world import simulate
+from tests.simulator.worlds import SPEC, everything, pytorchjob
+
+
+def test_a_spec_is_simulated_for_every_target_that_can_express_it() -> None:
+    world = simulate_text(SPEC)
+    assert world.ok
+    # a Pod is one node, and cannot express two
+    assert [job.target for job in world.jobs] == [name for name in TARGETS if name != "pod"]
+    assert [job.target for job in simulate_text(SPEC, target="volcano").jobs] == ["volcano"]
+    assert all(len(list(job.pods())) == 2 for job in world.jobs)
+
+
+def test_a_spec_with_mistakes_gives_findings() -> None:
+    world = simulate_text(SPEC.replace("script", "scripd"), filename="s.yaml")
+    assert not world.ok
+    assert not world.jobs
+    assert {d.filename for d in world.diagnostics} == {"s.yaml"}
+
+
+@pytest.mark.parametrize("text", ["", "a: [", b"\xff\xfe\x00", "- 1\n- 2", "kind: Pod\n---\nx: {"])
+def test_bad_text_is_a_finding(text: str | bytes) -> None:
+    world = simulate_text(text)
+    assert not world.ok
+    json.dumps(world.to_dict())
+
+
+def test_the_profile_says_which_versions_run() -> None:
+    versions = {"trainingOperator": "1.6"}
+    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"versions": versions}}
+    assert "PET_NNODES" not in simulate_text(yaml.safe_dump(pytorchjob()), cluster=cluster).pods[0].env
+    assert not simulate_text(SPEC, cluster="kind: 5").ok
+
+
+def test_a_mapping_is_taken_and_not_changed() -> None:
+    manifest = pytorchjob()
+    before = copy.deepcopy(manifest)
+    everything(simulate_text(manifest))
+    assert manifest == before
+
+
+def test_views_are_reachable() -> None:
+    pod = simulate([pytorchjob()]).pods[0]
+    assert isinstance(pod, Pod)
+    assert isinstance(pod.view, PodView)
+    assert [container.name for container in pod.containers] == ["pytorch"]
+
+
+def test_findings_of_a_spec_have_their_places() -> None:
+    text = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x}\nspec:\n  image: a:1\n  scrpt: t.py\n"
+    world = ptcompile.simulate(text, filename="x.yaml")
+    assert [(d.name, d.span and d.span.line, d.filename) for d in world.diagnostics] == [
+        ("spec-unknown-field", 6, "x.yaml")
+    ]

@@ -1,0 +1,191 @@
+"""Pod Security Admission: by the namespace's labels or the profile, at the pod's field, level by level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.apiserver.admission.pod_security_levels import violations
+from tests.apiserver.validation.test_other_kinds import paths
+from tests.differ.applying.test_updates import changed
+
+Json = dict[str, Any]
+
+HARD: Json = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+
+
+def spec(context: Json | None = None, *, pod: Json | None = None, **container: Any) -> Json:
+    """A pod's spec that restricted takes, with changes."""
+    own = {"name": "c", "image": "i", "securityContext": {**HARD, **(context or {})}, **container}
+    return {"containers": [own], **(pod or {})}
+
+
+def said(level: str, body: Json, minor: int = 36, meta: Json | None = None) -> list[str]:
+    """The reasons, each with its place."""
+    found = violations(level, minor, body, meta or {})
+    return [f"{one.reason} at {'.'.join(map(str, one.path))}" for one in found]
+
+
+C = "spec.containers.0"
+BASELINE: list[tuple[Json, str]] = [
+    (
+        spec({"capabilities": {"add": ["IPC_LOCK"]}}),
+        f"non-default capabilities at {C}.securityContext.capabilities.add.0",
+    ),
+    (spec(pod={"hostNetwork": True}), "host namespaces at spec.hostNetwork"),
+    (spec(pod={"hostIPC": True}), "host namespaces at spec.hostIPC"),
+    (spec(pod={"volumes": [{"name": "v", "hostPath": {"path": "/x"}}]}), "hostPath volumes at spec.volumes.0.hostPath"),
+    (spec(ports=[{"containerPort": 1, "hostPort": 1}]), f"hostPort at {C}.ports.0.hostPort"),
+    (
+        spec(livenessProbe={"httpGet": {"host": "127.0.0.1", "port": 1}}),
+        f"probe or lifecycle host at {C}.livenessProbe.httpGet.host",
+    ),
+    (spec({"privileged": True}), f"privileged at {C}.securityContext.privileged"),
+    (spec({"procMount": "Unmasked"}), f"procMount at {C}.securityContext.procMount"),
+    (spec({"seLinuxOptions": {"user": "u"}}), f"seLinuxOptions at {C}.securityContext.seLinuxOptions.user"),
+    (spec({"seccompProfile": {"type": "Unconfined"}}), f"seccompProfile at {C}.securityContext.seccompProfile.type"),
+    (
+        spec({"appArmorProfile": {"type": "Unconfined"}}),
+        f"forbidden AppArmor profile at {C}.securityContext.appArmorProfile.type",
+    ),
+    (
+        spec(pod={"securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]}}),
+        "forbidden sysctls at spec.securityContext.sysctls.0.name",
+    ),
+    (
+        spec({"windowsOptions": {"hostProcess": True}}),
+        f"hostProcess at {C}.securityContext.windowsOptions.hostProcess",
+    ),
+]
+RESTRICTED: list[tuple[Json, str]] = [
+    (
+        spec({"allowPrivilegeEscalation": None}),
+        f"allowPrivilegeEscalation != false at {C}.securityContext.allowPrivilegeEscalation",
+    ),
+    (spec({"capabilities": None}), f"unrestricted capabilities at {C}.securityContext.capabilities.drop"),
+    (spec(pod={"volumes": [{"name": "v", "nfs": {}}]}), "restricted volume types at spec.volumes.0.nfs"),
+    (spec({"runAsNonRoot": None}), f"runAsNonRoot != true at {C}.securityContext.runAsNonRoot"),
+    (spec({"runAsUser": 0}), f"runAsUser=0 at {C}.securityContext.runAsUser"),
+    (spec({"seccompProfile": None}), f"seccompProfile at {C}.securityContext.seccompProfile.type"),
+]
+
+
+def test_a_hardened_pod_is_taken_by_every_level() -> None:
+    assert said("restricted", spec()) == []
+
+
+@pytest.mark.parametrize(("body", "expected"), BASELINE)
+def test_baseline(body: Json, expected: str) -> None:
+    assert said("baseline", body) == [expected]
+
+
+@pytest.mark.parametrize(("body", "expected"), RESTRICTED)
+def test_restricted(body: Json, expected: str) -> None:
+    assert said("baseline", body) == []
+    assert said("restricted", body) == [expected]
+
+
+def test_what_the_pod_says_counts_for_its_containers() -> None:
+    own = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}}
+    assert said("restricted", spec({"runAsNonRoot": None, "seccompProfile": None}, pod=own)) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "since"),
+    [
+        (spec(livenessProbe={"httpGet": {"host": "h", "port": 1}}), 33, 34),
+        (spec({"procMount": "Unmasked"}, pod={"hostUsers": False}), 35, 34),
+        (spec({"seLinuxOptions": {"type": "container_engine_t"}}), 31, 30),
+        (spec(pod={"securityContext": {"sysctls": [{"name": "net.ipv4.tcp_rmem"}]}}), 32, 31),
+    ],
+)
+def test_a_check_of_some_versions(body: Json, before: int, since: int) -> None:
+    assert said("baseline", body, before) == []
+    assert said("baseline", body, since)
+
+
+def _namespace(**labels: str) -> str:
+    rows = "".join(
+        f"\n    pod-security.kubernetes.io/{key.replace('_', '-')}: {value}" for key, value in labels.items()
+    )
+    return f"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n  labels:{rows}\n"
+
+
+BARE = (
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns}\n"
+    "spec:\n  hostIPC: true\n  containers: [{name: c, image: i}]\n"
+)
+DEPLOYED = (
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ns}\nspec:\n"
+    "  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n"
+    "    spec:\n      hostIPC: true\n      containers: [{name: c, image: i}]\n"
+)
+
+
+def _lint(*texts: str, **options: Any) -> list[tuple[str, str, str]]:
+    report = ptcompile.lint("---\n".join(texts), **options)
+    return [(d.severity, d.stage, ".".join(map(str, d.path))) for d in report.diagnostics if d.name == "pod-security"]
+
+
+def test_a_pod_is_refused_and_a_templates_pods_are_later() -> None:
+    enforced = _namespace(enforce="baseline")
+    assert _lint(enforced, BARE) == [("error", "apply", "spec.hostIPC")]
+    assert _lint(enforced, DEPLOYED) == [("error", "pod", "spec.template.spec.hostIPC")]
+
+
+def test_warn_and_audit_are_warnings_once() -> None:
+    assert _lint(_namespace(warn="baseline", audit="baseline"), BARE) == [("warning", "apply", "spec.hostIPC")]
+    assert _lint(_namespace(enforce="baseline", warn="baseline"), BARE) == [("error", "apply", "spec.hostIPC")]
+
+
+@pytest.mark.parametrize("labels", [{}, {"enforce": "privileged"}, {"warn": "nonsense"}])
+def test_nothing_is_said_without_a_level(labels: dict[str, str]) -> None:
+    assert _lint(BARE) == []
+    assert _lint(_namespace(**labels), BARE) == []
+
+
+def test_a_level_that_is_none_is_restricted() -> None:
+    assert len(_lint(_namespace(enforce="nonsense"), BARE)) > 1
+
+
+def test_the_label_may_name_a_version() -> None:
+    probed = BARE.replace("hostIPC: true", "hostIPC: false").replace(
+        "image: i", "image: i, livenessProbe: {httpGet: {host: h, port: 1}}"
+    )
+    assert _lint(_namespace(enforce="baseline", enforce_version="v1.33"), probed) == []
+    assert _lint(_namespace(enforce="baseline", enforce_version="latest"), probed)
+
+
+def test_the_profile_says_the_level_of_other_namespaces() -> None:
+    profile = "kind: ClusterProfile\nspec: {podSecurity: baseline}\n"
+    assert _lint(BARE, cluster=profile) == [("error", "apply", "spec.hostIPC")]
+    assert _lint(_namespace(enforce="privileged"), BARE, cluster=profile) == []
+
+
+def test_the_servers_words() -> None:
+    report = ptcompile.lint(f"{_namespace(enforce='restricted')}---\n{BARE}")
+    assert 'violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "c" must set ' in str(
+        [d.message for d in report.diagnostics]
+    )
+
+
+FULL = spec(
+    {"capabilities": {"add": ["A"], "drop": ["ALL"]}, "seLinuxOptions": {"type": "t"}},
+    pod={"volumes": [{"name": "v", "hostPath": {}}], "securityContext": {"sysctls": [{"name": "s"}]}},
+    ports=[{"hostPort": 1}],
+    livenessProbe={"httpGet": {"host": "h"}},
+    lifecycle={"preStop": {"tcpSocket": {"host": "h"}}},
+)
+
+
+@pytest.mark.parametrize("value", [[], {}, "x", 7, True, [None], [[]], {"a": []}])
+def test_no_shape_of_a_value_makes_it_raise(value: Any) -> None:
+    for path in paths(FULL, ()):
+        said("restricted", changed(FULL, ".".join(path), value), meta={"annotations": value})

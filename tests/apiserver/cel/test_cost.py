@@ -1,0 +1,125 @@
+"""CRDs that the API server refuses because of the estimated cost of their rules."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from ptcompile.apiserver.cel.cost import crd_cost_problems
+from ptcompile.apiserver.validation.api_extensions import check_custom_definition
+from tests.apiserver.crds.test_schema import TEXT, crd, of
+
+Json = dict[str, Any]
+
+NUMBERS: Json = {"type": "array", "items": {"type": "integer"}}
+TABLE: Json = {"type": "array", "items": NUMBERS}
+MAP: Json = {"type": "object", "additionalProperties": {"type": "integer"}}
+
+
+def ruled(p: Json, *rules: str) -> Json:
+    """A CRD with rules for an object with one field."""
+    return crd(of(p, **{"x-kubernetes-validations": [{"rule": rule} for rule in rules]}))
+
+
+def said(manifest: Json) -> list[str]:
+    """What is refused: the place in the schema and the message, without its advice."""
+    messages = [problem.message for problem in crd_cost_problems(manifest)]
+    return [message.partition(" (try ")[0].partition("openAPIV3Schema")[2] for message in messages]
+
+
+HUNDRED = ".x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x"
+
+
+@pytest.mark.parametrize(
+    ("p", "rule"),
+    [
+        (NUMBERS, "self.p.all(a, self.p.exists(b, a == b))"),
+        (NUMBERS, "self.p.filter(a, self.p.filter(b, a == b).size() > 1).size() == 0"),
+        (NUMBERS, "self.p.map(a, self.p.exists_one(b, a == b)).size() == 0"),
+        (TABLE, "self.p.all(row, row.all(a, self.p[0].exists(b, a == b)))"),
+        (MAP, "self.p.all(a, self.p.exists(b, a == b))"),
+        (MAP, "self.p.all(k, v, self.p.exists(a, b, b == v))"),
+        (NUMBERS, "true ? self.p.all(a, a in self.p) : false"),
+        (NUMBERS, "cel.bind(x, 1, true) && !self.p.all(a, a in self.p)"),
+        (NUMBERS, "self.p.map(a, a).all(a, self.p.all(b, true))"),
+        (TEXT, "[" + ", ".join("0" * 900) + "].all(i, self.p.contains('" + "a" * 999 + "'))"),
+        (TEXT, "[" + ", ".join("0" * 900) + "].all(i, self.p.matches('" + "a" * 999 + "'))"),
+    ],
+)
+def test_far_above_the_limit(p: Json, rule: str) -> None:
+    assert said(ruled(p, rule))[:1] == [HUNDRED]
+
+
+def test_nested_literals() -> None:
+    rule = "true"
+    for name in "abcdefghij":
+        rule = f"[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all({name}, {rule})"
+    assert said(ruled(TEXT, rule))[0] == HUNDRED
+
+
+def test_text_that_grows() -> None:
+    rule = '"a"' + '.replace("a", "aaaaaaaaaaaaaaaa")' * 9 + ".size() > 0"
+    assert said(ruled(TEXT, rule)) == [HUNDRED.replace("more than 100x", "91.6x")]
+
+
+@pytest.mark.parametrize(
+    ("p", "rule"),
+    [
+        (NUMBERS, "self.p.all(a, a > 0)"),
+        (NUMBERS | {"maxItems": 1000}, "self.p.all(a, self.p.exists(b, a == b))"),
+        (MAP | {"maxProperties": 1000}, "self.p.all(a, self.p.exists(b, a == b))"),
+        (TABLE | {"maxItems": 100, "items": NUMBERS | {"maxItems": 100}}, "self.p.all(a, a.all(b, b in self.p[0]))"),
+        (TEXT | {"maxLength": 100}, "[1, 2, 3].all(i, self.p.matches('^[a-z]+$'))"),
+        (TEXT | {"enum": ["a", "b"]}, "[1, 2, 3].all(i, self.p.matches('^[a-z]+$'))"),
+        # the server's estimate is not certain for these
+        (NUMBERS, "self.p.filter(a, a > 0).all(a, self.q.all(b, a == b))"),
+        ({"x-kubernetes-preserve-unknown-fields": True}, "self.p.all(a, self.p.all(b, a == b))"),
+        (NUMBERS, "self.p.all(a, self.p.all(b, "),
+    ],
+)
+def test_not_far_above_the_limit(p: Json, rule: str) -> None:
+    assert said(ruled(p, rule)) == []
+
+
+def test_a_rule_counts_as_often_as_its_node_can_occur() -> None:
+    item = {"type": "string", "maxLength": 1000, "x-kubernetes-validations": [{"rule": f"self.matches('{'a' * 400}')"}]}
+    once = crd(of(item))
+    assert said(once) == []
+    many = crd(of({"type": "array", "items": item}))
+    assert said(many)[0] == ".properties.p.items" + HUNDRED
+    few = crd(of({"type": "array", "maxItems": 100, "items": item}))
+    assert said(few) == []
+
+
+def test_total_of_many_rules() -> None:
+    rules = [f"self.p.all(a, a > {n})" for n in range(400)]
+    assert said(ruled(NUMBERS, *rules)) == [
+        ": Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by"
+        " factor of 25.2x"
+    ]
+    assert said(ruled(NUMBERS, *rules[:100])) == []
+
+
+def test_reported_with_the_document_and_only_if_its_schema_is_sound() -> None:
+    rule = "self.p.all(a, self.p.exists(b, a == b))"
+    found: list[Any] = []
+    check_custom_definition(ruled(NUMBERS, rule), None, found)  # type: ignore[arg-type]
+    assert "estimated rule cost" in found[0].message
+    assert found[0].help == "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
+    assert found[0].path[-3:] == ("x-kubernetes-validations", 0, "rule")
+    other: list[Any] = []
+    check_custom_definition(ruled({"type": "array"}, rule), None, other)  # type: ignore[arg-type]
+    assert other
+    assert not any("cost" in problem.message for problem in other)
+
+
+def test_estimates_take_linear_time() -> None:
+    depth = 49
+    rule = "self.p"
+    for n in range(depth):
+        rule = f"self.p.all(a{n}, {rule} == 1)"
+    start = time.process_time()
+    assert said(ruled(NUMBERS, *[rule] * 50))
+    assert time.process_time() - start < 2

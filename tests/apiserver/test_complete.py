@@ -1,0 +1,224 @@
+"""What is left out of complete objects: every answer is as if nothing were known of them, whatever is wrong where."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ptcompile import apiserver as package
+from ptcompile._internal.schema_files import load
+from ptcompile.apiserver import roundtrip, validate, webhooks
+from ptcompile.apiserver.kinds import CUSTOM, resolve
+from ptcompile.apiserver.structure import checks, complete, structure
+from ptcompile.apiserver.webhooks import webhook_rejection
+from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.jobset import admission as jobset
+from ptcompile.operators.trainer import admission as trainer
+from ptcompile.operators.volcano import admission as volcano
+from ptcompile.registry.model import Known
+from ptcompile.registry.table import kind_named, templates_of
+from tests.conftest import thinned
+from tests.oracle import rows
+from tests.places import places, put
+
+Json = dict[str, Any]
+OPERATORS = ("pytorchjob", "volcano", "jobset", "trainjob")
+NEWEST, OLD = Versions(), Versions(kubernetes=(1, 33), volcano=(1, 12), jobset=(0, 8), trainer=(2, 1))
+SERVER = ".".join(map(str, NEWEST.kubernetes))
+ODD: tuple[Any, ...] = (
+    None,
+    4.0,
+    True,
+    2**31,
+    "",
+    "1e1.5",
+    {},
+    [],
+    [None],
+    {"name": None},
+    {"limits": {"cpu": "1e1.5"}},
+)
+"""Values that a schema takes and Go does not, or that are equal to others; and some that nothing takes."""
+
+
+def variants(operator: str, step: int) -> Iterator[Json]:
+    """Recorded manifests; with an odd value at one place; and with one template everywhere."""
+    choose = random.Random(operator)  # noqa: S311
+    for _, manifest in thinned(rows(operator), step):
+        yield manifest
+        spec = [path for path in places(manifest) if path[0] == "spec"]
+        for path in choose.sample(spec, min(3, len(spec))):
+            yield put(manifest, path, choose.choice(ODD))
+        yield from twins(manifest, choose)
+
+
+def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
+    """The manifest with one of its templates in all their places, and with an odd value in the last of them."""
+    every = [one for one in templates_of(kind_of(manifest), manifest) if isinstance(one.template, dict)]
+    if len(every) < 2:
+        return
+    for one in every[1:]:
+        manifest = put(manifest, one.path, put(every[0].template, (), every[0].template))
+    yield manifest
+    inside = list(places(every[0].template))
+    if inside:
+        yield put(manifest, (*every[-1].path, *choose.choice(inside)), choose.choice(ODD))
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("versions", [NEWEST, OLD])
+def test_the_same_is_said_the_long_way(operator: str, versions: Versions, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifests = list(variants(operator, 7))
+    short = [validate(one, versions=versions) for one in manifests]
+    monkeypatch.setattr(package, "complete", lambda *_: False)
+    monkeypatch.setattr(package, "Known", lambda **_: Known())
+    assert len(manifests) > 300
+    for one, said in zip(manifests, short, strict=True):
+        assert validate(one, versions=versions) == said, one
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_in_a_complete_object_go_changes_nothing_and_decodes_all(operator: str) -> None:
+    whole = 0
+    for manifest in variants(operator, 5):
+        kind = kind_of(manifest)
+        webhook = kind_named(kind)
+        assert webhook.rejects
+        seen = webhook.default(manifest, complete=True)
+        if complete(seen, kind, SERVER):
+            whole += 1
+            assert webhook.default(manifest) == seen
+            assert not structure(seen, kind, SERVER)
+            assert not list(webhooks.undecodable(seen.get("spec"), webhook_rejection("volcano")))
+    assert whole > 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "loose"),
+    [
+        (("batch.volcano.sh/v1alpha1", "Job"), volcano.SPEC, volcano.LOOSE),
+        (("jobset.x-k8s.io/v1alpha2", "JobSet"), jobset.SPEC, jobset.LOOSE),
+        (("trainer.kubeflow.org/v1alpha1", "TrainJob"), trainer.SPEC, trainer.LOOSE),
+    ],
+)
+def test_what_the_schema_does_not_require_is_looked_for(
+    kind: tuple[str, str], shape: roundtrip.Shape, loose: roundtrip.Shape
+) -> None:
+    document = CUSTOM[kind]
+    wanted = set(not_required(document, load(document)["properties"]["spec"], shape, ()))
+    assert wanted == set(always_written(loose, ())), kind
+
+
+def not_required(document: str, schema: Json, shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The fields of a shape that Go always writes and the schema does not ask for."""
+    name = ""
+    while "$ref" in schema or "x-in-crd" in schema:
+        document, name = resolve(document, schema.get("x-in-crd") or schema["$ref"])
+        schema = load(document)["$defs"][name]
+    if isinstance(shape, list):
+        yield from not_required(document, schema["items"], shape[0], (*path, "*"))
+    elif shape is not roundtrip.STRINGS:
+        for key in shape.get(roundtrip.ZERO, {}):
+            if key not in schema.get("required", ()) and checks._WRITTEN.get(name) != key:
+                yield (*path, key)
+        for key, inner in shape.items():
+            if key and key in schema.get("properties", {}):
+                yield from not_required(document, schema["properties"][key], inner, (*path, key))
+
+
+def always_written(shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(shape, list):
+        yield from always_written(shape[0], (*path, "*"))
+    elif shape is not roundtrip.STRINGS:
+        yield from ((*path, key) for key in shape.get(roundtrip.ZERO, {}))
+        for key, inner in shape.items():
+            if key:
+                yield from always_written(inner, (*path, key))
+
+
+@pytest.mark.parametrize("kind", sorted(CUSTOM))
+def test_what_may_not_decode_is_held_by_the_schemas(kind: tuple[str, str]) -> None:
+    """The words that `decode` looks closer at are amounts and numbers of 32 bits wherever a schema has them."""
+    document, seen = CUSTOM[kind], set[int]()
+    left = [(document, load(document)["properties"]["spec"])]
+    while left:
+        document, schema = left.pop()
+        while "$ref" in schema or "x-in-crd" in schema:
+            document, name = resolve(document, schema.get("x-in-crd") or schema["$ref"])
+            schema = load(document)["$defs"][name]
+        if id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        for word, field in schema.get("properties", {}).items():
+            if word in webhooks._AMOUNTS:
+                assert field["additionalProperties"]["$ref"].endswith("/Quantity"), (kind, word)
+            elif word in webhooks._NUMBER_OR_NAME:
+                assert field.get("format") == "int32" or field["$ref"].endswith(("/IntOrString", "/int32")), (
+                    kind,
+                    word,
+                )
+            left.append((document, field))
+        for key in ("items", "additionalProperties"):
+            if isinstance(schema.get(key), dict):
+                left.append((document, schema[key]))
+
+
+TASK: Json = {
+    "replicas": 1,
+    "name": "t",
+    "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}},
+}
+
+
+def volcano_job(*tasks: Json) -> Json:
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "x"},
+        "spec": {"schedulerName": "volcano", "minAvailable": 1, "tasks": list(tasks)},
+    }
+
+
+def test_resources_of_a_whole_pod_are_asked_of_the_template_too() -> None:
+    """Of a Pod limits are filled in later, so that only the template's rules say this (Kubernetes 1.36)."""
+    task = put(
+        TASK, ("template",), {"spec": {**TASK["template"]["spec"], "resources": {"requests": {"hugepages-2Mi": "2Mi"}}}}
+    )
+    found = validate(volcano_job(task), versions=NEWEST)
+    assert {(one.name, one.path[-2:]) for one in found} >= {("webhook-refusal", ("resources", "limits"))}
+
+
+def test_a_port_that_go_cannot_decode_is_refused_at_old_servers_too() -> None:
+    """Servers before 1.36 do not hold the int32 of a CRD to 32 bits; JobSet's webhook decodes it."""
+    container = {"name": "c", "image": "x", "livenessProbe": {"grpc": {"port": 2**31}}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    job = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "x"},
+        "spec": {"replicatedJobs": [{"name": "w", "template": {"spec": {"template": template}}}]},
+    }
+    found = validate(job, versions=Versions(kubernetes=(1, 33)))
+    assert [(one.path[-1], one.stage, one.authority) for one in found] == [("port", "apply", "jobset")]
+
+
+def test_another_server_than_the_profile_is_asked_by_the_webhook_as_well() -> None:
+    """The webhook has the rules of the profile's Kubernetes, the API server those of the version that was asked for."""
+    container = {"name": "c", "image": "x", "restartPolicy": "Never"}
+    task = put(TASK, ("template", "spec", "containers"), [container])
+    old = Versions(kubernetes=(1, 33))
+    found = validate(volcano_job(task), kubernetes="1.36", versions=old)
+    assert found == [one for one in validate(volcano_job(task), versions=old) if one.name == "webhook-refusal"]
+
+
+def test_the_second_of_two_equal_templates_may_hold_another_type() -> None:
+    """`==` takes 4.0 for 4: only where no number is a fraction is it enough."""
+    security = {"securityContext": {"runAsUser": -1}}
+    first = put(TASK, ("template", "spec"), {**TASK["template"]["spec"], "securityContext": {"runAsUser": -1.0}})
+    second = put({**TASK, "name": "u"}, ("template", "spec"), {**TASK["template"]["spec"], **security})
+    found = validate(volcano_job(first, second), versions=NEWEST)
+    assert ("spec", "tasks", 1, "template", "spec", "securityContext", "runAsUser") in [one.path for one in found]

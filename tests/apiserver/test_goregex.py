@@ -1,0 +1,141 @@
+"""Patterns that strangers bring: matched in linear time, or not at all."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import ptcompile
+from ptcompile.apiserver import goregex
+from ptcompile.apiserver.goregex import fits, search, unmatched
+
+HOSTILE = [
+    r"^(a+)+$",
+    r"^(a|a)*$",
+    r"^(a*)*b",
+    r"(.*)*\d",
+    r"a*a*a*a*a*a*a*b",
+    r"(a|aa)+$",
+    r"^(([a-z])+.)+[A-Z]([a-z])+$",
+]
+TEXT = "a" * 5000 + "!"
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.a.io}
+spec:
+  group: a.io
+  names: {kind: Foo, plural: foos}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              a: {type: string, pattern: '%s'}
+              b: {type: string, not: {pattern: '%s'}}
+              c: {type: string, x-kubernetes-validations: [{rule: "self.find('%s') == ''"}]}
+---
+apiVersion: a.io/v1
+kind: Foo
+metadata: {name: x}
+spec: {a: %s, b: %s, c: %s}
+"""
+
+
+@pytest.fixture(params=["re2", "re"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """With google-re2, and without."""
+    if request.param == "re":
+        monkeypatch.setitem(sys.modules, "re2", None)
+    else:
+        pytest.importorskip("re2")
+    goregex.search.cache_clear()
+    return str(request.param)
+
+
+@pytest.mark.parametrize("pattern", HOSTILE)
+def test_no_pattern_hangs(engine: str, pattern: str) -> None:
+    """With an engine that backtracks each of these would not end in this world's time."""
+    fits(pattern, TEXT)
+    ptcompile.lint(CRD % (pattern, pattern, pattern.replace("\\", "\\\\"), TEXT, TEXT, TEXT))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "right"),
+    [
+        ("^a+$", "aaa", True),
+        ("^a+$", "aab", False),
+        ("^a$", "a\n", False),
+        ("a{2,3}", "xaax", True),
+        ("^(?i)abc$", "ABC", True),
+        (r"^\d$", "٣", False),
+    ],
+)
+def test_simple_patterns_mean_what_they_mean_in_go(engine: str, pattern: str, text: str, right: bool) -> None:
+    assert fits(pattern, text) is right
+
+
+def test_re2_reads_what_go_reads() -> None:
+    pytest.importorskip("re2")
+    goregex.search.cache_clear()
+    assert search(r"(?=a)b") is None, "Go has no lookahead"
+    assert not fits("^(a+)+$", "aab")
+    assert fits("^(a+)+$", "aaa")
+
+
+def test_a_crd_s_pattern_is_still_asked(engine: str) -> None:
+    found = ptcompile.lint(CRD % ("^a+$", "^b+$", "z", "x", "a", "a")).diagnostics
+    assert [one.path for one in found if "must match" in one.message] == [("spec", "a")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "linear"),
+    [
+        ("^a+$", True),
+        ("^[a-z]{3}[.]$", True),
+        ("^a.*b$", True),
+        ("abc", True),
+        ("a+b", False),  # from every character on: the square of the text
+        ("^[a-z]+-[0-9]+$", False),
+        ("(a|a)*b", False),
+        ("(a|a){30}b", False),
+        ("^(a|aa)+$", False),
+        ("(a?){30}a{30}", False),
+        ("a{999}b{999}", False),
+        ("[[:alpha:]]", False),
+        ("(?=a)b", False),
+    ],
+)
+def test_without_re2_only_linear_patterns_are_matched(
+    pattern: str, linear: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    goregex.search.cache_clear()
+    assert (search(pattern) is not None) is linear
+    assert unmatched({"a": [{"pattern": pattern}], "patternProperties": {pattern: {}}}) == ([] if linear else [pattern])
+
+
+def test_a_pattern_that_is_not_matched_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = CRD % ("^(a|b)+$", "^b+$", "z", "x", "a", "a")
+    goregex.search.cache_clear()
+    assert [one.name for one in ptcompile.lint(text).diagnostics] == ["invalid-value"]
+    monkeypatch.setitem(sys.modules, "re2", None)
+    goregex.search.cache_clear()
+    (one,) = ptcompile.lint(text).diagnostics
+    assert (one.name, one.severity) == ("unread-rule", "warning")
+    assert one.message.startswith("pattern not checked: ^(a|b)+$")
+
+
+def test_a_pattern_that_takes_much_memory_is_not_matched() -> None:
+    pytest.importorskip("re2")
+    goregex.search.cache_clear()
+    assert search(r"(\pL{100}){100}") is None
+    assert search("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$") is not None

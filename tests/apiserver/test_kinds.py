@@ -1,0 +1,91 @@
+"""The schema files: found, sound as JSON Schema, and every reference in them leads somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from ptcompile._internal import schema_files
+from ptcompile.apiserver import kinds as schemas
+from ptcompile.apiserver.kinds import CORE, CUSTOM, SHIPPED, other_kind
+
+FOLDER = Path(__file__).resolve().parents[2] / "schemas"
+GROUPS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("kubernetes/groups/*.json"))
+CRDS = [f"crds/{group}.json" for group in SHIPPED]
+NAMES = [CORE, *sorted(CUSTOM.values()), *GROUPS]
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in {"$ref", "x-in-crd"} and isinstance(value, str):
+                yield value
+            else:
+                yield from _references(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _references(item)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_json_schema(name: str) -> None:
+    Draft202012Validator.check_schema(schema_files.load(name))
+
+
+@pytest.mark.parametrize("name", [*NAMES, *CRDS])
+def test_references_lead_somewhere(name: str) -> None:
+    for reference in _references(schema_files.load(name)):
+        file, definition = schemas.resolve(name, reference)
+        assert definition in schema_files.load(file)["$defs"], reference
+
+
+def test_every_file_is_used() -> None:
+    files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/**/*.json")}
+    assert files == {*NAMES, *CRDS, "kubernetes/kinds.json"}
+
+
+def test_every_kind_of_the_index_has_a_definition() -> None:
+    index = schema_files.load("kubernetes/kinds.json")
+    for api_version, kinds in index.items():
+        for kind in kinds:
+            place = other_kind((api_version, kind))
+            assert place is not None
+            assert place.definition in schema_files.load(place.document)["$defs"]
+
+
+def test_the_index_has_the_versions_that_served_a_kind() -> None:
+    place = other_kind(("resource.k8s.io/v1", "ResourceClaim"))
+    assert place is not None
+    assert [place.served((1, minor)) for minor in (33, 34, 37)] == [False, True, True]
+
+
+def test_core_has_the_versions_from_1_30_on() -> None:
+    have = schemas.versions()
+    assert have[0] == "1.30"
+    assert have == tuple(f"1.{30 + n}" for n in range(len(have)))
+
+
+@pytest.mark.parametrize(("wanted", "got"), [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")])
+def test_known_version(wanted: tuple[int, int], got: str) -> None:
+    assert schemas.known_version(wanted) == (schemas.versions()[-1] if got == "last" else got)
+
+
+@pytest.mark.parametrize(
+    ("document", "reference", "target"),
+    [
+        ("a/b.json", "#/$defs/X", ("a/b.json", "X")),
+        ("a/b.json", "c.json#/$defs/X", ("a/c.json", "X")),
+        ("a/b.json", "../k/core.json#/$defs/X", ("k/core.json", "X")),
+    ],
+)
+def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None:
+    assert schemas.resolve(document, reference) == target
+
+
+def test_a_name_that_is_none() -> None:
+    with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
+        schema_files.schema_text("nothing.json")

@@ -1,0 +1,57 @@
+"""Whole verdicts of recorded API servers: what they refused `lint` refuses, what they took it takes.
+
+Some rows of each set, spread over it, each by the public functions alone. A floor is what was reached when it was
+written: it is raised with what is learnt, and never lowered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.diagnostics import Diagnostic
+from tests import recorded
+
+
+def refused(found: Iterable[Diagnostic]) -> bool:
+    return any(one.stage == "apply" and one.authority == "kube-apiserver" for one in found)
+
+
+def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]]:
+    """Every so many rows, each with the manifest that was sent."""
+    manifests = recorded.manifests(bases)
+    return [(row, recorded.changed(manifests[row["base"]], row)) for row in list(recorded.rows(name))[::step]]
+
+
+@pytest.mark.parametrize(
+    ("folder", "bases", "kubernetes", "step", "floor"),
+    [
+        ("surface", "surface", "1.36", 23, 0.99),
+        ("versions/1.32", "surface", "1.32", 5, 0.95),
+        ("anykind", "anykind", "1.36", 13, 0.56),  # most of these kinds are not known yet
+    ],
+)
+def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: float) -> None:
+    rows = sampled(f"apiserver/{folder}/mutants", f"apiserver/{bases}/real", step)
+    wrong = [
+        (row["base"], row["op"], row["path"], row["value"], row["accepted"])
+        for row, manifest in rows
+        if refused(ptcompile.lint(manifest, webhooks=False, kubernetes=kubernetes).diagnostics) == row["accepted"]
+    ]
+    assert len(rows) > 500
+    assert len(wrong) <= (1 - floor) * len(rows), (len(wrong) / len(rows), wrong[:5])
+
+
+def test_no_update_that_was_taken_is_refused() -> None:
+    manifests = recorded.manifests("apiserver/surface/real")
+    rows = sampled("apiserver/surface/updates", "apiserver/surface/real", 45)
+    wrong = [
+        (row["base"], row["op"], row["path"], row["value"])
+        for row, new in rows
+        if row["accepted"] and refused(ptcompile.diff(manifests[row["base"]], new).diagnostics)
+    ]
+    assert len(rows) > 100
+    assert wrong == []

@@ -1,0 +1,41 @@
+"""The quick look for what Go cannot decode lets nothing pass that the exact one finds."""
+
+from __future__ import annotations
+
+from collections import UserString
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.apiserver import webhooks
+from ptcompile.apiserver.webhooks import webhook_rejection
+
+SAY = webhook_rejection("volcano")
+KEYS = st.sampled_from(["limits", "requests", "port", "targetPort", "minResources", "a"])
+WORDS = st.sampled_from(["1e1.5", "1E0.5", "1.5e3", "8Gi", "x", "e.", "1.5"])
+NUMBERS = st.sampled_from([0, 1, 2**31, -(2**31), -(2**31) - 1, 1.5, True, None])
+DATA = st.recursive(WORDS | NUMBERS, lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3))
+
+
+@given(st.dictionaries(KEYS, DATA, max_size=4))
+def test_the_two_agree(value: dict[str, Any]) -> None:
+    assert list(webhooks.undecodable(value, SAY)) == list(webhooks._undecodable(value, SAY, ()))
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"a": [{"limits": {"cpu": "1e1.5"}}]}, ("a", 0, "limits", "cpu")),  # apimachinery 1.36, quantity.go
+        ({"a": {"port": 2**31}}, ("a", "port")),  # intstr.IntOrString is 32 bits wide
+        ({"port": -(2**31) - 1}, ("port",)),
+    ],
+)
+def test_what_is_found(value: dict[str, Any], path: tuple[object, ...]) -> None:
+    assert [problem.path for problem in webhooks.undecodable(value, SAY)] == [path]
+
+
+def test_what_is_no_plain_data_is_looked_at_exactly() -> None:
+    assert not webhooks._plainly_fine({"a": UserString("x")})
+    assert webhooks._plainly_fine({"a": ["x", 1, {"limits": {"cpu": "1.5", "b": 2}}], "port": 80})

@@ -1,0 +1,62 @@
+"""The answers of a real API server 1.36, row by row: whatever its field validation refused is refused here, and
+nothing that it accepted is. Rows that it refused while decoding, or by a CRD, are the structure's business.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptcompile.apiserver.validation import KINDS, metadata_problems
+from ptcompile.apiserver.validation.templates import template_problems
+from ptcompile.registry.model import ApiServer
+from tests.recorded import changed, manifests, rows
+
+STRUCTURE = ("cannot be handled as", " in body ", "Checked value", "<nil>", "strict decoding")
+CONTEXT = ApiServer()
+# A Pod without containers that names an unknown PriorityClass: counted as accepted there, since the class came first.
+UNJUDGED = "stackrox/kube-linter tests/checks/priority-class-name.yaml"
+
+
+def refused(manifest: dict[str, Any], stages: tuple[str, ...], under: list[Any]) -> bool:
+    kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
+    if kind in KINDS:
+        problems = list(KINDS[kind](manifest, CONTEXT))
+    else:
+        problems = list(metadata_problems(manifest.get("metadata"), ("metadata",), CONTEXT, built_in=False))
+        problems += template_problems(manifest, CONTEXT)
+    problems = [p for p in problems if p.authority == "kube-apiserver"]
+    return any(p.stage in stages and list(p.path[: len(under)]) == under for p in problems)
+
+
+def agrees(manifest: dict[str, Any], answer: dict[str, Any], stages: tuple[str, ...], under: list[Any]) -> bool:
+    message = answer["message"]
+    if not answer["accepted"] and any(part in message for part in STRUCTURE):
+        return True
+    built_in = (manifest.get("apiVersion", ""), manifest.get("kind", "")) in KINDS
+    if not answer["accepted"] and not under and not built_in and "metadata." not in message:
+        return True  # a rule of the CRD
+    return bool(answer["accepted"]) != refused(manifest, stages, under)
+
+
+def test_published_manifests() -> None:
+    wrong = {r["source"] for r in rows("apiserver/real") if not agrees(r["manifest"], r, ("apply",), [])}
+    assert wrong == {UNJUDGED}
+
+
+def test_pods_of_templates() -> None:
+    bases = manifests("apiserver/real")
+    both = ("apply", "pod")
+    wrong = [r["id"] for r in rows("apiserver/pods") if not agrees(bases[r["id"]], r, both, r["template"])]
+    assert wrong == []
+
+
+def test_mutants() -> None:
+    bases = manifests("apiserver/real")
+    wrong = []
+    for row in rows("apiserver/mutants"):
+        manifest = changed(bases[row["base"]], row)
+        pod = row.get("pod")
+        good = agrees(manifest, row, ("apply",), [])
+        if not good or (pod and not agrees(manifest, pod, ("apply", "pod"), pod["template"])):
+            wrong.append((row["base"], row["op"], row["path"], row["value"]))
+    assert wrong == []

@@ -1,0 +1,265 @@
+"""The kinds that stand beside training jobs: one change to a good object, and where the server refuses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.apiserver import supported, validate
+from tests.differ.applying.test_updates import changed
+
+Json = dict[str, Any]
+POD = {"containers": [{"name": "c", "image": "i"}]}
+SELECTOR = {"matchLabels": {"a": "b"}}
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": POD}
+TARGET = {"type": "Utilization", "averageUtilization": 50}
+RBAC = "rbac.authorization.k8s.io"
+
+
+def _kind(api_version: str, kind: str, **body: Any) -> Json:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **body}
+
+
+GOOD: dict[str, Json] = {
+    "deployment": _kind("apps/v1", "Deployment", spec={"selector": SELECTOR, "template": TEMPLATE}),
+    "replica-set": _kind("apps/v1", "ReplicaSet", spec={"selector": SELECTOR, "template": TEMPLATE}),
+    "daemon-set": _kind("apps/v1", "DaemonSet", spec={"selector": SELECTOR, "template": TEMPLATE}),
+    "stateful-set": _kind(
+        "apps/v1", "StatefulSet", spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE}
+    ),
+    "controller": _kind("v1", "ReplicationController", spec={"template": TEMPLATE}),
+    "pod-template": _kind("v1", "PodTemplate", template=TEMPLATE),
+    "cron-job": _kind(
+        "batch/v1",
+        "CronJob",
+        spec={
+            "schedule": "0 3 * * *",
+            "jobTemplate": {"spec": {"template": {"spec": {**POD, "restartPolicy": "Never"}}}},
+        },
+    ),
+    "volume": _kind(
+        "v1",
+        "PersistentVolume",
+        spec={"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "nfs": {"server": "s", "path": "/"}},
+    ),
+    "storage-class": _kind("storage.k8s.io/v1", "StorageClass", provisioner="a.b/c"),
+    "quota": _kind("v1", "ResourceQuota", spec={"hard": {"requests.cpu": "1"}}),
+    "limits": _kind("v1", "LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": "2"}}]}),
+    "autoscaler": _kind(
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        spec={
+            "maxReplicas": 3,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"},
+            "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": TARGET}}],
+        },
+    ),
+    "budget": _kind("policy/v1", "PodDisruptionBudget", spec={"minAvailable": 1, "selector": SELECTOR}),
+    "priority": _kind("scheduling.k8s.io/v1", "PriorityClass", value=1000),
+    "runtime-class": _kind("node.k8s.io/v1", "RuntimeClass", handler="runc"),
+    "role": _kind(f"{RBAC}/v1", "Role", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]),
+    "cluster-role": _kind(f"{RBAC}/v1", "ClusterRole", rules=[{"nonResourceURLs": ["/x"], "verbs": ["get"]}]),
+    "binding": _kind(
+        f"{RBAC}/v1",
+        "RoleBinding",
+        roleRef={"apiGroup": RBAC, "kind": "Role", "name": "a"},
+        subjects=[{"kind": "ServiceAccount", "name": "s"}],
+    ),
+    "cluster-binding": _kind(
+        f"{RBAC}/v1", "ClusterRoleBinding", roleRef={"apiGroup": RBAC, "kind": "ClusterRole", "name": "a"}
+    ),
+    "ingress": _kind(
+        "networking.k8s.io/v1",
+        "Ingress",
+        spec={
+            "rules": [
+                {
+                    "host": "a.example.com",
+                    "http": {
+                        "paths": [
+                            {
+                                "path": "/",
+                                "pathType": "Prefix",
+                                "backend": {"service": {"name": "s", "port": {"number": 80}}},
+                            }
+                        ]
+                    },
+                }
+            ]
+        },
+    ),
+    "ingress-class": _kind("networking.k8s.io/v1", "IngressClass", spec={"controller": "example.com/c"}),
+    "claim-template": _kind(
+        "resource.k8s.io/v1",
+        "ResourceClaimTemplate",
+        spec={"spec": {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu.example.com"}}]}}},
+    ),
+    "device-class": _kind(
+        "resource.k8s.io/v1", "DeviceClass", spec={"selectors": [{"cel": {"expression": "device.driver == 'a'"}}]}
+    ),
+    "lease": _kind("coordination.k8s.io/v1", "Lease", spec={"holderIdentity": "x", "leaseDurationSeconds": 15}),
+    "account": _kind("v1", "ServiceAccount", automountServiceAccountToken=False),
+    "webhooks": _kind("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", webhooks=[]),
+    "any-crd": _kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec={"scope": "Namespaced"}),
+}
+
+BAD: list[tuple[str, str, Any, str]] = [
+    ("deployment", "spec.selector.matchLabels", {"a": "c"}, "spec.template.metadata.labels"),
+    ("deployment", "spec.selector", {}, "spec.selector"),
+    ("deployment", "spec.replicas", -1, "spec.replicas"),
+    ("deployment", "spec.replica", 1, "spec.replica"),
+    ("deployment", "spec.template.spec.restartPolicy", "Never", "spec.template.spec.restartPolicy"),
+    ("deployment", "spec.template.spec.containers", [], "spec.template.spec.containers"),
+    ("deployment", "spec.template.spec.activeDeadlineSeconds", 5, "spec.template.spec.activeDeadlineSeconds"),
+    ("deployment", "spec.strategy", {"type": "Recreate", "rollingUpdate": {}}, "spec.strategy.rollingUpdate"),
+    (
+        "deployment",
+        "spec.strategy.rollingUpdate",
+        {"maxSurge": 0, "maxUnavailable": "0%"},
+        "spec.strategy.rollingUpdate.maxUnavailable",
+    ),
+    ("deployment", "spec.progressDeadlineSeconds", 0, "spec.progressDeadlineSeconds"),
+    ("replica-set", "spec.selector", None, "spec.selector"),
+    ("daemon-set", "spec.updateStrategy.rollingUpdate", {"maxSurge": 1}, "spec.updateStrategy.rollingUpdate.maxSurge"),
+    ("daemon-set", "spec.updateStrategy.type", "x", "spec.updateStrategy.type"),
+    ("stateful-set", "spec.podManagementPolicy", "x", "spec.podManagementPolicy"),
+    (
+        "stateful-set",
+        "spec.updateStrategy",
+        {"type": "OnDelete", "rollingUpdate": {}},
+        "spec.updateStrategy.rollingUpdate",
+    ),
+    ("stateful-set", "spec.serviceName", "a.b", "spec.serviceName"),
+    ("stateful-set", "metadata.name", "a.b", "metadata.name"),
+    ("controller", "spec.selector", {"a": "c"}, "spec.template.metadata.labels"),
+    ("pod-template", "template.spec.containers", [], "template.spec.containers"),
+    ("cron-job", "spec.schedule", "0 3 * *", "spec.schedule"),
+    ("cron-job", "spec.schedule", "0 25 * * *", "spec.schedule"),
+    ("cron-job", "spec.schedule", "@sometimes", "spec.schedule"),
+    ("cron-job", "spec.schedule", "TZ=UTC 0 3 * * *", "spec.schedule"),
+    ("cron-job", "spec.timeZone", "Berlin", "spec.timeZone"),
+    ("cron-job", "spec.concurrencyPolicy", "No", "spec.concurrencyPolicy"),
+    ("cron-job", "metadata.name", "a" * 53, "metadata.name"),
+    ("cron-job", "spec.jobTemplate.spec.manualSelector", True, "spec.jobTemplate.spec.manualSelector"),
+    (
+        "cron-job",
+        "spec.jobTemplate.spec.template.spec.restartPolicy",
+        "Always",
+        "spec.jobTemplate.spec.template.spec.restartPolicy",
+    ),
+    ("volume", "spec.capacity", {"cpu": "1"}, "spec.capacity"),
+    ("volume", "spec.accessModes", [], "spec.accessModes"),
+    ("volume", "spec.nfs", None, "spec"),
+    ("volume", "spec.hostPath", {"path": "/x"}, "spec.nfs"),
+    ("volume", "spec.local", {"path": "/x"}, "spec.nodeAffinity"),
+    ("storage-class", "provisioner", "", "provisioner"),
+    ("storage-class", "reclaimPolicy", "Recycle", "reclaimPolicy"),
+    ("quota", "spec.hard", {"cpus": "1"}, "spec.hard.cpus"),
+    ("quota", "spec.hard", {"pods": "1500m"}, "spec.hard.pods"),
+    ("quota", "spec.scopes", ["BestEffort"], "spec.scopes"),
+    ("limits", "spec.limits.0.type", "Node", "spec.limits.0.type"),
+    ("limits", "spec.limits.0.min", {"cpu": "3"}, "spec.limits.0.min.cpu"),
+    ("limits", "spec.limits.0.maxLimitRequestRatio", {"cpu": "500m"}, "spec.limits.0.maxLimitRequestRatio.cpu"),
+    ("autoscaler", "spec.minReplicas", 4, "spec.maxReplicas"),
+    ("autoscaler", "spec.metrics.0.type", "Pods", "spec.metrics.0.pods"),
+    ("autoscaler", "spec.metrics.0.resource.target.type", "x", "spec.metrics.0.resource.target.type"),
+    ("autoscaler", "spec.scaleTargetRef.apiVersion", "v1", "spec.scaleTargetRef.apiVersion"),
+    ("autoscaler", "spec.behavior", {"scaleUp": {"policies": []}}, "spec.behavior.scaleUp.policies"),
+    ("budget", "spec.maxUnavailable", 1, "spec"),
+    ("budget", "spec.minAvailable", "101%", "spec.minAvailable"),
+    ("priority", "value", 2_000_000_000, "value"),
+    ("priority", "metadata.name", "system-x", "metadata.name"),
+    ("runtime-class", "handler", "A", "handler"),
+    ("role", "rules.0.verbs", [], "rules.0.verbs"),
+    ("role", "rules.0.nonResourceURLs", ["/x"], "rules.0.nonResourceURLs"),
+    ("role", "metadata.name", "a/b", "metadata.name"),
+    ("cluster-role", "aggregationRule", {}, "aggregationRule.clusterRoleSelectors"),
+    ("binding", "roleRef.kind", "User", "roleRef.kind"),
+    ("binding", "subjects.0.apiGroup", RBAC, "subjects.0.apiGroup"),
+    ("cluster-binding", "roleRef.kind", "Role", "roleRef.kind"),
+    ("cluster-binding", "subjects", [{"kind": "ServiceAccount", "name": "s"}], "subjects.0.namespace"),
+    ("ingress", "spec.rules.0.host", "10.0.0.1", "spec.rules.0.host"),
+    ("ingress", "spec.rules.0.http.paths.0.path", "x", "spec.rules.0.http.paths.0.path"),
+    ("ingress", "spec.rules.0.http.paths.0.pathType", None, "spec.rules.0.http.paths.0.pathType"),
+    (
+        "ingress",
+        "spec.rules.0.http.paths.0.backend.service.port",
+        {},
+        "spec.rules.0.http.paths.0.backend.service.port",
+    ),
+    ("ingress", "spec.rules", [], "spec"),
+    ("ingress-class", "spec.controller", "c", "spec.controller"),
+    ("claim-template", "spec.metadata", {"name": "x"}, "spec.metadata.name"),
+    (
+        "claim-template",
+        "spec.spec.devices.constraints",
+        [{"requests": ["h"], "matchAttribute": "a.b/c"}],
+        "spec.spec.devices.constraints.0.requests.0",
+    ),
+    (
+        "claim-template",
+        "spec.spec.devices.constraints",
+        [{"matchAttribute": "c"}],
+        "spec.spec.devices.constraints.0.matchAttribute",
+    ),
+    (
+        "claim-template",
+        "spec.spec.devices.requests.0.firstAvailable",
+        [{"name": "x", "deviceClassName": "y"}],
+        "spec.spec.devices.requests.0",
+    ),
+    ("device-class", "spec.selectors.0.cel.expression", "gpu", "spec.selectors.0.cel.expression"),
+    ("lease", "spec.leaseDurationSeconds", 0, "spec.leaseDurationSeconds"),
+    ("account", "secrets", [{"name": 1}], "secrets.0.name"),
+    ("webhooks", "webhooks", {}, "webhooks"),
+    ("any-crd", "metadata.labels", {"a b": "c"}, "metadata.labels.a b"),
+]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_object_is_accepted(name: str) -> None:
+    assert supported(GOOD[name])
+    assert validate(GOOD[name], kubernetes="1.36") == []
+
+
+@pytest.mark.parametrize(("name", "path", "value", "where"), BAD)
+def test_a_change_is_refused(name: str, path: str, value: Any, where: str) -> None:
+    found = validate(changed(GOOD[name], path, value), kubernetes="1.36")
+    assert where in {".".join(map(str, problem.path)) for problem in found}
+    assert {(problem.stage, problem.authority) for problem in found} == {("apply", "kube-apiserver")}
+
+
+@pytest.mark.parametrize("schedule", ["*/5 0-6 1,15 jan-mar sun", "@daily", "@every 1h30m", "0 0 ? * 1-5/2"])
+def test_a_schedule_is_read_as_the_servers_library_reads_it(schedule: str) -> None:
+    assert validate(changed(GOOD["cron-job"], "spec.schedule", schedule)) == []
+
+
+def test_a_field_behind_a_gate_is_not_looked_at_before_it_is_on() -> None:
+    pod = _kind(
+        "v1", "Pod", spec=changed({"spec": POD}, "spec.containers.0.resizePolicy", [{"resourceName": "x"}])["spec"]
+    )
+    assert validate(pod, kubernetes="1.36")
+    assert validate(pod, kubernetes="1.32") == []
+
+
+def test_a_kind_that_this_server_does_not_serve_yet() -> None:
+    (problem,) = validate(GOOD["device-class"], kubernetes="1.32")
+    assert (problem.name, problem.path) == ("no-such-kind", ("apiVersion",))
+    assert "v1beta1" in str(problem.help)
+
+
+@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("value", [[], {}, "x", 7, True, [None], [[]], {"a": []}])
+def test_no_shape_of_a_value_makes_it_raise(name: str, value: Any) -> None:
+    for path in paths(GOOD[name], ()):
+        validate(changed(GOOD[name], ".".join(path), value))
+
+
+def paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Every place of plain data, as keys and indexes."""
+    if isinstance(node, dict):
+        return [one for key, value in node.items() for one in [(*path, key), *paths(value, (*path, key))]]
+    if isinstance(node, list):
+        return [one for i, value in enumerate(node) for one in [(*path, str(i)), *paths(value, (*path, str(i)))]]
+    return []

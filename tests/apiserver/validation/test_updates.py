@@ -1,0 +1,167 @@
+"""Changes of custom resources: the CRDs' transition rules, the operators' webhooks, and what controllers ignore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.differ.model import Apply
+from tests.apiserver.validation.test_other_kinds import paths
+from tests.differ.applying.test_updates import changed
+from tests.differ.making import job, pod
+
+Json = dict[str, Any]
+POD = {"spec": {"containers": [{"name": "node", "image": "i"}]}}
+
+
+def _object(kind: str, version: str, spec: Json, **meta: Any) -> Json:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "a", **meta}, "spec": spec}
+
+
+def said(old: Json, new: Json) -> list[tuple[str, str]]:
+    """Who refuses the apply, and where."""
+    found = ptcompile.diff(old, new)
+    return [(d.authority, ".".join(map(str, d.path))) for d in found.diagnostics if d.stage == "apply"]
+
+
+def outcome(old: Json, new: Json) -> str:
+    """What the apply does."""
+    (one,) = ptcompile.diff(old, new).objects
+    assert isinstance(one.apply, Apply)
+    return one.apply.outcome
+
+
+JOBSET = _object(
+    "JobSet",
+    "jobset.x-k8s.io/v1alpha2",
+    {"network": {"subdomain": "s"}, "replicatedJobs": [{"name": "w", "template": {"spec": {"template": POD}}}]},
+)
+IMAGE = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.image"
+
+
+def test_a_rule_of_the_crd_runs_where_both_have_the_value() -> None:
+    assert ("kube-apiserver", "spec.network") in said(JOBSET, changed(JOBSET, "spec.network.subdomain", "t"))
+    assert said(JOBSET, changed(JOBSET, "spec.network", None)) == []
+    assert said(JOBSET, changed(JOBSET, "spec.suspend", True)) == []
+
+
+def test_the_replicated_jobs_of_a_jobset_are_its_webhooks() -> None:
+    assert said(JOBSET, changed(JOBSET, IMAGE, "j")) == [("jobset", "spec.replicatedJobs")]
+    waiting = changed(JOBSET, "spec.suspend", True)
+    selector = "spec.replicatedJobs.0.template.spec.template.spec.nodeSelector"
+    assert said(waiting, changed(waiting, selector, {"a": "b"})) == []
+    assert said(waiting, changed(waiting, IMAGE, "j")) == [("jobset", "spec.replicatedJobs")]
+
+
+TRAINJOB = _object(
+    "TrainJob",
+    "trainer.kubeflow.org/v1alpha1",
+    {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"image": "i"}},
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("spec.trainer.image", "j", [("kube-apiserver", "spec.trainer")]),
+        ("spec.runtimeRef.name", "other", [("kube-apiserver", "spec.runtimeRef")]),
+        ("spec.runtimeRef.kind", "ClusterTrainingRuntime", []),
+        ("spec.trainer", None, []),
+        ("spec.activeDeadlineSeconds", 60, []),
+        ("spec.suspend", True, []),
+    ],
+)
+def test_a_trainjob(path: str, value: Any, expected: list[tuple[str, str]]) -> None:
+    assert said(TRAINJOB, changed(TRAINJOB, path, value)) == expected
+
+
+def test_a_null_is_a_value_to_an_apply() -> None:
+    new = changed(TRAINJOB, "spec.trainer.image", "x")
+    new["spec"]["trainer"]["image"] = None
+    assert ("kube-apiserver", "spec.trainer.image") in said(TRAINJOB, new)
+
+
+VOLCANO = _object(
+    "Job",
+    "batch.volcano.sh/v1alpha1",
+    {"minAvailable": 1, "queue": "q", "tasks": [{"name": "w", "replicas": 2, "template": POD}]},
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "free"),
+    [
+        ("spec.minAvailable", 2, True),
+        ("spec.tasks.0.replicas", 3, True),
+        ("spec.priorityClassName", "p", True),
+        ("spec.queue", "r", False),
+        ("spec.tasks.0.template.spec.containers.0.image", "j", False),
+        ("spec.tasks.0.name", "v", False),
+    ],
+)
+def test_a_volcano_job(path: str, value: Any, free: bool) -> None:
+    assert ("volcano" not in dict(said(VOLCANO, changed(VOLCANO, path, value)))) == free
+
+
+def test_kueues_labels_change_while_a_job_is_suspended() -> None:
+    queued = _object("JobSet", "jobset.x-k8s.io/v1alpha2", JOBSET["spec"], labels={"kueue.x-k8s.io/queue-name": "a"})
+    moved = changed(queued, "metadata.labels", {"kueue.x-k8s.io/queue-name": "b"})
+    label = ("kueue", "metadata.labels.kueue.x-k8s.io/queue-name")
+    assert said(queued, moved) == [label]
+    assert said(changed(queued, "spec.suspend", True), changed(moved, "spec.suspend", True)) == []
+
+
+QUEUE = _object("LocalQueue", "kueue.x-k8s.io/v1beta2", {"clusterQueue": "c"})
+
+
+def test_a_transition_rule_of_a_crd_that_ships_with_us() -> None:
+    assert said(QUEUE, changed(QUEUE, "spec.clusterQueue", "d")) == [("kube-apiserver", "spec.clusterQueue")]
+    assert said(QUEUE, changed(QUEUE, "spec.stopPolicy", "Hold")) == []
+
+
+PYTORCH = _object(
+    "PyTorchJob",
+    "kubeflow.org/v1",
+    {
+        "pytorchReplicaSpecs": {
+            "Worker": {"replicas": 2, "template": {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}}
+        }
+    },
+)
+DEPLOYED = _object(
+    "Deployment",
+    "apps/v1",
+    {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, **POD}},
+)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path", "value", "expected"),
+    [
+        (PYTORCH, "spec.pytorchReplicaSpecs.Worker.replicas", 3, "ignored"),
+        (PYTORCH, "spec.runPolicy", {"suspend": True}, "in-place"),
+        (
+            changed(PYTORCH, "spec.runPolicy", {"suspend": True}),
+            "spec.pytorchReplicaSpecs.Worker.replicas",
+            3,
+            "in-place",
+        ),
+        (DEPLOYED, "spec.template.spec.containers.0.image", "j", "restarts"),
+        (DEPLOYED, "spec.replicas", 3, "in-place"),
+        (DEPLOYED, "spec.selector.matchLabels", {"a": "c"}, "refused"),
+        (DEPLOYED, "apiVersion", "apps/v1", "unchanged"),
+    ],
+)
+def test_what_an_apply_does(manifest: Json, path: str, value: Any, expected: str) -> None:
+    assert outcome(manifest, changed(manifest, path, value)) == expected
+
+
+@pytest.mark.parametrize("manifest", [JOBSET, TRAINJOB, VOLCANO, QUEUE, PYTORCH, DEPLOYED, pod(), job(suspend=True)])
+@pytest.mark.parametrize("value", [[], "x", [None], {"a": []}])
+def test_no_shape_of_a_value_makes_it_raise(manifest: Json, value: Any) -> None:
+    for path in paths(manifest, ()):
+        other = changed(manifest, ".".join(path), value)
+        ptcompile.diff(manifest, other)
+        ptcompile.diff(other, manifest)

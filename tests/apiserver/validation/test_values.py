@@ -1,0 +1,119 @@
+"""Equal pod templates of one object are looked at once, and nothing else is taken for equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from ptcompile.apiserver import validate
+from ptcompile.apiserver.validation.values import same
+from ptcompile.diagnostics import Path
+
+Json = dict[str, Any]
+
+DEEP: list[Any] = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wanted"),
+    [
+        ({"a": [1, "x", None, 1.5]}, {"a": [1, "x", None, 1.5]}, True),
+        ({"a": 1}, {"a": 2}, False),
+        ({"a": 1}, {"a": True}, False),  # == takes them for one
+        ({"a": 0}, {"a": False}, False),
+        ({"a": 1}, {"a": 1.0}, False),
+        ({"a": [{"b": True}]}, {"a": [{"b": 1}]}, False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),  # findings stand in the order of the keys
+        ({"a": None}, {}, False),
+        (None, {}, False),
+        ({}, None, False),
+        ({"a": Decimal(1)}, {"a": Decimal(1)}, False),  # no JSON: nobody knows
+        (MappingProxyType({"a": 1}), MappingProxyType({"a": 1}), False),
+        (DEEP, [DEEP], False),
+    ],
+)
+def test_same(one: Any, other: Any, wanted: bool) -> None:
+    assert same(one, other) is wanted
+
+
+def pods(**container: Any) -> Json:
+    main = {"name": "pytorch", "image": "x", **container}
+    return {"spec": {"restartPolicy": "OnFailure", "containers": [main]}}
+
+
+def volcano(*templates: Json, **task: Any) -> Json:
+    tasks = [{"name": f"t{i}", "replicas": 1, "template": one, **task} for i, one in enumerate(templates)]
+    spec = {"minAvailable": 1, "tasks": tasks}
+    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "x"}, "spec": spec}
+
+
+def pytorch(*templates: Json) -> Json:
+    keys = ("Master", "Worker")
+    specs = {key: {"replicas": 1, "template": one} for key, one in zip(keys, templates, strict=False)}
+    spec = {"pytorchReplicaSpecs": specs}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "x"}, "spec": spec}
+
+
+def jobset(*templates: Json) -> Json:
+    jobs = [
+        {"name": f"j{i}", "replicas": 1, "template": {"spec": {"template": one}}} for i, one in enumerate(templates)
+    ]
+    spec = {"replicatedJobs": jobs}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "x"}, "spec": spec}
+
+
+def paths(manifest: Mapping[str, Any], *, webhooks: bool = True) -> set[Path]:
+    return {problem.path for problem in validate(manifest, webhooks=webhooks)}
+
+
+GOOD = pods()
+BAD = pods(volumeMounts=[{"name": "none", "mountPath": "/x"}])
+TAIL = ("spec", "containers", 0, "volumeMounts", 0, "name")
+"""A mount without a volume, which only the rules of pods find."""
+
+PLACES = [
+    (volcano, lambda i: ("spec", "tasks", i, "template")),
+    (pytorch, lambda i: ("spec", "pytorchReplicaSpecs", ("Master", "Worker")[i], "template")),
+    (jobset, lambda i: ("spec", "replicatedJobs", i, "template", "spec", "template")),
+]
+
+
+@pytest.mark.parametrize("webhooks", [True, False])
+@pytest.mark.parametrize(("make", "place"), PLACES, ids=["volcano", "pytorch", "jobset"])
+def test_a_mistake_is_told_of_each_template_that_has_it(make: Any, place: Any, webhooks: bool) -> None:
+    at = [(*place(i), *TAIL) for i in range(2)]
+    assert paths(make(GOOD, GOOD), webhooks=webhooks).isdisjoint(at)
+    assert paths(make(BAD, BAD), webhooks=webhooks) >= set(at)
+    assert paths(make(GOOD, BAD), webhooks=webhooks) & set(at) == {at[1]}
+    assert paths(make(BAD, GOOD), webhooks=webhooks) & set(at) == {at[0]}
+    told = {one.path: (one.name, one.stage, one.authority) for one in validate(make(BAD, BAD), webhooks=webhooks)}
+    assert told[at[0]] == told[at[1]]
+
+
+def test_what_is_almost_the_same_is_looked_at() -> None:
+    """Privileged: `1` is a wrong type, and no leave for bidirectional mounts; `==` would take it for `true`."""
+    mounts = {"volumeMounts": [{"name": "v", "mountPath": "/v", "mountPropagation": "Bidirectional"}]}
+
+    def template(privileged: Any) -> Json:
+        made = pods(securityContext={"privileged": privileged}, **mounts)
+        made["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
+        return made
+
+    tail = ("template", "spec", "containers", 0, "volumeMounts", 0, "mountPropagation")
+    found = paths(volcano(template(True), template(True), template(1), template(True)))
+    assert {path[2] for path in found if path[3:] == tail} == {2}
+
+
+def test_what_a_task_says_of_its_template_counts_for_each() -> None:
+    """Volcano: a topology policy asks whole CPUs of equal templates too.
+
+    Source: docs/facts/volcano.md#the-validating-webhook V9.
+    """
+    found = paths(volcano(GOOD, GOOD, topologyPolicy="restricted"))
+    assert {path[2] for path in found if path[-1] == "resources"} == {0, 1}

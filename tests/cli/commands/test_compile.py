@@ -1,0 +1,227 @@
+"""`ptcompile compile` over many files: the same bytes in one process and in several.
+
+`ptcompile compile --check`: whether what is committed is what the specs say.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ptcompile.cli import processes
+from tests.cli.running import ROOT, Ran, here, process, spec
+from tests.making import smallest
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    """Specs of golden/, one with a secret, and what is no spec."""
+    for path in sorted((ROOT / "golden").glob("*/spec.yaml"))[::16]:
+        shutil.copy(path, tmp_path / f"{path.parent.name}.yaml")
+    (tmp_path / "bad.yaml").write_text("a: [")
+    (tmp_path / "other.yaml").write_text("kind: Pod\napiVersion: v1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--target", "all", "--format", "json", "--no-lint"),
+        ("--set", "spec.nodes=3", "--set-string", "metadata.labels.a=b", "--target", "job"),
+        ("--cluster", str(ROOT / "golden" / "spot-a100" / "cluster.yaml")),
+    ],
+)
+def test_the_same_bytes_in_several_processes(golden: Path, words: tuple[str, ...]) -> None:
+    alone = process(".", *words, "--jobs", "1", cwd=golden)
+    assert process(".", *words, "--jobs", "3", cwd=golden) == alone
+    assert alone.status == 1
+    assert "bad.yaml" in alone.err
+
+
+def test_the_same_files_are_written(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"{number:02}.yaml").write_text(smallest(f"nodes: {number + 1}", f"job-{number}"))
+    ran = [process(".", "--target", "all", "-o", f".{jobs}/", "--jobs", jobs, cwd=tmp_path) for jobs in "13"]
+    assert ran[0] == ran[1]
+    assert ran[0].status == 0
+    written = [
+        {path.relative_to(tmp_path / f".{jobs}"): path.read_bytes() for path in (tmp_path / f".{jobs}").rglob("*.yaml")}
+        for jobs in "13"
+    ]
+    assert written[0] == written[1]
+    assert len(written[0]) > 25
+
+
+def test_a_process_that_is_no_fork_compiles_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads the configuration and the profile again."""
+    monkeypatch.setattr(processes, "_can_fork", lambda: False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ptcompile.toml").write_text('ignore = ["PTC302"]\n')
+    (tmp_path / ".cluster.yaml").write_text(
+        "kind: ClusterProfile\napiVersion: ptcompile/v1\nspec: {defaults: {env: {A: b}}}\n"
+    )
+    for number in range(4):
+        (tmp_path / f"{number}.yaml").write_text(smallest("resources: {gpu: 8}", f"job-{number}"))
+    options = ("--cluster", ".cluster.yaml", "--set", "spec.nodes=2", "--target", "all", "--format", "json")
+    told = [here(capsys, "compile", ".", *options, "--jobs", jobs) for jobs in "12"]
+    assert told[0] == told[1]
+    assert told[0].status == 0
+    assert '"A"' in told[0].out
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def repo(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two specs and what they compile to."""
+    monkeypatch.chdir(tmp_path)
+    spec(tmp_path, "specs/a.yaml", "nodes: 2", job="a")
+    spec(tmp_path, "specs/b.yaml", "nodes: 2", job="b")
+    assert here(capsys, "specs/", "-o", "manifests/").status == 0
+    return tmp_path
+
+
+def _check(capsys: Capture, *words: str) -> Ran:
+    return here(capsys, "compile", "--check", "-o", "manifests/", *(words or ("specs/",)))
+
+
+def _state(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_is_current_is_silent(repo: Path, capsys: Capture) -> None:
+    assert _check(capsys) == Ran(0, "", "")
+    assert here(capsys, "specs/a.yaml", "--check", "-o", "manifests/a.yaml") == Ran(0, "", "")
+
+
+def test_what_is_stale_missing_or_orphaned_is_named_and_nothing_written(repo: Path, capsys: Capture) -> None:
+    spec(repo, "specs/a.yaml", "nodes: 3", job="a")
+    shutil.move(repo / "specs/b.yaml", repo / "specs/c.yaml")
+    before = _state(repo)
+    ran = _check(capsys)
+    assert ran.status == 1
+    assert ran.err.splitlines()[:3] == [
+        "ptcompile: stale: manifests/a.yaml",
+        "ptcompile: missing: manifests/c.yaml",
+        "ptcompile: orphaned: manifests/b.yaml",
+    ]
+    assert "-  completions: 2\n-  parallelism: 2\n+  completions: 3\n+  parallelism: 3\n" in ran.out
+    assert _state(repo) == before
+
+
+def test_the_difference_is_a_patch(repo: Path, capsys: Capture) -> None:
+    spec(repo, "specs/a.yaml", "nodes: 3", job="a")
+    shutil.move(repo / "specs/b.yaml", repo / "specs/c.yaml")
+    (repo / "manifests/a.yaml").write_text((repo / "manifests/a.yaml").read_text().rstrip("\n"))
+    out = _check(capsys).out
+    subprocess.run(["git", "apply", "-p0", "-"], input=out.encode(), check=True, capture_output=True, cwd=repo)
+    assert _check(capsys).status == 0
+    assert sorted(path.name for path in (repo / "manifests").iterdir()) == ["a.yaml", "c.yaml"]
+
+
+def test_one_file_of_all(repo: Path, capsys: Capture) -> None:
+    assert here(capsys, "specs/", "-o", "all.yaml").status == 0
+    assert here(capsys, "specs/", "--check", "-o", "all.yaml").status == 0
+    assert here(capsys, "specs/a.yaml", "--check", "-o", "all.yaml").status == 1
+    assert here(capsys, "specs/a.yaml", "--check", "-o", "none.yaml").err.startswith("ptcompile: missing: none.yaml\n")
+    assert not (repo / "none.yaml").exists()
+
+
+def test_json(repo: Path, capsys: Capture) -> None:
+    assert here(capsys, "specs/", "--format", "json", "-o", "manifests/").status == 0
+    assert _check(capsys, "specs/", "--format", "json").status == 0
+    (repo / "specs/b.yaml").unlink()
+    assert "orphaned: manifests/b.json" in _check(capsys, "specs/", "--format", "json").err
+    assert "orphaned: manifests/b.yaml" in _check(capsys).err
+
+
+OTHERS = {
+    "kustomization.yaml": "resources: [a.yaml]\n",
+    "service.yaml": "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n",
+    "hand.yaml": "# ours\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: hand\n",
+    "flow.yaml": "{apiVersion: v1, kind: Pod, metadata: {name: a}}\n",
+    "broken.yaml": "a: [\n",
+    "odd.yaml": "apiVersion: v1\nkind: Pod\na: .inf\n",
+    "empty.yaml": "",
+    "notes.txt": "b",
+    "deep/old.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_ptcompile_did_not_write_is_nobodys_orphan(name: str, repo: Path, capsys: Capture) -> None:
+    path = repo / "manifests" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(OTHERS[name], encoding="utf-8")
+    assert _check(capsys) == Ran(0, "", "")
+
+
+HIDING = "env: {HF_TOKEN: %s, B: '1'}"
+
+
+def test_secrets_are_hidden(repo: Path, capsys: Capture) -> None:
+    spec(repo, "specs/a.yaml", HIDING % "hf_old", job="a")
+    assert here(capsys, "specs/", "-o", "manifests/").status == 0
+    spec(repo, "specs/a.yaml", HIDING % "hf_new" + "\nnodes: 2", job="a")
+    (repo / "specs/b.yaml").unlink()
+    stale, missing = _check(capsys), here(capsys, "specs/a.yaml", "--check", "-o", "new.yaml")
+    for ran in (stale, missing):
+        assert ran.status == 1
+        assert "hf_" not in ran.out + ran.err
+    assert "+  completions: 2\n" in stale.out
+    assert "+          value: '***'\n" in missing.out.replace('"', "'")
+
+
+def test_a_secret_alone(repo: Path, capsys: Capture) -> None:
+    spec(repo, "specs/a.yaml", HIDING % "hf_old", job="a")
+    assert here(capsys, "specs/", "-o", "manifests/").status == 0
+    spec(repo, "specs/a.yaml", HIDING % "hf_new", job="a")
+    ran = _check(capsys)
+    assert (ran.status, ran.out) == (
+        1,
+        "# secrets are hidden; layout and comments are omitted; nothing else differs\n",
+    )
+    assert "stale: manifests/a.yaml" in ran.err
+
+
+def test_what_cannot_be_read_is_stale_and_not_shown(repo: Path, capsys: Capture) -> None:
+    (repo / "manifests/a.yaml").write_text("HF_TOKEN: [hf_secret\n", encoding="utf-8")
+    ran = _check(capsys)
+    assert ran.status == 1
+    assert "hf_secret" not in ran.out
+    assert "stale: manifests/a.yaml" in ran.err
+
+
+def test_a_spec_that_does_not_compile_is_said_first(repo: Path, capsys: Capture) -> None:
+    spec(repo, "specs/a.yaml", "nods: 3", job="a")
+    ran = _check(capsys)
+    assert (ran.status, ran.out) == (1, "")
+    assert "unknown field" in ran.err
+    assert "orphaned" not in ran.err
+
+
+def test_it_wants_to_know_where(repo: Path, capsys: Capture) -> None:
+    ran = here(capsys, "specs/", "--check")
+    assert (ran.status, ran.out) == (2, "")
+    assert "-o" in ran.err
+
+
+def test_files_one_by_one_say_nothing_of_the_others(repo: Path, capsys: Capture) -> None:
+    """A hook gets the files that changed; orphans are looked for where a directory or a glob names them all."""
+    assert _check(capsys, "specs/a.yaml") == Ran(0, "", "")
+    (repo / "specs/b.yaml").unlink()
+    assert _check(capsys, "specs/a.yaml") == Ran(0, "", "")
+    assert _check(capsys, "specs/*.yaml").err.startswith("ptcompile: orphaned: manifests/b.yaml\n")
+
+
+def test_as_a_hook_would_run_it(repo: Path) -> None:
+    words = ("compile", "--check", "-o", "manifests/", "specs/a.yaml", "specs/b.yaml")
+    assert process(*words, cwd=repo).status == 0
+    (repo / "manifests/a.yaml").unlink()
+    assert process(*words, cwd=repo).status == 1

@@ -1,0 +1,145 @@
+"""`ptcompile completion`: scripts that real shells take, and what they offer there."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from ptcompile.cli import COMMANDS, main
+from ptcompile.cli.commands.completion import SHELLS, every_command
+from ptcompile.diagnostics.codes import CODES
+from ptcompile.registry.targets import TARGETS
+
+
+def script(shell: str, capfd: pytest.CaptureFixture[str]) -> str:
+    assert main(["completion", shell]) == 0
+    return capfd.readouterr().out
+
+
+def needs(shell: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(shell) is None, reason=f"no {shell} here")
+
+
+def test_every_command_with_what_its_options_take() -> None:
+    found = {one.name: one for one in every_command()}
+    assert set(found) == set(COMMANDS)
+    assert all(one.help for one in found.values())
+    options = {name: option for option in found["lint"].options for name in option.names}
+    assert set(options["--select"].words) == set(CODES.values())
+    assert options["--output-format"].words[:2] == ("full", "concise")
+    assert options["--exit-zero"].metavar == ""
+    targets = {name: option for option in found["simulate"].options for name in option.names}
+    assert targets["--target"].words == TARGETS
+    assert "PTC302" in found["explain"].words
+    assert found["completion"].words == SHELLS
+
+
+BASH = """
+source {script}
+offer() {{ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); COMPREPLY=(); _ptcompile; echo "${{COMPREPLY[@]}}"; }}
+{offers}
+"""
+TYPED: list[tuple[tuple[str, ...], set[str]]] = [
+    (("ptcompile", "li"), {"lint"}),
+    (("ptcompile", "simulate", "--tar"), {"--target"}),
+    (("ptcompile", "simulate", "--target", "vol"), {"volcano"}),
+    (("ptcompile", "spec.yaml", "--target", "jobs"), {"jobset"}),
+    (("ptcompile", "lint", "--select", "PTC302"), {"PTC302"}),
+    (("ptcompile", "lint", "--output-format", "sa"), {"sarif"}),
+    (("ptcompile", "explain", "PTC302"), {"PTC302"}),
+    (("ptcompile", "completion", "fi"), {"fish"}),
+    (("ptcompile", "lint", "one"), {"one.yaml"}),
+]
+"""What is typed, and what alone is offered then; in a folder with one.yaml."""
+
+
+@needs("bash")
+def test_bash(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "script"
+    path.write_text(script("bash", capfd), encoding="utf-8")
+    (tmp_path / "one.yaml").touch()
+    typed = [*TYPED, (("ptcompile", "simulate", "--target", "=", "vol"), {"volcano"})]
+    offers = "\n".join(f"offer {' '.join(words)}" for words, _ in typed)
+    text = BASH.format(script=path, offers=offers)
+    done = subprocess.run(["bash", "--norc", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert [set(line.split()) for line in done.stdout.splitlines()] == [wanted for _, wanted in typed]
+
+
+@needs("fish")
+def test_fish(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "script"
+    path.write_text(script("fish", capfd), encoding="utf-8")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "one.yaml").touch()
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    for words, wanted in TYPED:
+        code = f"source {path}; complete -C '{' '.join(words)}'"
+        command = ["fish", "--no-config", "-c", code]
+        done = subprocess.run(command, cwd=tmp_path / "here", capture_output=True, text=True, check=True, env=env)
+        assert done.stderr == ""
+        assert {line.split("\t")[0] for line in done.stdout.splitlines()} == wanted, words
+
+
+@needs("zsh")
+def test_zsh(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A real line editor: the Tab key completes the one thing that there is to offer."""
+    (tmp_path / "_ptcompile").write_text(script("zsh", capfd), encoding="utf-8")
+    (tmp_path / "one.yaml").touch()
+    lines = [
+        "PS1='ready> '",
+        f"fpath=({tmp_path} $fpath)",
+        f"autoload -Uz compinit; compinit -u -d {tmp_path}/dump",
+        "unsetopt beep",
+        'ptcompile() { print -r -- "<$*>" }',
+    ]
+    (tmp_path / ".zshrc").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with _Terminal(["zsh", "-i"], tmp_path) as zsh:
+        zsh.until("ready> ")
+        for words, wanted in TYPED:
+            (only,) = wanted
+            zsh.type(f"{' '.join(words)}\t\n")
+            assert f"<{' '.join([*words[1:-1], only])}" in zsh.until(">\r\n", "<"), words
+
+
+class _Terminal:
+    """A program with a terminal of its own."""
+
+    def __init__(self, command: list[str], home: Path) -> None:
+        self._process, self._file = pty.fork()
+        if self._process == 0:
+            os.chdir(home)
+            own = {"PATH": os.environ["PATH"], "HOME": str(home), "ZDOTDIR": str(home), "TERM": "dumb"}
+            os.execvpe(command[0], command, own)  # noqa: S606 - the shell is what is tried
+
+    def __enter__(self) -> _Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.kill(self._process, 9)
+        os.waitpid(self._process, 0)
+        os.close(self._file)
+
+    def type(self, text: str) -> None:
+        os.write(self._file, text.encode())
+
+    def until(self, wanted: str, after: str = "") -> str:
+        """What is written until this, and after that."""
+        found, end = "", time.monotonic() + 60
+        while wanted not in found.partition(after)[2] if after else wanted not in found:
+            ready, _, _ = select.select([self._file], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"{wanted!r} did not come: {found!r}"
+            found += os.read(self._file, 4096).decode(errors="replace")
+        return found
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_same_script_each_time(shell: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert script(shell, capfd) == script(shell, capfd)

@@ -1,0 +1,493 @@
+"""`ptcompile lint` over many files: the same bytes in one process, in several, and from what was kept.
+
+`ptcompile lint` as people and CI call it: selection, configuration, reports, exit status, comments written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptcompile._internal import limits
+from ptcompile._internal.about import SITE
+from ptcompile.cli import cache, config, processes
+from ptcompile.cli import files as trust
+from ptcompile.report import FORMATS
+from tests.cli.lints import COUNT, Counted
+from tests.cli.running import ROOT, Ran, here, process
+from tests.making import smallest
+
+Capture = pytest.CaptureFixture[str]
+
+STRICT = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: strict
+  labels: {pod-security.kubernetes.io/enforce: restricted}
+"""
+RULE = '[[rule]]\ncode = "ACME101"\nname = "cost-center"\npath = "spec"\nexpression = "false"\nmessage = "m"\n'
+
+ALL = """\
+import contextlib, io, json, sys
+from ptcompile import cli
+
+class Bytes(io.TextIOWrapper):
+    def __init__(self):
+        super().__init__(io.BytesIO(), "utf-8")
+
+def ran(*words):
+    out, err = Bytes(), Bytes()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = cli.main(["lint", *words])
+    return status, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
+
+folder, *more = sys.argv[1:]
+forms = [["--output-format", one] for one in more]
+for form in [*forms, ["--statistics"], ["--select", "PTC3", "--fail-on", "warning"]]:
+    alone = ran(*form, "--no-cache", "--jobs", "1", folder)
+    full = form[1:] == ["full"]
+    for way in [["--no-cache", "--jobs", "2"], *[["--no-cache", "--jobs", "4"], []] * full, [], []]:
+        assert ran(*form, *way, folder) == alone, (form, way)
+    print(json.dumps([form, alone]))
+"""
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    """Specs and manifests of golden/, with and without findings, and files that others are judged with."""
+    found = sorted((ROOT / "golden").glob("*/*.yaml"))[::25]
+    for number, path in enumerate(found):
+        shutil.copy(path, tmp_path / f"{number:03}-{path.parent.name}.yaml")
+    (tmp_path / "bad.yaml").write_text("a: [")
+    (tmp_path / "bytes.yaml").write_bytes(b"kind: \xff")
+    (tmp_path / "empty.yaml").touch()
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "space.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n")
+    (tmp_path / "inner" / "meant.yaml").write_text(
+        "# ptcompile: ignore-file[spec-unknown-field, PTC999]\n" + smallest("comand: x")
+    )
+    (tmp_path / "inner" / "secret.yaml").write_text(smallest("env: {API_TOKEN: hunter2hunter2, MASTER_ADDR: x}"))
+    return tmp_path
+
+
+def test_the_same_bytes_whoever_judges(golden: Path) -> None:
+    words = [sys.executable, "-c", ALL, str(golden), *FORMATS]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, capture_output=True, text=True, env=env, cwd=golden, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    shown = {str(form): ran for form, ran in map(json.loads, done.stdout.splitlines())}
+    assert len(shown) == len(FORMATS) + 2
+    status, out, err = shown["['--output-format', 'full']"]
+    assert status == 1
+    assert "hunter2" not in out
+    assert out.count("  --> ") > 10
+    assert ", 1 ignored\n" in err
+
+
+def test_fixes_are_the_same_in_several_processes(golden: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other") / "golden"
+    shutil.copytree(golden, other)
+    ran = [
+        process("lint", "--fix", "--unsafe-fixes", "--jobs", n, ".", cwd=at) for n, at in (("1", golden), ("3", other))
+    ]
+    assert ran[0] == ran[1]
+    names = [path.relative_to(golden) for path in golden.rglob("*.yaml")]
+    assert all((golden / name).read_bytes() == (other / name).read_bytes() for name in names)
+    assert " fixed" in ran[0].err
+
+
+def test_what_has_not_changed_is_not_judged_again(many: Path, asked: Counted, capsys: Capture) -> None:
+    first = here(capsys, "lint", ".")
+    assert len(asked) == COUNT
+    assert here(capsys, "lint", ".") == first
+    assert len(asked) == COUNT
+    (many / "00.yaml").write_text(smallest("imge: x"))
+    changed = here(capsys, "lint", ".")
+    assert asked[COUNT:] == ["./00.yaml"]
+    assert "unknown field" in changed.out
+    assert here(capsys, "lint", "--no-cache", ".") == changed
+    assert here(capsys, "lint", ".") == changed
+    assert len(asked) == 2 * COUNT + 1
+
+
+def test_few_files_are_judged_at_once(many: Path, asked: Counted, capsys: Capture) -> None:
+    (many / "00.yaml").unlink()
+    for _ in range(2):
+        here(capsys, "lint", ".")
+    assert len(asked) == 2 * (COUNT - 1)
+    assert not (many / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--select", "PTC5"),
+        ("--ignore", "PTC302"),
+        ("--extend-select", "PTC3", "--select", "PTC5"),
+        ("--kubernetes-version", "1.30"),
+        ("--no-webhooks",),
+        ("--unknown-kinds", "error"),
+        ("--cluster", "profile/cluster.yaml"),
+        ("--schemas", "crds"),
+        ("--output-format", "json"),  # which shows no lines
+    ],
+)
+def test_other_options_are_another_key(many: Path, asked: Counted, capsys: Capture, words: tuple[str, ...]) -> None:
+    here(capsys, "lint", ".")
+    for _ in range(2):
+        told = here(capsys, "lint", *words, ".")
+        assert len(asked) == 2 * COUNT
+    assert here(capsys, "lint", *words, "--no-cache", ".") == told
+
+
+@pytest.mark.parametrize("words", [("--fail-on", "warning"), ("--exit-zero",), ("--jobs", "1")])
+def test_options_of_the_report_are_not(many: Path, asked: Counted, capsys: Capture, words: tuple[str, ...]) -> None:
+    for more in ((), words):
+        here(capsys, "lint", *more, ".")
+        assert len(asked) == COUNT
+
+
+@pytest.mark.parametrize("path", ["profile/cluster.yaml", "crds/crd.yaml"])
+def test_a_changed_file_that_an_option_names_is_another_key(
+    many: Path, asked: Counted, capsys: Capture, path: str
+) -> None:
+    words = ("lint", "--cluster", "profile/cluster.yaml", "--schemas", "crds", ".")
+    here(capsys, *words)
+    with (many / path).open("a") as file:
+        file.write("# changed\n")
+    here(capsys, *words)
+    assert len(asked) == 2 * COUNT
+
+
+def test_the_configuration_is_a_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
+    here(capsys, "lint", ".")
+    for text in (
+        'ignore = ["PTC302"]\n',
+        '[per-file-ignores]\n"*" = ["PTC302"]\n',
+        'kubernetes-version = "1.31"\n',
+        RULE,
+    ):
+        before = len(asked)
+        (many / "ptcompile.toml").write_text(text)
+        told = here(capsys, "lint", ".")
+        assert told.status < 2, told.err
+        assert len(asked) == before + COUNT, text
+        assert here(capsys, "lint", ".") == told
+        assert len(asked) == before + COUNT
+    (many / "ptcompile.toml").write_text("")
+    here(capsys, "lint", ".")
+    (many / "ptcompile.toml").write_text('[per-file-ignores]\n"00.yaml" = ["PTC3"]\n')
+    before = len(asked)
+    here(capsys, "lint", ".")
+    assert asked[before:] == ["./00.yaml"]
+
+
+def test_what_other_files_decide_is_a_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
+    here(capsys, "lint", ".")
+    (many / "space.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: strict}\n")
+    told = here(capsys, "lint", ".")
+    assert len(asked) == 2 * COUNT + 1
+    (many / "space.yaml").write_text(STRICT)
+    stricter = here(capsys, "lint", ".")
+    assert len(asked) == 3 * COUNT + 2
+    assert stricter != told
+    assert here(capsys, "lint", "--no-cache", ".") == stricter
+
+
+def test_names_are_as_they_are_typed(many: Path, asked: Counted, capsys: Capture) -> None:
+    here(capsys, "lint", ".")
+    told = here(capsys, "lint", many)
+    assert len(asked) == 2 * COUNT
+    assert str(many / "00.yaml") in told.out
+    assert here(capsys, "lint", many, "--no-cache") == told
+
+
+def test_another_version_is_another_key(
+    many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here(capsys, "lint", ".")
+    changes = [("__version__", "9.9"), ("_libraries", lambda: ["pydantic-99.dist-info"]), ("FORMAT", 99)]
+    for number, (name, value) in enumerate(changes):
+        with monkeypatch.context() as patch:
+            patch.setattr(cache, name, value)
+            here(capsys, "lint", ".")
+        assert len(asked) == (number + 2) * COUNT, name
+    (many / "package" / "inner").mkdir(parents=True)
+    (many / "package" / "inner" / "one.py").write_text("1")
+    monkeypatch.setattr(cache, "_PACKAGE", str(many / "package"))
+    for number, text in enumerate(["1", "2 "]):
+        (many / "package" / "inner" / "one.py").write_text(text)
+        here(capsys, "lint", ".")
+        here(capsys, "lint", ".")
+        assert len(asked) == (number + 5) * COUNT
+
+
+def test_a_package_without_files_of_its_own_keeps_nothing(
+    many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an archive nothing tells two builds of a version apart."""
+    monkeypatch.setattr(cache, "_PACKAGE", str(many / "ptcompile.pyz" / "ptcompile"))
+    for _ in range(2):
+        here(capsys, "lint", ".")
+    assert len(asked) == 2 * COUNT
+
+
+def test_strangers_and_plugins_are_judged_each_time(
+    many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
+    monkeypatch.setattr(trust, "_untrusted", [False])
+    for _ in range(2):
+        here(capsys, "lint", "--untrusted", ".")
+    assert len(asked) == 2 * COUNT
+    monkeypatch.setattr(trust, "_untrusted", [False])
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
+    load = config.load
+    plugged = lambda *given, **named: load(*given, **named)._replace(plugins=("acme",))  # noqa: E731
+    monkeypatch.setattr("ptcompile.cli.config.load", plugged)
+    for _ in range(2):
+        here(capsys, "lint", ".")
+    assert len(asked) == 4 * COUNT
+    assert not (many / "cache").exists()
+
+
+def test_fixing_and_ignoring_keep_nothing(many: Path, asked: Counted, capsys: Capture) -> None:
+    for words in (("--diff",), ("--fix",), ("--add-ignore",)):
+        here(capsys, "lint", *words, ".")
+    assert not (many / "cache").exists()
+
+
+def test_a_process_that_is_no_fork_judges_alike(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reads the configuration, the profile and the schemas again, and is sent what other files decide."""
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
+    monkeypatch.setattr(trust, "_untrusted", [False])
+    monkeypatch.setattr(processes, "_can_fork", lambda: False)
+    (many / "space.yaml").write_text(STRICT)
+    (many / "thing.yaml").write_text("apiVersion: acme.io/v1\nkind: Thing\nmetadata: {name: a, nam: b}\n")
+    (many / "rule.toml").write_text(f'per-file-ignores = {{"00.yaml" = ["PTC021"]}}\n{RULE}')
+    named = ("--cluster", "profile/cluster.yaml", "--schemas", "crds", "--config", "rule.toml")
+    options = (*named, "--untrusted")
+    told = [here(capsys, "lint", ".", *options, "--jobs", jobs) for jobs in "12"]
+    assert told[0] == told[1]
+    assert told[0].status == 1
+    assert "ACME101" in told[0].out
+    assert "pod-security" in told[0].out
+    assert "metadata.nam" in told[0].out
+
+
+def test_two_runs_at_once(whole: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "ptcompile", "lint", "."]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) for _ in range(2)]
+    said = {(*one.communicate(timeout=60), one.returncode) for one in both}
+    assert len(said) == 1
+    ((out, err, status),) = said
+    assert process("lint", "--no-cache", ".", cwd=whole) == Ran(status, out.decode(), err.decode())
+    assert [path.suffix for path in (whole / "cache" / "ptcompile").iterdir()] == [".entry"]
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: train}
+spec:
+  restartPolicy: Never
+  containers:
+    - name: pytorch
+      image: ghcr.io/acme/train:1.0
+      command: [torchrun, --nproc-per-node, "8", train.py]
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+"""
+REFUSED = POD.replace("  containers:", "  hostNetwrk: false\n  containers:")
+
+
+@pytest.fixture
+def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own, without configuration above it, with one manifest that has one warning."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    (tmp_path / "ptcompile.toml").touch()
+    (tmp_path / "pod.yaml").write_text(POD)
+    return tmp_path / "pod.yaml"
+
+
+def codes(capsys: Capture, *words: str | Path) -> list[str]:
+    ran = here(capsys, "lint", *words, "--output-format", "concise")
+    return [line.split()[2] for line in ran.out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ((), ["PTC302"]),
+        (("--select", "PTC3"), ["PTC302"]),
+        (("--select", "PTC4"), []),
+        (("--select", "PTC4", "--extend-select", "missing-shm"), ["PTC302"]),
+        (("--select", "PTC4,PTC302"), ["PTC302"]),
+        (("--ignore", "PTC302"), []),
+        (("--ignore", "PTC501", "--ignore", "missing-shm"), []),
+    ],
+)
+def test_selection(words: tuple[str, ...], found: list[str], pod: Path, capsys: Capture) -> None:
+    assert codes(capsys, pod, *words) == found
+
+
+def test_what_is_refused_is_told_whatever_is_selected(pod: Path, capsys: Capture) -> None:
+    pod.write_text(REFUSED)
+    assert codes(capsys, pod, "--select", "PTC4") == ["PTC501"]
+    assert codes(capsys, pod, "--select", "PTC4", "--ignore", "PTC501") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ('ignore = ["PTC3"]', (), []),
+        ('ignore = ["PTC3"]', ("--isolated",), ["PTC302"]),
+        ('ignore = ["PTC3"]', ("--config", "other.toml"), ["PTC302"]),
+        ('select = ["PTC4"]', (), []),
+        ('select = ["PTC4"]\nextend-select = ["PTC302"]', (), ["PTC302"]),
+        ('select = ["PTC4"]', ("--extend-select", "PTC302"), ["PTC302"]),
+        ('select = ["PTC4"]', ("--select", "PTC302"), ["PTC302"]),
+        ('per-file-ignores = {"*.yaml" = ["PTC302"]}', (), []),
+        ('per-file-ignores = {"pod.yaml" = ["missing-shm"]}', (), []),
+        ('per-file-ignores = {"charts/*" = ["PTC302"]}', (), ["PTC302"]),
+    ],
+)
+def test_configuration(text: str, words: tuple[str, ...], found: list[str], pod: Path, capsys: Capture) -> None:
+    (pod.parent / "ptcompile.toml").write_text(text)
+    (pod.parent / "other.toml").touch()
+    assert codes(capsys, pod, *words) == found
+
+
+def test_the_nearest_file_counts(pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (pod.parent / ".git").mkdir()
+    inner = pod.parent / "inner"
+    inner.mkdir()
+    (pod.parent / "ptcompile.toml").write_text('ignore = ["PTC302"]')
+    monkeypatch.chdir(inner)
+    assert codes(capsys, pod) == []
+    (inner / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    assert codes(capsys, pod) == [], "a pyproject.toml without our table is not ours"
+    (inner / "pyproject.toml").write_text("[tool.ptcompile]\n")
+    assert codes(capsys, pod) == ["PTC302"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('selct = ["PTC3"]', "did you mean select"),
+        ('ignore = ["PTC999"]', "no rule 'PTC999'"),
+        ('ignore = "PTC3"', "a list"),
+        ("ignore = [", "ptcompile.toml"),
+        ('fail-on = "never"', '"error" or "warning"'),
+        ("per-file-ignores = []", "a table"),
+        ('kubernetes-version = "latest"', "latest"),
+    ],
+)
+def test_a_wrong_configuration_is_told(text: str, told: str, pod: Path, capsys: Capture) -> None:
+    (pod.parent / "ptcompile.toml").write_text(text)
+    ran = here(capsys, "lint", pod)
+    assert (ran.status, ran.out) == (2, "")
+    assert told in ran.err
+
+
+def test_all_mistakes_of_a_configuration_at_once(pod: Path, capsys: Capture) -> None:
+    (pod.parent / "ptcompile.toml").write_text('selct = []\nignore = "x"\n')
+    ran = here(capsys, "lint", pod)
+    assert "selct" in ran.err
+    assert "ignore" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "status"),
+    [
+        (POD, (), 0),
+        (POD, ("--fail-on", "warning"), 1),
+        (POD, ("--fail-on", "warning", "--ignore", "PTC302"), 0),
+        (REFUSED, (), 1),
+        (REFUSED, ("--exit-zero",), 0),
+        (REFUSED, ("--output-format", "sarif"), 1),
+    ],
+)
+def test_exit_status(text: str, words: tuple[str, ...], status: int, pod: Path, capsys: Capture) -> None:
+    pod.write_text(text)
+    assert here(capsys, "lint", pod, *words).status == status
+
+
+def test_output_file_and_statistics(pod: Path, capsys: Capture) -> None:
+    ran = here(capsys, "lint", pod, "--output-file", "out.json", "--output-format", "json")
+    assert ran.out == ""
+    assert [d["code"] for d in json.loads(Path("out.json").read_text())["diagnostics"]] == ["PTC302"]
+    assert here(capsys, "lint", pod, "--statistics").out == "1  PTC302 missing-shm [fixable]\n"
+
+
+def test_colour_is_for_terminals_and_for_those_who_ask(pod: Path) -> None:
+    plain = process("lint", pod, cwd=pod.parent, env={"FORCE_COLOR": "", "NO_COLOR": ""})
+    painted = process("lint", pod, cwd=pod.parent, env={"FORCE_COLOR": "1", "NO_COLOR": ""})
+    neither = process("lint", pod, cwd=pod.parent, env={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert "\x1b" not in plain.out
+    assert neither.out == plain.out
+    assert painted.out.replace("\x1b[0m", "").count("\x1b[") == 5
+    assert painted.out != plain.out
+
+
+def test_add_ignore(pod: Path, capsys: Capture) -> None:
+    pod.write_text(REFUSED.replace("\n", "\r\n"))
+    before = pod.read_bytes()
+    ran = here(capsys, "lint", pod, "--add-ignore")
+    assert (ran.status, ran.out) == (0, "")
+    after = pod.read_bytes()
+    assert codes(capsys, pod) == []
+    assert after.replace(b"  # ptcompile: ignore[PTC501]", b"").replace(b"  # ptcompile: ignore[PTC302]", b"") == before
+
+
+def test_add_ignore_goes_above_a_value_of_several_lines(pod: Path, capsys: Capture) -> None:
+    pod.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a b: |\n    # text\n    more\n")
+    assert here(capsys, "lint", pod, "--add-ignore").status == 0
+    assert codes(capsys, pod) == []
+
+
+def test_add_ignore_says_what_it_cannot_say(pod: Path, capsys: Capture) -> None:
+    (pod.parent / "x.json").write_text('{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spce": {}}')
+    before = (pod.parent / "x.json").read_text()
+    ran = here(capsys, "lint", "x.json", "--add-ignore")
+    assert ran.status == 1
+    assert "no comment can ignore" in ran.err
+    assert (pod.parent / "x.json").read_text() == before
+
+
+def test_the_template_of_a_rendered_document_is_named() -> None:
+    rendered = f"---\n# Source: chart/templates/a.yaml\n{POD}---\n# Source: chart/templates/pod.yaml\n{REFUSED}"
+    ran = process("lint", "-", "--isolated", stdin=rendered.encode())
+    assert "<stdin>:7:7 (chart/templates/a.yaml)" in ran.out.replace("<stdin>:9:7", "<stdin>:7:7")
+    assert "(chart/templates/pod.yaml)" in ran.out
+
+
+def test_the_summary_counts_what_a_configuration_ignores(
+    pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file in a folder above could make errors disappear without a word."""
+    monkeypatch.chdir(pod.parent)
+    pod.write_text(f"{POD}---\n{REFUSED}")
+    before = here(capsys, "lint", pod).err
+    (pod.parent / "ptcompile.toml").write_text('ignore = ["PTC302", "unknown-field", "PTC5"]\n')
+    ran = here(capsys, "lint", pod)
+    assert (ran.status, "2 errors, 2 warnings" in before) == (0, True), before
+    assert "0 errors, 0 warnings, 4 ignored\n" in ran.err
+    assert "ignored" not in here(capsys, "lint", pod, "--isolated", "--select", "PTC9").err, "it was not looked for"
+
+
+def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
+    pod.write_text(POD.replace("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]") + "---\n" + REFUSED)
+    ran = here(capsys, "lint", pod)
+    assert ran.err == (
+        "ptcompile: 1 file, 2 documents, 2 errors, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored\n"
+        f"ptcompile: for more, run 'ptcompile explain CODE' or see {SITE}codes/\n"
+    )

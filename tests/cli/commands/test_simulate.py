@@ -1,0 +1,157 @@
+"""`ptcompile simulate` in process: options, streams, exit status."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ptcompile.cli.commands import simulate as simulate_command
+from ptcompile.cli.files import UsageError
+from ptcompile.registry.targets import TARGETS
+from tests.simulator.worlds import SPEC, jobset, pytorchjob
+
+
+def simulate(*words: str) -> int:
+    """The command with its own parser, as the command line has it."""
+    parser = argparse.ArgumentParser()
+    simulate_command.add(parser.add_subparsers())
+    return simulate_command.run(parser.parse_args(["simulate", *words]))
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> str:
+    path = tmp_path / "job.yaml"
+    path.write_text(yaml.safe_dump(pytorchjob()), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> str:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SPEC, encoding="utf-8")
+    return str(path)
+
+
+def test_overview(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(job) == 0
+    out, err = capfdbinary.readouterr()
+    assert out.startswith(b"PyTorchJob/llama  (kubeflow.org/v1, namespace research)\n")
+    assert err == b""
+
+
+def test_json(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(job, "--format", "json") == 0
+    data = json.loads(capfdbinary.readouterr().out)
+    assert (data["podsTotal"], [p["name"] for p in data["pods"]][:2]) == (4, ["llama-master-0", "llama-worker-0"])
+
+
+def test_one_pod(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(job, "--pod", "llama-worker-2") == 0
+    assert capfdbinary.readouterr().out.startswith(b"Pod/llama-worker-2  ")
+
+
+def test_one_pod_in_json(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(job, "--pod", "llama-worker-2", "--format", "json") == 0
+    assert json.loads(capfdbinary.readouterr().out)["env"]["RANK"] == "3"
+
+
+def test_env_file(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(job, "--env-file", "llama-worker-2") == 0
+    assert b"\nRANK=3\n" in capfdbinary.readouterr().out
+
+
+@pytest.mark.parametrize(("form", "start"), [("mermaid", b"flowchart LR\n"), ("svg", b"<svg xmlns=")])
+def test_graph(form: str, start: bytes, job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(job, "--graph", form) == 0
+    assert capfdbinary.readouterr().out.startswith(start)
+
+
+def test_a_spec_for_every_target_or_one(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(spec) == 0
+    assert capfdbinary.readouterr().out.count(b", target ") == len(TARGETS) - 1  # a Pod is one node
+    assert simulate(spec, "--target", "volcano") == 0
+    assert capfdbinary.readouterr().out.count(b", target ") == 1
+
+
+def test_files_are_one_stream(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    job = {
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+        "spec": {"completionMode": "Indexed", "completions": 1, "template": {"spec": {
+            "subdomain": "s", "containers": [{"name": "c", "image": "i"}]}}},
+    }  # fmt: skip
+    service = {
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+        "spec": {"clusterIP": "None", "selector": {"job-name": "j"}},
+    }  # fmt: skip
+    for name, data in (("job", job), ("service", service)):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    assert simulate(str(tmp_path)) == 0
+    assert b"j-0.s.default.svc.cluster.local" in capfdbinary.readouterr().out
+    assert simulate(str(tmp_path / "job.yaml")) == 0
+    assert b"j-0.s.default.svc.cluster.local" not in capfdbinary.readouterr().out
+    assert simulate(str(tmp_path / "job.yaml"), "--with", str(tmp_path / "service.yaml")) == 0
+    assert b"j-0.s.default.svc.cluster.local" in capfdbinary.readouterr().out
+
+
+def test_a_spec_with_mistakes(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    Path(spec).write_text(SPEC.replace("script", "scripd"), encoding="utf-8")
+    assert simulate(spec) == 1
+    out, err = capfdbinary.readouterr()
+    assert out == b""
+    assert b"scripd" in err
+
+
+def test_what_can_be_shown_is_shown(job: str, spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    Path(spec).write_text("kind: [", encoding="utf-8")
+    assert simulate(job, spec) == 1
+    out, err = capfdbinary.readouterr()
+    assert b"PyTorchJob/llama" in out
+    assert b"spec.yaml" in err
+
+
+def test_an_unreadable_file(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert simulate(job, job + ".not") == 2
+    out, err = capfdbinary.readouterr()
+    assert b"PyTorchJob/llama" in out
+    assert b"no such file" in err
+
+
+def test_nothing_that_makes_pods(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "map.yaml"
+    path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", encoding="utf-8")
+    assert simulate(str(path)) == 0
+    assert capfdbinary.readouterr().out == b"no object here creates pods\n"
+
+
+def test_a_bad_profile(job: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text("kind: ClusterProfile\nspec: {what: 1}\n", encoding="utf-8")
+    assert simulate(job, "--cluster", str(path)) == 1
+    assert capfdbinary.readouterr().out == b""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "no file given"),
+        (["{job}", "--target", "nothing"], "no target 'nothing'"),
+        (["{job}", "--pod", "llama-worker-9"], "no pod 'llama-worker-9'; did you mean llama-worker-"),
+        (["{job}", "--env-file", "x"], "no pod 'x'; there are llama-master-0, llama-worker-0"),
+        (["{job}", "--graph", "svg", "--format", "json"], "--format json does not apply to"),
+        (["{job}", "--with", "gone.yaml"], "gone.yaml: no such file"),
+    ],
+)
+def test_wrong_usage(words: list[str], message: str, job: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        simulate(*(word.format(job=job) for word in words))
+
+
+def test_random_parts_are_marked(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "js.yaml"
+    path.write_text(yaml.safe_dump(jobset(["torchrun", "t.py"])), encoding="utf-8")
+    assert simulate(str(path), "--pod", "js-workers-1-0-*****") == 0
+    assert b"Pod/js-workers-1-0-*****  (workers 2 of JobSet/js" in capfdbinary.readouterr().out

@@ -1,0 +1,208 @@
+"""The page on this machine: who may read it, and that it changes.
+
+`ptcompile watch` as a process, in a real browser: edit, and it changes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+
+import pytest
+
+from ptcompile.cli import main
+from ptcompile.cli.commands.watch import Live
+from tests.explainer.page.browser import CHROMIUM, Browser, browser
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loopback is what this is about, and nothing else may be reached."""
+    connect = socket.socket.connect
+
+    def only_here(self: socket.socket, address: tuple[str, int]) -> None:
+        assert address[0] == "127.0.0.1"
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", only_here)
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    with Live() as found:
+        found.show("<p>one</p>")
+        yield found
+
+
+def get(live: Live, path: str, method: str = "GET", **headers: str) -> tuple[HTTPResponse, str]:
+    connection = HTTPConnection(live.host, timeout=30)
+    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer, text
+
+
+def test_the_page_and_its_frame(live: Live) -> None:
+    answer, text = get(live, f"/{live.token}/")
+    assert answer.status == 200
+    assert "<iframe" in text
+    nonce = text.partition('nonce="')[2].partition('"')[0]
+    assert f"script-src 'nonce-{nonce}'" in (answer.getheader("Content-Security-Policy") or "")
+    assert get(live, f"/{live.token}/page")[1] == "<p>one</p>"
+    assert get(live, f"/{live.token}/")[1] != text, "a nonce is used once"
+
+
+def test_only_on_this_machine(live: Live) -> None:
+    assert live.address.startswith("http://127.0.0.1:")
+    assert live._server.socket.getsockname()[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/page", "/{}", "/x{}/page", "/{}x/page", "//{}/page", "/%s/page", "/%C3%A9/page"]
+)
+def test_without_the_token_there_is_nothing(live: Live, path: str) -> None:
+    answer, text = get(live, path.format(live.token[:-1]))
+    assert (answer.status, text) == (404, "no such page\n")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", "[::1]", ""])
+def test_no_other_host_is_answered(live: Live, host: str) -> None:
+    answer, text = get(live, f"/{live.token}/page", Host=host)
+    assert (answer.status, text) == (403, "not this host\n")
+
+
+def test_two_hosts_are_none(live: Live) -> None:
+    connection = HTTPConnection(live.host, timeout=30)
+    connection.putrequest("GET", f"/{live.token}/page", skip_host=True)
+    for host in (live.host, "evil.example"):
+        connection.putheader("Host", host)
+    connection.endheaders()
+    assert connection.getresponse().status == 403
+    connection.close()
+
+
+def test_no_page_of_another_site_is_answered(live: Live) -> None:
+    assert get(live, f"/{live.token}/page", Sec_Fetch_Site="cross-site")[0].status == 403
+    assert get(live, f"/{live.token}/page", Sec_Fetch_Site="same-origin")[0].status == 200
+    answer = get(live, f"/{live.token}/page")[0]
+    assert answer.getheader("Access-Control-Allow-Origin") is None
+    assert answer.getheader("Cross-Origin-Resource-Policy") == "same-origin"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "TRACE"])
+def test_nothing_but_reading(live: Live, method: str) -> None:
+    assert get(live, f"/{live.token}/page", method)[0].status == 501
+
+
+def test_tokens_differ() -> None:
+    with Live() as one, Live() as other:
+        assert one.token != other.token
+        assert len(one.token) >= 32
+
+
+def test_a_change_is_told_as_soon_as_it_is_there(live: Live) -> None:
+    assert get(live, f"/{live.token}/version?0")[1] == "1"
+    threading.Timer(0.1, live.show, ["<p>two</p>"]).start()
+    start = time.monotonic()
+    assert get(live, f"/{live.token}/version?1")[1] == "2"
+    assert time.monotonic() - start < 15, "it waits for nothing but the change"
+    assert get(live, f"/{live.token}/page")[1] == "<p>two</p>"
+    assert get(live, f"/{live.token}/version?{'9' * 5000}")[1] == "2"
+
+
+def test_it_ends_while_somebody_waits() -> None:
+    with Live() as found:
+        found.show("x")
+        answers: list[str] = []
+        waiting = threading.Thread(target=lambda: answers.append(get(found, f"/{found.token}/version?1")[1]))
+        waiting.start()
+        time.sleep(0.3)
+    waiting.join(15)
+    assert answers == ["1"]
+
+
+SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train}
+spec:
+  image: registry.example.com/train:1
+  script: train.py
+  nodes: 2
+"""
+SHOWN = "document.querySelector('iframe')?.contentDocument"
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[tuple[Path, str, subprocess.Popen[bytes]]]:
+    """A spec, the address of its page, and the process."""
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SPEC, encoding="utf-8")
+    command = [sys.executable, "-m", "ptcompile", "watch", str(spec), "--target", "job"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    address = process.stderr.readline().decode().split()[1]
+    try:
+        yield spec, address, process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def until(asked: Callable[[], bool]) -> None:
+    for _ in range(3000):
+        if asked():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+def test_edit_and_it_changes(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
+    spec, address, _ = watched
+    with browser() as tab:
+        tab.call("Page.navigate", url=address)
+        until(lambda: "--nnodes=2" in _text(tab))
+        spec.write_text(SPEC.replace("nodes: 2", "nodes: 5"), encoding="utf-8")
+        until(lambda: "--nnodes=5" in _text(tab))
+        assert "--nnodes=2" not in _text(tab)
+        spec.write_text(SPEC.replace("nodes: 2", "noodes: 5"), encoding="utf-8")
+        until(lambda: "PTC021" in _text(tab))
+        note = f"{SHOWN}.querySelector('.note').closest('li').id"
+        assert tab.run(note) == "spec-7", "the error is at its line"
+        new = spec.with_name("new.yaml")  # as editors save: another file in its place
+        new.write_text(SPEC.replace("train:1", "train:2"), encoding="utf-8")
+        new.replace(spec)
+        until(lambda: "train:2" in _text(tab))
+        assert "PTC021" not in _text(tab)
+        tab.call("Runtime.evaluate", expression="1")
+        assert not [one for one in tab.said() if "Security Policy" in one]
+        origin = address.rpartition("/")[0].rpartition("/")[0]
+        assert {url for url in tab.asked_for() if not url.startswith((origin, "about:"))} == set()
+
+
+def _text(tab: Browser) -> str:
+    found: str = tab.run(f"({SHOWN} && {SHOWN}.body ? {SHOWN}.body.textContent : '')") or ""
+    return found
+
+
+def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
+    _, _, process = watched
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(30) == 0
+
+
+def test_what_cannot_be_watched(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for words in (["-"], [str(tmp_path / "none.yaml")], [str(tmp_path)]):
+        with pytest.raises(Exception, match=r"watch needs a file|no such file|not a regular file|is a directory"):
+            main(["watch", *words])

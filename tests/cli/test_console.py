@@ -1,0 +1,87 @@
+"""The line of progress: only for people who wait at a terminal, and gone before anything else is printed."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from ptcompile.cli import console, files
+from ptcompile.cli.console import watched
+
+LINE, ERASE = "ptcompile: {} of 4 files", "\r\x1b[K"
+
+
+class Terminal(io.TextIOWrapper):
+    """A standard error that says whether it is a terminal."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        super().__init__(io.BytesIO(), "utf-8")
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def shown(self) -> str:
+        found = self.buffer
+        assert isinstance(found, io.BytesIO)
+        return found.getvalue().decode()
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal, and a clock that goes on half a second each time it is read. Not a fixture: pytest has its own."""
+    terminal = Terminal(terminal=True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    ticks = iter(range(10_000))
+    monkeypatch.setattr(console, "monotonic", lambda: next(ticks) / 2)
+    return terminal
+
+
+def _failing() -> None:
+    for one in watched("abcd", 4):
+        if one == "b":
+            raise KeyboardInterrupt
+
+
+def test_a_second_of_silence_then_lines_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_terminal(monkeypatch)
+    assert list(watched("abcd", 4)) == [*"abcd"]
+    assert shown.shown() == LINE.format(1) + ERASE + LINE.format(2) + ERASE + LINE.format(3) + ERASE
+
+
+def test_it_is_erased_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_terminal(monkeypatch)
+    for one in watched("abcd", 4):
+        if one == "b":
+            files.say("a note\n")
+    assert f"{LINE.format(1)}{ERASE}a note\n{LINE.format(2)}" in shown.shown()
+
+
+def test_it_is_erased_where_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_terminal(monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        _failing()
+    assert shown.shown() == LINE.format(1) + ERASE
+
+
+def test_it_is_erased_before_the_result(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    shown = on_terminal(monkeypatch)
+    console.show("1 of 4 files")
+    files.write_stdout("result\n")
+    assert shown.shown() == LINE.format(1) + ERASE
+    assert capsysbinary.readouterr().out == b"result\n"
+
+
+@pytest.mark.parametrize("dumb", [True, False])
+def test_nothing_where_nobody_could_see_it_erased(monkeypatch: pytest.MonkeyPatch, dumb: bool) -> None:
+    shown = on_terminal(monkeypatch)
+    monkeypatch.setenv("TERM", "dumb" if dumb else "xterm")
+    shown.terminal = dumb
+    assert list(watched("abcd", 4)) == [*"abcd"]
+    assert not shown.shown()
+    monkeypatch.setattr(sys, "stderr", None)
+    assert list(watched("abcd", 4)) == [*"abcd"]

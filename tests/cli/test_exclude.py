@@ -1,0 +1,157 @@
+"""Files of a folder that are left out: by the configuration, by git, by kustomize."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptcompile.cli.config import Config
+from ptcompile.cli.exclude import excluding
+from ptcompile.cli.files import read_all
+from tests.cli.running import here
+
+Capture = pytest.CaptureFixture[str]
+
+BAD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n"
+
+
+def tree(top: Path, *names: str) -> None:
+    for name in names:
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(BAD)
+
+
+def found(top: Path, config: Config) -> list[str]:
+    files, _ = read_all([str(top)], excluding(config))
+    return [str(Path(file.name).relative_to(top)) for file in files]
+
+
+@pytest.mark.parametrize(
+    ("exclude", "extend", "left"),
+    [
+        (None, (), ["a.yaml", "charts/b.yaml", "deep/charts/c.yaml"]),
+        (("charts/",), (), ["a.yaml", "node_modules/d.yaml"]),
+        (None, ("/charts/",), ["a.yaml", "deep/charts/c.yaml"]),
+        (None, ("*.yaml", "!a.yaml"), ["a.yaml"]),
+    ],
+)
+def test_the_configuration(
+    tmp_path: Path, exclude: tuple[str, ...] | None, extend: tuple[str, ...], left: list[str]
+) -> None:
+    tree(tmp_path, "a.yaml", "charts/b.yaml", "deep/charts/c.yaml", "node_modules/d.yaml")
+    assert found(tmp_path, Config(folder=str(tmp_path), exclude=exclude, extend_exclude=extend)) == left
+
+
+def test_what_git_ignores(tmp_path: Path) -> None:
+    tree(tmp_path, "a.yaml", "out/b.yaml", "deep/out/c.yaml", "deep/d.yaml", "deep/e.yaml")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("/out/\n")
+    (tmp_path / "deep" / ".gitignore").write_text("# ours\nd.yaml\n")
+    assert found(tmp_path, Config(folder=str(tmp_path))) == ["a.yaml", "deep/e.yaml", "deep/out/c.yaml"]
+
+
+def test_patches_of_kustomize(tmp_path: Path) -> None:
+    tree(tmp_path, "job.yaml", "patch.yaml", "patches/gpu.yaml", "old.yaml")
+    (tmp_path / "kustomization.yaml").write_text(
+        "resources: [job.yaml]\npatches: [{path: patch.yaml}, {path: ./patches/gpu.yaml}]\n"
+        "patchesStrategicMerge: [old.yaml]\n"
+    )
+    assert found(tmp_path, Config(folder=str(tmp_path))) == ["job.yaml", "kustomization.yaml"]
+
+
+def test_a_named_file_is_read_whatever_is_excluded(tmp_path: Path, capsys: Capture) -> None:
+    tree(tmp_path, "a.yaml")
+    (tmp_path / "ptcompile.toml").write_text('exclude = ["*.yaml"]\n')
+    config = tmp_path / "ptcompile.toml"
+    assert here(capsys, "lint", tmp_path / "a.yaml", "--config", config).status == 1
+    ran = here(capsys, "lint", tmp_path, "--config", config)
+    assert (ran.status, ran.out) == (0, "")
+
+
+def test_an_empty_folder_is_fine(tmp_path: Path, capsys: Capture) -> None:
+    assert here(capsys, "lint", tmp_path, "--isolated").status == 0
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and links")
+
+
+def test_the_nearest_gitignore_decides(tmp_path: Path) -> None:
+    tree(tmp_path, "a.yaml", "deep/a.yaml", "deep/b.yaml", "out/c.yaml")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("*.yaml\nout/\n")
+    (tmp_path / "deep" / ".gitignore").write_text("!a.yaml\n")
+    (tmp_path / "out" / ".gitignore").write_text("!c.yaml\n")
+    config = Config(folder=str(tmp_path))
+    assert found(tmp_path, config) == ["deep/a.yaml"]
+    excluded = excluding(config)
+    assert excluded(str(tmp_path / "out" / "c.yaml")), "what is in an ignored folder stays ignored, as in git"
+    assert not excluded(str(tmp_path / "deep" / "a.yaml"))
+
+
+def test_a_gitignore_above_the_repository_does_not_count(tmp_path: Path) -> None:
+    tree(tmp_path, "repo/a.yaml")
+    (tmp_path / "repo" / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("*.yaml\nrepo/\n")
+    assert found(tmp_path / "repo", Config(folder=str(tmp_path))) == ["a.yaml"]
+    assert found(tmp_path / "repo", Config(folder=str(tmp_path), exclude=("repo/",))) == []
+
+
+def test_a_changed_gitignore_counts_in_the_next_run(tmp_path: Path) -> None:
+    tree(tmp_path, "a.yaml")
+    assert found(tmp_path, Config(folder=str(tmp_path))) == ["a.yaml"]
+    (tmp_path / ".gitignore").write_text("a.yaml\n")
+    assert found(tmp_path, Config(folder=str(tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["!", "\\", "a\\", "[z-a]", "[a-\\]", "[[:alpha:]]x", "[", "**/a/" * 20 + "c", "*a" * 30 + "b"]
+)
+def test_no_line_stops_a_run(line: str, tmp_path: Path, capsys: Capture) -> None:
+    """Most of them mean nothing to git; the last two take a backtracking matcher for ever."""
+    tree(tmp_path, "a.yaml", "a" * 200 + ".yaml", "a/" * 60 + "b.yaml", "ignored.yaml")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text(f"ignored.yaml\n{line}\n")
+    ran = here(capsys, "lint", tmp_path, "--isolated", "--untrusted")
+    assert (ran.status, "3 files" in ran.err) == (1, True), ran.err
+    (tmp_path / ".gitignore").unlink()
+    left = found(tmp_path, Config(folder=str(tmp_path), exclude=("ignored.yaml", line)))
+    assert len(left) == 3
+
+
+@posix
+def test_a_gitignore_that_is_a_link_a_device_or_large_is_not_used(tmp_path: Path, capsys: Capture) -> None:
+    top = tmp_path / "repo"
+    tree(top, "a.yaml", "inside.txt")
+    (top / ".git").mkdir()
+    path = top / ".gitignore"
+
+    def said() -> str:
+        assert found(top, Config(folder=str(top))) == ["a.yaml"]
+        path.unlink()
+        return str(capsys.readouterr().err)
+
+    for target in ("/dev/zero", "../outside", "inside.txt"):
+        path.symlink_to(target)
+        assert said() == f"ptcompile: {path}: a link, which git does not follow; its patterns are not used\n"
+    os.mkfifo(path)
+    assert said() == f"ptcompile: {path}: not a regular file; it is not used\n"
+    path.write_text("a.yaml\n" * (1 << 15))
+    assert said() == f"ptcompile: {path}: larger than 131072 bytes; it is not used\n"
+
+
+@posix
+@pytest.mark.parametrize("target", ["/dev/zero", "../outside.yaml"])
+def test_a_kustomization_that_leads_out_is_not_used(target: str, tmp_path: Path, capsys: Capture) -> None:
+    top = tmp_path / "repo"
+    tree(top, "patch.yaml")
+    (top / ".git").mkdir()
+    (tmp_path / "outside.yaml").write_text("patches: [{path: patch.yaml}]\n")
+    (top / "kustomization.yaml").symlink_to(target)
+    ran = here(capsys, "lint", top, "--isolated", "--untrusted")
+    assert ran.status == 2
+    assert f"{top}/kustomization.yaml: a link that leads out of {top}; it is not used" in ran.err
+    assert "1 file," in ran.err

@@ -1,0 +1,53 @@
+"""The checks of a spec: each function that takes a spec's parts is asked, in the one tuple."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from ptcompile.compiler import frontend
+from ptcompile.compiler.checks import CHECKS, TARGET_CHECKS, check, check_target
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.parts import parts_of
+from ptcompile.compiler.frontend.reader import decode_spec
+from tests.making import DEFAULT_CLUSTER, context, documents, smallest
+
+
+def _public(module: ModuleType, first: str, returned: str) -> Iterator[object]:
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        signature = inspect.signature(function)
+        given = [f"{one.annotation}" for one in signature.parameters.values()]
+        if function.__module__ == module.__name__ and not name.startswith("_") and given[:1] == [first]:
+            assert signature.return_annotation == returned
+            yield function
+
+
+def test_no_check_is_forgotten() -> None:
+    names = [one.name for one in iter_modules(frontend.__path__, "ptcompile.compiler.frontend.") if "checks" in one.name]
+    found = {one for name in names for one in _public(import_module(name), "Parts", "Iterator[Problem]")}
+    asked = {one for one in CHECKS if one.__module__ in names}
+    assert {one for one in found - asked if getattr(one, "__name__", "") != "fit"} == set()
+    assert len(CHECKS) == len(set(CHECKS))
+
+
+def test_each_is_asked_in_its_order() -> None:
+    spec, _ = decode_spec(
+        *documents(smallest("resources: {cpu: 2, requests: {cpu: 4}}\nqueue: A_b\ntolerations: [{x: 1}]"))
+    )
+    assert spec is not None
+    names = [finding.problem.path[1] for finding in check(parts_of(spec, DEFAULT_CLUSTER))]
+    assert names == ["queue", "resources", "tolerations"]
+
+
+def test_a_target_is_asked_what_it_cannot_express() -> None:
+    spec, _ = decode_spec(*documents(smallest("nodes: 2\nenv: {RANK: '0'}\nmanifest: {pod: {x: 1}, jobb: {}}")))
+    assert spec is not None
+    assert len(TARGET_CHECKS) == len(set(TARGET_CHECKS))
+    found = check_target(spec, lower(spec, DEFAULT_CLUSTER), context(target="pod"))
+    assert {(finding.problem.name, finding.problem.path[1]) for finding in found} == {
+        ("unsupported-by-target", "nodes"),
+        ("unknown-target", "manifest"),
+    }

@@ -1,0 +1,329 @@
+"""Contradictions in a spec that has the right shape: each is one problem at its line, with the way out.
+
+Words about restarts that contradict each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.diagnostics import field_path
+from ptcompile.spec.cluster_profile import ClusterProfile
+from tests import making
+from tests.making import compiled, smallest, text
+
+Found = list[tuple[str, tuple[Any, ...]]]
+NPROC = ("spec", "elastic", "nprocPerNode")
+RICH = making.profile(
+    {"accelerators": {"nvidia-a100": {"nodeLabels": {"gpu": "a100"}}}, "defaults": {"limits": {"memory": "4Gi"}}}
+)
+
+
+def found(source: str, target: str | None = None, cluster: ClusterProfile | None = None) -> Found:
+    args = [cluster] if cluster else []
+    problems = compiled(source, target, *args).problems
+    for problem in problems:
+        assert problem.message.startswith(field_path(problem.path) + ": "), problem
+    return [(problem.name, problem.path) for problem in problems]
+
+
+CONFLICTS = [
+    ("module: pkg.train", ("spec", "module")),
+    ("command: [python]", ("spec", "command")),
+    ("nodes: 2\nelastic: {nnodes: 2}", ("spec", "elastic", "nnodes")),
+    ("nodes: 2\nmaster: {}", ("spec", "master")),
+    ("nodes: 2\nworker: {replicas: 1}", ("spec", "worker")),
+    ("elastic: {nnodes: '2:4'}\nworker: {replicas: 1}", ("spec", "worker")),
+    ("elastic: {nnodes: '2:4', rdzvBackend: static}", ("spec", "elastic", "rdzvBackend")),
+    ("nodes: 2\nelastic: {rdzvBackend: etcd}", ("spec", "elastic", "rdzvBackend")),
+    ("nodes: 2\nelastic: {rdzvEndpoint: 'e:1'}", ("spec", "elastic", "rdzvEndpoint")),
+    ("nodes: 2\nelastic: {rdzvBackend: c10d, rdzvEndpoint: 'e:1'}", ("spec", "elastic", "rdzvEndpoint")),
+    ("resources: {gpu: 8, devices: {nvidia.com/gpu: 4}}", ("spec", "resources")),
+]
+
+
+@pytest.mark.parametrize(("body", "path"), CONFLICTS)
+def test_two_words_for_one_thing(body: str, path: tuple[str, ...]) -> None:
+    problems = compiled(smallest(body)).problems
+    assert [problem.name for problem in problems] == ["spec-conflict"]
+    assert problems[0].path[: len(path)] == path
+    assert problems[0].help
+
+
+def test_torchrun_s_settings_need_something_that_torchrun_starts() -> None:
+    assert found(text("image: i\nelastic: {}")) == [("spec-conflict", ("spec", "elastic"))]
+    assert found(text("image: i\ncommand: [sh, -c, torchrun train.py]\nelastic: {}")) == []
+
+
+INVALID = [
+    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: etcd}", ("spec", "elastic", "rdzvEndpoint")),
+    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:'}", ("spec", "elastic", "rdzvEndpoint")),
+    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: '2379'}", ("spec", "elastic", "rdzvEndpoint")),
+    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: ':2379'}", ("spec", "elastic", "rdzvEndpoint")),
+    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:²'}", ("spec", "elastic", "rdzvEndpoint")),
+    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:99999'}", ("spec", "elastic", "rdzvEndpoint")),
+    # docs/facts/torchrun.md#options-and-variables: torchrun splits --rdzv-conf at commas and '='
+    ("elastic: {rdzvConfigs: {a: '1,b=2'}}", ("spec", "elastic", "rdzvConfigs", "a")),
+    ("elastic: {rdzvConfigs: {'a=b': 1}}", ("spec", "elastic", "rdzvConfigs", "a=b")),
+    ("master: {replicas: 2}", ("spec", "master", "replicas")),
+    ("master: {replicas: 0}", ("spec", "master", "replicas")),
+    ("accelerator: a100", ("spec", "accelerator")),
+    ("env: {A: {}}", ("spec", "env", "A")),
+    ("env: {A: {secretKeyRef: {name: s, key: k}, fieldRef: {fieldPath: metadata.name}}}", ("spec", "env", "A")),
+    ("resources: {gpu: 0.5}", ("spec", "resources", "gpu")),
+    ("resources: {gpu: 500m}", ("spec", "resources", "gpu")),
+    ("resources: {limits: {gpu: 1500m}}", ("spec", "resources", "limits", "gpu")),
+    ("resources: {devices: {a.b/c: 0.5}}", ("spec", "resources", "devices", "a.b/c")),
+    ("resources: {requests: {gpu: 0.5}, limits: {gpu: 1}}", ("spec", "resources", "requests", "gpu")),
+]
+
+
+@pytest.mark.parametrize(("body", "path"), INVALID)
+def test_a_value_that_cannot_be(body: str, path: tuple[str, ...]) -> None:
+    assert found(smallest(body)) == [("spec-invalid-value", path)]
+
+
+@pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "A" * 64, "a" * 300, "a b"])
+def test_a_name_is_a_dns_label(name: str) -> None:
+    """Names are never altered in silence."""
+    source = smallest().replace("{name: train}", f"{{name: '{name}'}}")
+    assert found(source) == [("spec-invalid-value", ("metadata", "name"))]
+
+
+@pytest.mark.parametrize(("target", "longest"), [("pod", 63), ("job", 61), ("pytorchjob", 54), ("jobset", 48)])
+def test_a_name_that_is_only_too_long_is_told_its_target_s_budget(target: str, longest: int) -> None:
+    source = smallest(name="a" * 64)
+    (problem,) = compiled(source, target).problems
+    assert (problem.name, problem.path) == ("name-too-long", ("metadata", "name"))
+    assert problem.help is not None
+    assert problem.help.startswith(f"at most {longest} characters")
+
+
+def test_it_is_said_too_where_no_target_is_reached() -> None:
+    assert found(smallest("nods: 2", name="a" * 64), "pod") == [("spec-unknown-field", ("spec", "nods"))]
+    source = smallest("resources: {cpu: 2, requests: {cpu: 4}}", name="a" * 64)
+    assert found(source)[0] == ("spec-invalid-value", ("metadata", "name"))
+
+
+@pytest.mark.parametrize("name", ["my-train", "7b", "a", "a" * 63])
+def test_names_that_fit(name: str) -> None:
+    (pod,) = compiled(smallest().replace("{name: train}", f"{{name: '{name}'}}")).manifests
+    assert pod["metadata"]["name"] == name
+
+
+AMOUNTS = [
+    ("{cpu: 4, requests: {cpu: 8}}", "request-above-limit", ("requests", "cpu")),
+    ("{requests: {memory: 8Gi}, limits: {memory: 8G}}", "request-above-limit", ("requests", "memory")),
+    ("{memory: 8Gi, limits: {memory: 4Gi}}", "request-above-limit", ("memory",)),
+    ("{requests: {ephemeralStorage: 2Gi}, limits: {ephemeralStorage: 1Gi}}", "request-above-limit",
+     ("requests", "ephemeralStorage")),
+    ("{requests: {gpu: 1}, limits: {gpu: 2}}", "gpu-request-differs-from-limit", ("requests", "gpu")),
+    ("{requests: {gpu: 2}, limits: {gpu: 1}}", "gpu-request-differs-from-limit", ("requests", "gpu")),
+    ("{gpu: 2, limits: {gpu: 1}}", "gpu-request-differs-from-limit", ("gpu",)),
+    ("{devices: {rdma/hca: 1}, limits: {devices: {rdma/hca: 2}}}", "gpu-request-differs-from-limit",
+     ("devices", "rdma/hca")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("amounts", "name", "path"), AMOUNTS)
+@pytest.mark.parametrize("block", ["", "worker"])
+def test_requests_and_limits(amounts: str, name: str, path: tuple[str, ...], block: str) -> None:
+    """docs/facts/flyte.md#accelerator-resources: a split pair is accepted there though Kubernetes demands equality."""
+    body = f"worker: {{resources: {amounts}}}" if block else f"resources: {amounts}"
+    where = ("spec", *([block] if block else []), "resources", *path)
+    assert found(smallest(body)) == [(name, where)]
+
+
+AGREEING = [
+    "{requests: {cpu: 500m}, limits: {cpu: 1}}",
+    "{gpu: 1, requests: {gpu: 1000m}}",
+    "{requests: {memory: 1Gi}, limits: {memory: 1024Mi}}",
+    "{requests: {cpu: 1}}",
+]
+
+
+@pytest.mark.parametrize("amounts", AGREEING)
+def test_amounts_that_agree(amounts: str) -> None:
+    assert found(smallest(f"resources: {amounts}")) == []
+
+
+PROCESSES = [
+    ("elastic: {nprocPerNode: 8}\nresources: {gpu: 4}", [("more-processes-than-gpus", NPROC)]),
+    ("elastic: {nprocPerNode: 2}\nresources: {limits: {gpu: 1}}", [("more-processes-than-gpus", NPROC)]),
+    (
+        "elastic: {nprocPerNode: 2}\nresources: {devices: {nvidia.com/mig-1g.5gb: 1}}",
+        [("more-processes-than-gpus", NPROC)],
+    ),
+    ("elastic: {nprocPerNode: gpu}", [("more-processes-than-gpus", NPROC)]),
+    ("elastic: {nprocPerNode: 4}\nresources: {gpu: 8}", [("idle-gpus", NPROC)]),
+    ("elastic: {nprocPerNode: 8}\nresources: {gpu: 8}", []),
+    ("elastic: {nprocPerNode: 8}", []),  # CPU only: as many as one likes
+    ("elastic: {nprocPerNode: auto}\nresources: {gpu: 8}", []),
+    ("resources: {gpu: 8}", []),  # one process a GPU where nothing is said
+    ("elastic: {nprocPerNode: 8}\nresources: {devices: {nvidia.com/gpumem: 4000}}", []),  # MiB, not GPUs
+]
+
+
+@pytest.mark.parametrize(("body", "wanted"), PROCESSES)
+def test_processes_against_gpus(body: str, wanted: Found) -> None:
+    """docs/facts/flyte.md#defects 7."""
+    assert found(smallest(body)) == wanted
+
+
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_a_master_with_fewer_gpus_than_processes(gpus: int) -> None:
+    """Eight processes, the default for the workers' eight GPUs, do not fit the master's."""
+    body = f"resources: {{gpu: 8}}\nmaster: {{resources: {{gpu: {gpus}}}}}\nworker: {{replicas: 2}}"
+    names = {name for name, _ in found(smallest(body), "pytorchjob")}
+    assert names == {"more-processes-than-gpus"}
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("sharedMemory: 8Gi\nresources: {memory: 4Gi}", 1),
+        ("sharedMemory: 8Gi\nresources: {limits: {memory: 4Gi}}", 1),
+        ("sharedMemory: 8Gi\nresources: {requests: {memory: 4Gi}}", 0),
+        ("sharedMemory: 4Gi\nresources: {memory: 4Gi}", 0),
+        ("sharedMemory: 8Gi", 0),
+        ("sharedMemory: true\nresources: {memory: 4Gi}", 0),
+        ("sharedMemory: 8Gi\nmaster: {}\nworker: {resources: {memory: 4Gi}}", 1),
+    ],
+)
+def test_shared_memory_above_the_limit_is_said(body: str, count: int) -> None:
+    """docs/facts/kubernetes.md#memory-at-devshm."""
+    problems = compiled(smallest(body), "pytorchjob").problems
+    assert [(p.name, p.path, p.severity, p.stage) for p in problems] == count * [
+        ("shm-above-memory-limit", ("spec", "sharedMemory"), "warning", "run")
+    ]
+
+
+def test_the_profile_s_limit_counts_too() -> None:
+    assert found(smallest("sharedMemory: 8Gi"), None, RICH) == [("shm-above-memory-limit", ("spec", "sharedMemory"))]
+
+
+def test_an_accelerator_that_is_not_in_the_catalogue() -> None:
+    (problem,) = compiled(smallest("accelerator: nvidia-a10"), None, RICH).problems
+    assert problem.help == "did you mean nvidia-a100?"
+
+
+def test_spot_where_the_profile_knows_none_is_a_warning() -> None:
+    (problem,) = compiled(smallest("spot: true")).problems
+    assert (problem.severity, problem.path) == ("warning", ("spec", "spot"))
+
+
+RESERVED = {
+    # docs/facts/training-operator.md#environment and docs/facts/volcano.md#the-pytorch-plugin
+    "pytorchjob": ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR",
+                   "PET_MASTER_PORT", "PET_NPROC_PER_NODE", "PYTHONUNBUFFERED"],
+    "volcano": ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"],
+    "job": ["JOB_COMPLETION_INDEX"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("target", "name"), [(target, name) for target, names in RESERVED.items() for name in names])
+def test_a_name_that_the_operator_overwrites_is_refused(target: str, name: str) -> None:
+    """docs/facts/flyte.md#defects 22."""
+    (problem,) = compiled(smallest(f"nodes: 2\nenv: {{{name}: '0'}}"), target).problems
+    assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "env", name))
+    assert (problem.stage, problem.authority, problem.on_key) == ("apply", "ptcompile", True)
+
+
+@pytest.mark.parametrize("target", RESERVED)
+def test_it_is_refused_under_a_role_and_in_the_patch_too(target: str) -> None:
+    name = RESERVED[target][-1]
+    role = f"master: {{env: {{{name}: '0'}}}}\nworker: {{env: {{{name}: '0'}}}}"
+    paths = [path for what, path in found(smallest(role), target) if what == "unsupported-by-target"]
+    assert paths == [("spec", "master", "env", name), ("spec", "worker", "env", name)]
+    patch = f"podTemplate: {{spec: {{containers: [{{name: pytorch, env: [{{name: {name}, value: '0'}}]}}]}}}}"
+    assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == ["unsupported-by-target"]
+
+
+RANK_IN = {"spec": {"containers": [{"name": "pytorch", "env": [{"name": "RANK", "value": "0"}]}]}}
+OF_PROFILE: list[tuple[str, dict[str, Any], str]] = [
+    ("defaults.env", {"defaults": {"env": {"RANK": "0"}}}, ""),
+    ("defaults.podTemplate", {"defaults": {"podTemplate": RANK_IN}}, ""),
+    ("accelerators.a100", {"accelerators": {"a100": {"nodeLabels": {}, "env": {"RANK": "0"}}}}, "accelerator: a100"),
+    ("fabrics.own", {"fabrics": {"own": {"env": {"RANK": "0"}}}}, "fabric: own"),
+    ("fabrics.own", {"fabrics": {"own": {"podTemplate": RANK_IN}}}, "fabric: own"),
+]
+
+
+@pytest.mark.parametrize(("where", "profile", "body"), OF_PROFILE)
+def test_it_is_refused_in_the_profile_too_with_the_word_that_gives_it(
+    where: str, profile: dict[str, Any], body: str
+) -> None:
+    source = smallest(f"nodes: 2\nresources: {{gpu: 1}}\n{body}")
+    problems = [p for p in compiled(source, "pytorchjob", making.profile(profile)).problems if p.severity == "error"]
+    assert [(p.name, p.path) for p in problems] == [("unsupported-by-target", ("spec",))]
+    assert f"the profile's {where} sets RANK" in problems[0].message
+
+
+@pytest.mark.parametrize("entry", [{}, {"value": "x"}, {"name": 5}])
+def test_a_profile_s_entry_without_a_name_is_no_crash(entry: dict[str, Any]) -> None:
+    spec = {"containers": [{"name": "pytorch", "env": [entry]}]}
+    cluster = making.profile({"defaults": {"podTemplate": {"spec": spec}}})
+    problems = compiled(smallest("nodes: 2"), "job", cluster).problems
+    assert {problem.name for problem in problems} <= {"required-value", "wrong-type"}
+
+
+def test_another_container_of_the_profile_s_template_may_have_it() -> None:
+    other = {"spec": {"containers": [{"name": "side", "image": "i:1", "env": [{"name": "RANK", "value": "0"}]}]}}
+    cluster = making.profile({"defaults": {"podTemplate": other}})
+    assert found(smallest("nodes: 2"), "volcano", cluster) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "env"), [("pytorchjob", "PYTHONUNBUFFERED: '1'"), ("job", "RANK: '0'"), ("pod", "RANK: '0'")]
+)
+def test_names_that_keep_their_value_are_free(target: str, env: str) -> None:
+    body = f"nodes: {1 if target == 'pod' else 2}\nenv: {{{env}}}"
+    assert found(smallest(body), target) == []
+
+
+def test_a_name_that_yaml_reads_as_a_word_is_said() -> None:
+    """docs/facts/api-server.md#yaml and kubectl: the key `ON` becomes "true"."""
+    (problem,) = ptcompile.compile(smallest("env: {ON: x, B: c}")).diagnostics
+    assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "env", "true"))
+
+
+CONFLICT, LEFT = ("error", "spec-conflict"), ("warning", "no-retries-left")
+ON_POD, LIMIT = "runPolicy.onPodFailure", "runPolicy.backoffLimit"
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        # docs/facts/volcano.md#policies: a container that the kubelet restarts never fails its pod
+        ("restartPolicy: OnFailure\nrunPolicy: {onPodFailure: RestartJob}", [(*CONFLICT, ON_POD)]),
+        ("restartPolicy: Always\nrunPolicy: {onPodFailure: FailJob}", [(*CONFLICT, ON_POD)]),
+        ("worker: {restartPolicy: OnFailure}\nrunPolicy: {onPodFailure: RestartPod}", [(*CONFLICT, ON_POD)]),
+        ("restartPolicy: Never\nrunPolicy: {onPodFailure: RestartPod}", []),
+        ("runPolicy: {onPodFailure: FailJob, backoffLimit: 2}", [(*CONFLICT, ON_POD)]),
+        ("runPolicy: {onPodFailure: FailJob, backoffLimit: 0}", []),
+        # 0 is a value, and it wins
+        ("runPolicy: {onPodFailure: RestartPod, backoffLimit: 0}", [(*LEFT, LIMIT)]),
+        ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}", [(*LEFT, LIMIT)]),
+        ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 1}", []),
+        ("runPolicy: {backoffLimit: 0}", []),
+        ("restartPolicy: Always\nrunPolicy: {backoffLimit: 0}", []),  # Always is not for failures alone
+    ],
+)
+def test_contradictions(body: str, wanted: list[tuple[str, str, str]]) -> None:
+    problems = compiled(smallest(body), "pytorchjob").problems
+    assert [(one.severity, one.name, ".".join(map(str, one.path[1:]))) for one in problems] == wanted
+
+
+@pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob"])
+def test_no_restart_is_allowed_by_0(target: str) -> None:
+    (made,) = compiled(smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}"), target).manifests
+    spec = made["spec"]
+    holder = {
+        "job": lambda: spec,
+        "jobset": lambda: spec["replicatedJobs"][0]["template"]["spec"],
+        "pytorchjob": lambda: spec["runPolicy"],
+    }[target]()
+    assert holder["backoffLimit"] == 0

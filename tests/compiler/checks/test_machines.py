@@ -1,0 +1,160 @@
+"""Whether a node fits a machine of its cloud: every machine that is known, at its size and one above."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile import compile
+from ptcompile.diagnostics import Problem
+from ptcompile.hardware.machines import MACHINES, Machine, left_for_pods
+from ptcompile.hardware.nodes import ANYWHERE
+from tests import making
+
+SHAPES = [(name, cloud, one) for name, clouds in MACHINES.items() for cloud, all in clouds.items() for one in all]
+FITS, TAKES = "fits-no-machine", "takes-the-whole-machine"
+
+
+def told(body: str, cloud: str | None) -> list[Problem]:
+    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    return [one for one in problems if one.name in {FITS, TAKES}]
+
+
+def asking(name: str, machine: Machine, **more: object) -> str:
+    amounts = {"cpu": 1, "memory": "1Gi", "gpu": machine.devices, **more}
+    pin = f"nodeSelector: {{node.kubernetes.io/instance-type: {machine.name}}}"
+    return f"accelerator: {name}\n{pin}\nresources: {{{', '.join(f'{k}: {v}' for k, v in amounts.items())}}}"
+
+
+@pytest.mark.parametrize(("name", "cloud", "machine"), SHAPES, ids=lambda one: getattr(one, "name", str(one)))
+def test_every_machine_is_held_to_its_size(name: str, cloud: str, machine: Machine) -> None:
+    where = cloud or None
+    if not machine.cpu:  # of which no source says more than its devices
+        assert told(asking(name, machine, cpu=500, memory="9Ti"), where) == []
+        (one,) = told(asking(name, machine, gpu=machine.devices + 1), where)
+        assert (one.name, one.path) == (FITS, ("spec", "resources", "gpu"))
+        return
+    cpu, memory = left_for_pods(machine, where)
+    assert told(asking(name, machine, cpu=f"{cpu}m", memory=f"{memory}Mi"), where) == []
+    for word, all_of_it, one_more in (
+        ("gpu", machine.devices, machine.devices + 1),
+        ("cpu", machine.cpu, machine.cpu + 1),
+        ("memory", f"{machine.memory}Gi", f"{machine.memory + 1}Gi"),
+    ):
+        found = told(asking(name, machine, **{word: all_of_it}), where)
+        assert [(one.name, one.severity) for one in found] == ([] if word == "gpu" else [(TAKES, "warning")])
+        (found_one,) = told(asking(name, machine, **{word: one_more}), where)
+        assert (found_one.name, found_one.severity, found_one.path) == (FITS, "error", ("spec", "resources", word))
+        assert f"({machine.name})" in found_one.message
+
+
+H100 = "accelerator: nvidia-h100\nresources: "
+TOO_MANY = "spec.resources.gpu: 16: no machine with nvidia-h100 on eks has more than 8 (p5.48xlarge)"
+
+
+@pytest.mark.parametrize(
+    ("body", "cloud", "messages"),
+    [
+        (H100 + "{gpu: 16, cpu: 400, memory: 3Ti}", "eks",
+         [TOO_MANY,
+          "spec.resources.cpu: 400: no machine with nvidia-h100 on eks has more than 192 vCPUs (p5.48xlarge)",
+          "spec.resources.memory: 3Ti: no machine with nvidia-h100 on eks has more than 2048Gi (p5.48xlarge)"]),
+        ("accelerator: nvidia-a100-40gb\nresources: {gpu: 16, cpu: 250, memory: 3Ti}", "eks",
+         ["spec.resources.gpu: 16: no machine with nvidia-a100-40gb on eks has more than 8 (p4d.24xlarge)",
+          "spec.resources.cpu: 250: no machine with nvidia-a100-40gb on eks has more than 96 vCPUs (p4d.24xlarge)",
+          "spec.resources.memory: 3Ti: no machine with nvidia-a100-40gb on eks has more than 1152Gi (p4d.24xlarge)"]),
+        ("accelerator: nvidia-a100-40gb\nresources: {gpu: 16}", "gke", []),  # a2-megagpu-16g
+        (H100 + "{gpu: 16}", None, []),  # who knows which machine
+        ("accelerator: nvidia-t4\nresources: {gpu: 16}", "gke", []),  # N1: any combination
+        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 16}", "eks", []),  # seven a card
+        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1, cpu: 97}", "eks", ["spec.resources.cpu: 97: "]),
+        ("accelerator: google-tpu-v5e/4x4\nelastic: {nnodes: 1}\nresources: {gpu: 16}", "gke",
+         ["spec.resources.gpu: 16: no machine with google-tpu-v5e/4x4 on gke has more than 8 (ct5lp-hightpu-8t)"]),
+        (H100 + "{devices: {nvidia.com/gpu: 9}}", "eks", ["spec.resources.devices[nvidia.com/gpu]: 9: "]),
+        (H100 + "{gpu: 1, limits: {memory: 3Ti}}", "eks", ["spec.resources.limits.memory: 3Ti: "]),
+        (H100 + "{gpu: 8, requests: {cpu: 8}, limits: {cpu: 500}}", "eks", []),  # limits may be above the node
+        # the smaller machine has no room for the GPUs, and the larger is meant
+        (H100 + "{gpu: 1, cpu: 100}", "eks", []),
+        (H100 + "{gpu: 8}\nmaster: {}\nworker: {replicas: 2, resources: {gpu: 9}}", "eks",
+         ["spec.worker.resources.gpu: 9: "]),
+    ],
+)  # fmt: skip
+def test_what_is_said(body: str, cloud: str | None, messages: list[str]) -> None:
+    found = [one.message for one in told(body, cloud)]
+    assert len(found) == len(messages)
+    assert all(said.startswith(wanted) for said, wanted in zip(found, messages, strict=True))
+
+
+def test_a_profile_s_default_is_told_at_the_accelerator() -> None:
+    profile = making.profile({"cloud": "eks", "defaults": {"requests": {"cpu": "200"}}})
+    problems = making.compiled(making.smallest(H100 + "{gpu: 8}"), "job", profile).problems
+    assert [(one.name, one.path) for one in problems if one.name == FITS] == [(FITS, ("spec", "accelerator"))]
+
+
+def test_the_profile_s_own_entry_is_not_judged() -> None:
+    own = making.profile({"cloud": "eks", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}})
+    assert not making.compiled(making.smallest(H100 + "{gpu: 16}"), "job", own).problems
+
+
+def test_vendors_with_one_dialect_are_judged_without_a_cloud() -> None:
+    assert {name for name, clouds in MACHINES.items() if ANYWHERE in clouds} >= {"google-tpu-v6e", "aws-trainium2"}
+    (found,) = told("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
+    assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in found.message
+
+
+def test_a_refused_number_of_gpus_is_told_once() -> None:
+    """The second look at a spec, without what the first one refused, does not miss the GPUs."""
+    cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": "eks"}}
+    found = compile(making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster).diagnostics
+    assert [one.name for one in found] == [FITS] * 3
+
+
+PARTS, DISK = "part-of-a-machine", "ephemeral-storage-above-disk"
+
+
+def notes(body: str, cloud: str | None, name: str) -> list[str]:
+    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    return [f"{one.severity} {one.message}" for one in problems if one.name == name]
+
+
+@pytest.mark.parametrize(
+    ("body", "cloud", "said"),
+    [
+        (H100 + "{gpu: 8}", "eks", None),
+        (H100 + "{gpu: 1}", "eks", None),  # p5.4xlarge has one
+        (H100 + "{gpu: 4}", "eks",
+         "note spec.resources.gpu: 4 of the 8 accelerators of p5.48xlarge, and 4 are left to other pods"),
+        (H100 + "{gpu: 4}\nnodes: 2", "eks", None),  # both fit one machine
+        (H100 + "{gpu: 4, cpu: 180}\nnodes: 2", "eks",
+         "note spec.resources.gpu: p5.48xlarge fits 1 of these pods, which leaves 4 accelerators unusable"),
+        ("accelerator: nvidia-l4\nresources: {gpu: 4}", "eks", None),  # g6.12xlarge
+        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1}", "eks", None),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | None) -> None:
+    assert notes(body, cloud, PARTS) == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "cloud", "said"),
+    [
+        (H100 + "{gpu: 8, ephemeralStorage: 17Gi}", "eks", None),
+        (H100 + "{gpu: 8, ephemeralStorage: 100Gi}", "eks",
+         "warning spec.resources.ephemeralStorage: 100Gi: EKS's default root volume leaves pods 17Gi"),
+        (H100 + "{gpu: 8, ephemeralStorage: 40T}", "eks",
+         "warning spec.resources.ephemeralStorage: 40T: p5.48xlarge has local disks of 30400G"),
+        (H100 + "{gpu: 8, ephemeralStorage: 6000Gi}", "gke", None),
+        (H100 + "{gpu: 8, ephemeralStorage: 6001Gi}", "gke",
+         "warning spec.resources.ephemeralStorage: 6001Gi: a3-highgpu-8g has local disks of 6000Gi"),
+    ],
+)  # fmt: skip
+def test_ephemeral_storage_is_held_to_the_disks(body: str, cloud: str, said: str | None) -> None:
+    assert notes(body, cloud, DISK) == ([said] if said else [])
+
+
+def test_network_devices_are_held_to_the_machine() -> None:
+    h200 = "accelerator: nvidia-h200\nfabric: efa\nnodeSelector: {node.kubernetes.io/instance-type: p5en.48xlarge}\n"
+    devices = "resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: %s}}"
+    assert told(h200 + devices % 16, "eks") == []
+    (found,) = told(h200 + devices % 32, "eks")
+    assert found.path == ("spec", "resources", "devices", "vpc.amazonaws.com/efa")
+    assert "has more than 16 (p5en.48xlarge)" in found.message

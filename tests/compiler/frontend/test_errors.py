@@ -1,0 +1,338 @@
+"""Words of torchrun, Kubernetes and the operators, written where a spec has no such field: each is told its place.
+
+What pydantic finds, as problems: path, message, and the name that was meant; all at once, one for each place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
+from ptcompile.diagnostics import Path, Problem, field_path
+from tests.making import compiled, smallest, text
+
+PLACES = [
+    ("nprocPerNode: 8", "it is spec.elastic.nprocPerNode"),
+    ("nproc_per_node: 8", "it is spec.elastic.nprocPerNode"),
+    ("maxRestarts: 3", "it is spec.elastic.maxRestarts"),
+    ("maxRestart: 3", "did you mean spec.elastic.maxRestarts?"),
+    ("rdzvConfigs: {}", "it is spec.elastic.rdzvConfigs"),
+    ("gpu: 8", "it is spec.resources.gpu"),
+    ("gpus: 8", "did you mean spec.resources.gpu?"),
+    ("cpu: 8", "it is spec.resources.cpu"),
+    ("backoffLimit: 3", "it is spec.runPolicy.backoffLimit"),
+    ("ttlSecondsAfterFinished: 3", "it is spec.runPolicy.ttlSecondsAfterFinished"),
+    ("name: train", "it is metadata.name"),
+    ("namespace: research", "it is metadata.namespace"),
+    ("labels: {}", "the objects' labels are metadata.labels, the pods' spec.podLabels"),
+    ("initContainers: []", "they go into podTemplate.spec.initContainers"),
+    ("hostPID: true", "it goes into podTemplate.spec.hostPID"),
+    ("livenessProbe: {}", "it goes into podTemplate.spec.containers: [{name: pytorch, livenessProbe: ...}]"),
+    ("replicas: 4", "write nodes: the number of pods that train"),
+    ("environment: {}", "it is env, a mapping: NAME: value"),
+    ("elastic: {gpu: 8}", "it is spec.resources.gpu"),
+    ("elastic: {script: t.py}", "it is spec.script"),
+    ("worker: {gpu: 8}", "it is spec.worker.resources.gpu"),
+    ("env: {A: {valueFrom: {}}}", "omit valueFrom: A: {secretKeyRef: {name: ..., key: ...}}"),
+    ("env: {A: {value: b}}", "write the value itself: A: value"),
+    ("roles: {loader: {script: t.py}}", "write command: torchrun starts only the nodes of the job"),
+    ("nods: 4", "did you mean nodes?"),
+    ("frobnicate: 4", "ptcompile schema spec lists the fields of spec"),
+    ("volcano: {frobnicate: m}", "the fields are masterTask, workerTask"),
+]
+
+
+@pytest.mark.parametrize(("body", "help"), PLACES, ids=[body for body, _ in PLACES])
+def test_where_it_belongs(body: str, help: str) -> None:
+    (problem,) = compiled(smallest(body)).problems
+    assert (problem.name, problem.on_key, problem.help) == ("spec-unknown-field", True, help)
+
+
+def first(source: str) -> Problem:
+    return compiled(source).problems[0]
+
+
+def test_at_the_root() -> None:
+    assert first(smallest().replace("kind:", "image: a:1\nkind:")).help == "it is spec.image"
+    misspelt = smallest().replace("apiVersion:", "yamlapiVersion:")
+    assert (first(misspelt).path, first(misspelt).help) == (("yamlapiVersion",), "did you mean apiVersion?")
+
+
+@pytest.mark.parametrize(("key", "written"), [("apiVersion", "yamlapiVersion"), ("kind", "Kind")])
+def test_lint_names_the_key_that_was_meant(key: str, written: str) -> None:
+    """The first is how reference document 003 is printed."""
+    manifest: dict[str, object] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    manifest[written] = manifest.pop(key)
+    (found,) = ptcompile.lint(manifest).diagnostics
+    assert (found.name, found.path, found.help) == ("required-value", (written,), f"did you mean {key}?")
+
+
+SHAPES: list[tuple[str, Path, str]] = [
+    ("env: [{name: A, value: b}]", ("spec", "env"), "write a mapping, not a list of name and value: A: ..."),
+    ("master: {env: [A]}", ("spec", "master", "env"), "write a mapping, not a list of name and value: NAME: ..."),
+    ("args: --lr 0.1", ("spec", "args"), 'write a list, one word per item: ["--lr", "0.1"]'),
+    ("""args: --name 'a b'""", ("spec", "args"), 'write a list, one word per item: ["--name", "a b"]'),
+    ("""args: --name "a""", ("spec", "args"), "write a list, one word per item"),
+    (f"args: {'x' * 61}", ("spec", "args"), "write a list, one word per item"),
+]
+
+
+@pytest.mark.parametrize(("body", "path", "help"), SHAPES, ids=[body for body, *_ in SHAPES])
+def test_a_value_in_the_shape_of_another_system(body: str, path: Path, help: str) -> None:
+    problem = first(smallest(body))
+    assert (problem.name, problem.path, problem.help) == ("spec-wrong-type", path, help)
+
+
+def test_a_list_of_variables_is_rewritten_with_its_sources() -> None:
+    fix = first(smallest("env: [{name: A, value: b}, {name: B, valueFrom: {fieldRef: {fieldPath: c}}}]")).fix
+    assert fix is not None
+    assert fix.safe
+    assert fix.edits[0].value == {"A": "b", "B": {"fieldRef": {"fieldPath": "c"}}}
+
+
+@pytest.mark.parametrize(
+    "env",
+    ["[{name: A, value: 1}]", "[{name: A, value: b}, {name: A, value: c}]", "[{name: A, extra: b}]", "[A]", "[]"],
+)
+def test_what_would_change_by_it_is_left_to_people(env: str) -> None:
+    assert first(smallest(f"env: {env}")).fix is None
+
+
+def test_the_value_of_a_variable_is_not_repeated() -> None:
+    problem = first(smallest("env: [{name: HF_TOKEN, value: hf_abcdefghijklmnop}]"))
+    assert "hf_abc" not in f"{problem.message} {problem.help} {problem.fix and problem.fix.title}"
+
+
+NAMES = [
+    ("My_Job", "such as 'my-job'"),
+    ("train.v2", "such as 'train-v2'"),
+    ("-", "such as 'llama-sft'"),
+    ("Llama_" + "x" * 70, f"such as 'llama-{'x' * 57}'"),
+]
+
+
+@pytest.mark.parametrize(("name", "help"), NAMES)
+def test_a_bad_name_s_help_is_the_user_s_own_made_valid(name: str, help: str) -> None:
+    problem = first(smallest(name=f"'{name}'"))
+    assert (problem.path, problem.help) == (("metadata", "name"), help)
+
+
+def test_a_name_that_is_too_long_does_not_hide_its_letters() -> None:
+    message = first(smallest(name="Llama_" + "x" * 70)).message
+    assert "no more than 63 characters (it has 76) and must have only lower case letters" in message
+
+
+Row = tuple[str, tuple[Any, ...], str, str | None]
+
+UNKNOWN: list[Row] = [
+    ("nods: 4", ("spec", "nods"), "spec.nods: unknown field in spec", "did you mean nodes?"),
+    ("Nodes: 4", ("spec", "Nodes"), "spec.Nodes: unknown field in spec", "did you mean nodes?"),
+    ("enviroment: {}", ("spec", "enviroment"), "spec.enviroment: unknown field in spec", None),
+    ("elastic: {nnode: 2}", ("spec", "elastic", "nnode"), "spec.elastic.nnode: unknown field in spec.elastic",
+     "did you mean nnodes?"),
+    ("elastic: {maxRestart: 2}", ("spec", "elastic", "maxRestart"), "unknown field in spec.elastic",
+     "did you mean maxRestarts?"),
+    ("resources: {memry: 2}", ("spec", "resources", "memry"), "unknown field in spec.resources",
+     "did you mean memory?"),
+    ("resources: {requests: {cpus: 2}}", ("spec", "resources", "requests", "cpus"),
+     "unknown field in spec.resources.requests", "did you mean cpu?"),
+    ("runPolicy: {cleanPodPolicyy: All}", ("spec", "runPolicy", "cleanPodPolicyy"), "unknown field in spec.runPolicy",
+     "did you mean cleanPodPolicy?"),
+    ("worker: {replica: 2}", ("spec", "worker", "replica"), "unknown field in spec.worker", "did you mean replicas?"),
+    ("volcano: {master: m}", ("spec", "volcano", "master"), "unknown field in spec.volcano", None),
+    ("env: {A: {secretKeyReff: {}}}", ("spec", "env", "A", "secretKeyReff"), "unknown field in spec.env.A",
+     "did you mean secretKeyRef?"),
+]  # fmt: skip
+
+WRONG: list[Row] = [
+    ("nodes: four", ("spec", "nodes"), "spec.nodes: 'four' is not a whole number", None),
+    ("nodes: 1.5", ("spec", "nodes"), "spec.nodes: 1.5 is not a whole number", None),
+    ("nodes: true", ("spec", "nodes"), "spec.nodes: true is not a whole number", None),
+    ("spot: 1", ("spec", "spot"), "spec.spot: 1 is not true or false", None),
+    ("args: --x", ("spec", "args"), "spec.args: '--x' is not a list", None),
+    ("args: [1]", ("spec", "args", 0), "spec.args[0]: 1 is not a string", 'write it in quotes: "1"'),
+    ("env: [A]", ("spec", "env"), "spec.env: a list is not a mapping", None),
+    ("env: {A: 1}", ("spec", "env", "A"), "spec.env.A: 1 is not a string or a mapping", 'write it in quotes: "1"'),
+    ("env: {A: true}", ("spec", "env", "A"), "spec.env.A: true is not a string", "write it in quotes"),
+    ("elastic: []", ("spec", "elastic"), "spec.elastic: a list is not a mapping", None),
+    ("resources: 8", ("spec", "resources"), "spec.resources: 8 is not a mapping", None),
+    ("resources: {cpu: [1]}", ("spec", "resources", "cpu"), "spec.resources.cpu: a list is not", None),
+    ("podTemplate: []", ("spec", "podTemplate"), "spec.podTemplate: a list is not a mapping", None),
+    ("volumes: [x]", ("spec", "volumes", 0), "spec.volumes[0]: 'x' is not a mapping", None),
+    ("nodeSelector: {a: 1}", ("spec", "nodeSelector", "a"), "1 is not a string", 'write it in quotes: "1"'),
+    ("podLabels: {a.b/c: true}", ("spec", "podLabels", "a.b/c"), "spec.podLabels[a.b/c]: true is not a string",
+     'write it in quotes'),
+    ("sharedMemory: {}", ("spec", "sharedMemory"), "spec.sharedMemory: a mapping is not", None),
+]  # fmt: skip
+
+INVALID: list[Row] = [
+    ("restartPolicy: always", ("spec", "restartPolicy"), "Always, OnFailure, Never, ExitCode", "did you mean Always?"),
+    ("imagePullPolicy: IfNotPresnt", ("spec", "imagePullPolicy"), "is not one of", "did you mean IfNotPresent?"),
+    ("runPolicy: {cleanPodPolicy: none}", ("spec", "runPolicy", "cleanPodPolicy"), "None, All, Running",
+     "did you mean None?"),
+    ("elastic: {startMethod: thread}", ("spec", "elastic", "startMethod"), "spawn, fork, forkserver", None),
+    ("elastic: {nprocPerNode: all}", ("spec", "elastic", "nprocPerNode"), "a whole number, auto, cpu, gpu", None),
+    ("elastic: {nprocPerNode: 0}", ("spec", "elastic", "nprocPerNode"), "greater than or equal to 1", None),
+    ("elastic: {maxRestarts: -1}", ("spec", "elastic", "maxRestarts"), "greater than or equal to 0", None),
+    ("elastic: {monitorInterval: 0}", ("spec", "elastic", "monitorInterval"), "above 0", None),
+    ("elastic: {monitorInterval: .inf}", ("spec", "elastic", "monitorInterval"), "finite", None),
+    ("elastic: {monitorInterval: '5'}", ("spec", "elastic", "monitorInterval"), "a number of seconds", None),
+    ("elastic: {monitorInterval: true}", ("spec", "elastic", "monitorInterval"), "a number of seconds", None),
+    ("nodes: 0", ("spec", "nodes"), "greater than or equal to 1", None),
+    ("masterPort: 70000", ("spec", "masterPort"), "less than or equal to 65535", None),
+    ("masterPort: 0", ("spec", "masterPort"), "greater than or equal to 1", None),
+    ("runPolicy: {ttlSecondsAfterFinished: -1}", ("spec", "runPolicy", "ttlSecondsAfterFinished"),
+     "greater than or equal to 0", None),
+    ("runPolicy: {activeDeadlineSeconds: 0}", ("spec", "runPolicy", "activeDeadlineSeconds"),
+     "greater than or equal to 1", None),
+    ("worker: {replicas: -3}", ("spec", "worker", "replicas"), "greater than or equal to 0", None),
+]  # fmt: skip
+
+
+def check(row: Row, name: str) -> None:
+    body, path, message, help = row
+    (problem,) = compiled(smallest(body)).problems
+    assert (problem.path, problem.name) == (path, name)
+    assert problem.message.startswith(field_path(path) + ": ")
+    assert message in problem.message
+    assert help is None or problem.help == help
+    assert "pydantic" not in f"{problem.message}{problem.help}".lower()
+
+
+@pytest.mark.parametrize("row", UNKNOWN, ids=lambda row: row[0])
+def test_an_unknown_field(row: Row) -> None:
+    check(row, "spec-unknown-field")
+    (problem,) = compiled(smallest(row[0])).problems
+    assert problem.on_key
+    assert problem.help
+
+
+@pytest.mark.parametrize("row", WRONG, ids=lambda row: row[0])
+def test_a_wrong_type(row: Row) -> None:
+    check(row, "spec-wrong-type")
+
+
+@pytest.mark.parametrize("row", INVALID, ids=lambda row: row[0])
+def test_a_value_out_of_its_bounds(row: Row) -> None:
+    check(row, "spec-invalid-value")
+
+
+NNODES = [
+    ("0", "at least one"),
+    ("'0'", "at least one"),
+    ("'0:2'", "at least one"),
+    ("-1", "neither a number of nodes nor a range"),
+    ("'4:2'", "more nodes as its minimum (4) than as its maximum (2)"),
+    ("'2:'", "neither a number of nodes nor a range"),
+    ("':2'", "neither a number of nodes nor a range"),
+    ("'1:2:3'", "neither a number of nodes nor a range"),
+    ("two", "neither a number of nodes nor a range"),
+    ("'٣'", "neither a number of nodes nor a range"),
+    ("''", "neither a number of nodes nor a range"),
+    ("true", "a number of nodes or a range"),
+    ("[2, 4]", "a number of nodes or a range"),
+    ("1.5", "a number of nodes or a range"),
+    ("99999999999", "neither a number of nodes nor a range"),
+]
+
+
+@pytest.mark.parametrize(("value", "reason"), NNODES)
+def test_nnodes_say_why(value: str, reason: str) -> None:
+    """docs/facts/torchrun.md#options-and-variables: torchrun asserts 0 < MIN <= MAX."""
+    check((f"elastic: {{nnodes: {value}}}", ("spec", "elastic", "nnodes"), reason, None), "spec-invalid-value")
+
+
+QUANTITIES = [
+    ("5x", None), ("8GB", "8G"), ("8gib", "8Gi"), ("8 Gi", "8Gi"), ("''", None), ("-1", None), (".inf", None),
+    ("1e", None), ("abc", None), ("250x", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "meant"), QUANTITIES)
+def test_a_bad_quantity(value: str, meant: str | None) -> None:
+    """docs/facts/flyte.md#cases 22, #units-and-names: there it fails only in the backend."""
+    (problem,) = compiled(smallest(f"resources: {{memory: {value}}}")).problems
+    assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "resources", "memory"))
+    assert meant is None or meant in f"{problem.message} {problem.help}".split() or f"{meant}?" in f"{problem.help}"
+
+
+@pytest.mark.parametrize(
+    "field", ["sharedMemory: 5x", "resources: {devices: {a/b: 5x}}", "resources: {limits: {gpu: x}}"]
+)
+def test_quantities_stand_in_other_places_too(field: str) -> None:
+    (problem,) = compiled(smallest(field)).problems
+    assert problem.name == "spec-invalid-value"
+
+
+def test_everything_at_once_and_each_once() -> None:
+    body = "nods: 4\nrestartPolicy: always\nenv: {A: 1}\nelastic: {nnodes: '4:2', nproc: 1}\nresources: {cpu: 5x}"
+    found = [problem.path for problem in compiled(smallest(body)).problems]
+    assert sorted(found) == sorted(
+        [("spec", "nods"), ("spec", "restartPolicy"), ("spec", "env", "A"), ("spec", "elastic", "nnodes"),
+         ("spec", "elastic", "nproc"), ("spec", "resources", "cpu")]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ["env: {A: {secretKeyRef: 5}}", "elastic: {nprocPerNode: {a: 1}}",
+                                  "elastic: {rdzvConfigs: {timeout: {x: 1}}}", "sharedMemory: [1]"])  # fmt: skip
+def test_a_path_is_one_of_the_file(body: str) -> None:
+    """No union tag of the models stands in it."""
+    (problem,) = compiled(smallest(body)).problems
+    assert set(problem.path) <= {"spec", "env", "A", "secretKeyRef", "elastic", "nprocPerNode", "rdzvConfigs",
+                                 "timeout", "sharedMemory", "x"}  # fmt: skip
+
+
+MISSING = [
+    ("apiVersion: ptcompile/v1\nkind: TrainingJob\nspec: {image: i, script: t}", ("metadata",)),
+    ("apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {}\nspec: {image: i}", ("metadata", "name")),
+    ("apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: j}", ("spec",)),
+]
+
+
+@pytest.mark.parametrize(("source", "path"), MISSING)
+def test_what_is_missing(source: str, path: tuple[str, ...]) -> None:
+    (problem,) = compiled(source).problems
+    assert (problem.name, problem.path) == ("spec-missing-field", path)
+    assert problem.help == f"add {path[-1]}"
+
+
+def test_a_missing_image() -> None:
+    (problem,) = compiled(text("script: t.py")).problems
+    assert (problem.name, problem.path) == ("spec-missing-field", ("spec", "image"))
+
+
+def test_another_version_of_the_vocabulary() -> None:
+    (problem,) = compiled(smallest().replace("ptcompile/v1", "ptcompile/v2")).problems
+    assert problem.path == ("apiVersion",)
+    assert "ptcompile/v1" in f"{problem.message}{problem.help}"
+
+
+def test_a_kind_that_is_nearly_right() -> None:
+    (problem,) = compiled(smallest().replace("TrainingJob", "TrainingJobs")).problems
+    assert problem.path == ("kind",)
+    assert "TrainingJob" in f"{problem.help}"
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 5, True])
+def test_a_body_that_is_no_mapping(value: Any) -> None:
+    data = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "j"}, "spec": value}
+    spec, problems = decode_spec(data)
+    assert spec is None
+    assert [problem.path for problem in problems] == [("spec",)]
+
+
+def test_a_mistake_of_a_profile_is_found_the_same_way() -> None:
+    data = {"kind": "ClusterProfile", "spec": {"accelerators": {"a": {"nodeLabel": {}}}, "gpu": {"resourceName": 5}}}
+    profile, problems = decode_profile(data)
+    assert profile is None
+    paths = {problem.path: problem for problem in problems}
+    assert paths[("spec", "accelerators", "a", "nodeLabel")].help == "did you mean nodeLabels?"
+    assert paths[("spec", "gpu", "resourceName")].name == "spec-wrong-type"
+
+
+def test_a_long_value_is_shown_short() -> None:
+    (problem,) = compiled(smallest(f"nodes: {'x' * 5000}")).problems
+    assert len(problem.message) < 200

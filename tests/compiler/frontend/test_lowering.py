@@ -1,0 +1,226 @@
+"""Roles beside the trainers, from the spec's words to the job: what they have from it, and what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.ir.job import Job, Role
+from ptcompile.spec.cluster_profile import ClusterProfile
+from ptcompile.spec.training_job import MOST_BESIDE
+from tests import making
+from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
+
+SIDECAR = making.profile({"defaults": {"podTemplate": {"spec": {"containers": [{"name": "proxy", "image": "p:1"}]}}}})
+CATALOGUE = making.profile({"accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}}}})
+
+
+def job_of(source: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Job:
+    spec, problems = decode_spec(yaml.safe_load(source))
+    assert spec is not None, problems
+    return lower(spec, cluster)
+
+
+def loader(body: str) -> Role:
+    """The role `loader` of a spec."""
+    (role,) = job_of(smallest(body)).beside
+    assert role.name == "loader"
+    return role
+
+
+# ---- what a role is
+
+
+def test_its_pods_are_no_nodes() -> None:
+    job = job_of(smallest("nodes: 3\nroles: {loader: {replicas: 2}, ps: {}}"))
+    assert (job.nodes, job.min_nodes, job.elastic) == (3, 3, False)
+    assert [(role.name, role.replicas, role.trains) for role in job.roles] == [
+        ("node", 3, True),
+        ("loader", 2, False),
+        ("ps", 1, False),
+    ]
+
+
+def test_beside_a_master_and_workers_it_stands_behind_both() -> None:
+    job = job_of(smallest("roles: {loader: {}}\nmaster: {}\nworker: {replicas: 3}"))
+    assert [role.name for role in job.roles] == ["master", "worker", "loader"]
+    assert job.nodes == 4
+
+
+def test_a_range_of_nodes_stays_one() -> None:
+    job = job_of(smallest("elastic: {nnodes: '2:4'}\nroles: {loader: {replicas: 8}}"))
+    assert (job.min_nodes, job.nodes, job.elastic) == (2, 4, True)
+
+
+def test_what_it_does_not_say_is_the_job_s() -> None:
+    body = """
+        workingDir: /app
+        env: {A: "1", B: "1"}
+        volumes: [{name: data, emptyDir: {}}]
+        volumeMounts: [{name: data, mountPath: /data}]
+        serviceAccountName: me
+        nodeSelector: {zone: a}
+        podLabels: {team: x}
+        roles: {loader: {env: {B: "2"}, nodeSelector: {zone: b}}}
+    """
+    one = loader(body).template
+    assert (one.main.image, one.main.extra) == ("img:1", {"workingDir": "/app"})
+    assert [(e["name"], e["value"]) for e in one.main.env] == [("A", "1"), ("B", "2")]
+    assert [m["mountPath"] for m in one.main.mounts] == ["/data"]
+    assert one.extra == {"serviceAccountName": "me"}
+    assert (one.node_selector, one.labels) == ({"zone": "b"}, {"team": "x"})
+
+
+def test_what_starts_and_what_is_asked_for_is_its_own() -> None:
+    body = """
+        args: [--lr, "1"]
+        resources: {cpu: 8, gpu: 8}
+        restartPolicy: Never
+        podTemplate: {spec: {priorityClassName: high, containers: [{name: side, image: s}]}}
+        roles: {loader: {}}
+    """
+    role = loader(body)
+    main = role.template.main
+    assert (main.command, main.args, main.resources.limits) == (None, None, {})
+    assert (role.template.extra, role.template.sidecars) == ({}, ())
+    assert role.restart_policy == "OnFailure"
+
+
+def test_a_job_s_own_command_is_not_the_role_s() -> None:
+    job = job_of(text("image: i\ncommand: [train]\nargs: [x]\nroles: {loader: {args: [y]}, ps: {command: [serve]}}"))
+    assert [(r.template.main.command, r.template.main.args) for r in job.roles] == [
+        (("train",), ("x",)),
+        (None, ("y",)),
+        (("serve",), None),
+    ]
+
+
+def test_its_main_container_is_called_like_the_role() -> None:
+    one = loader("roles: {loader: {podTemplate: {spec: {containers: [{name: loader, tty: true}]}}}}").template
+    assert (one.main.name, one.main.extra, one.sidecars) == ("loader", {"tty": True}, ())
+
+
+# ---- names
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "said"),
+    [
+        ("roles: {master: {}}", "master", "spec.master"),
+        ("roles: {worker: {}}", "worker", "spec.worker"),
+        ("roles: {node: {}}", "node", "nodes of the job"),
+        ("volcano: {masterTask: chief}\nroles: {chief: {}}", "chief", "another name"),
+        ("volcano: {workerTask: crew}\nroles: {crew: {}}", "crew", "another name"),
+        ("roles: {Loader: {}}", "Loader", "such as 'loader'"),
+        ("roles: {data_loader: {}}", "data_loader", "such as 'data-loader'"),
+        ("roles: {'9': {}}", "9", "such as 'loader'"),  # <job>-9-0 is good, 9_HOSTS is no variable's name
+        ("roles: {a.b: {}}", "a.b", "such as 'a-b'"),
+        ("roles: {'': {}}", "", "such as 'loader'"),
+        # docs/facts/jobset.md#admission: the pod's name has 63
+        (f"roles: {{{'r' * 33}: {{}}}}", "r" * 33, "at most 32"),
+        ("roles: {vc-x: {}}", "vc-x", "another name"),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
+    ],
+)
+def test_a_name_that_cannot_be(body: str, name: str, said: str) -> None:
+    (problem,) = compiled(smallest(body), "jobset").problems
+    assert (problem.name, problem.path, problem.on_key) == ("spec-invalid-value", ("spec", "roles", name), True)
+    assert said in (problem.help or "")
+
+
+def test_a_name_of_a_container_that_the_profile_adds() -> None:
+    (problem,) = compiled(smallest("roles: {proxy: {}}"), "jobset", SIDECAR).problems
+    assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "roles", "proxy"))
+    assert compiled(smallest("roles: {loader: {}}"), "jobset", SIDECAR).manifests
+
+
+@pytest.mark.parametrize("replicas", ["0", "-1", str(MOST_BESIDE + 1), "null", "'2'"])
+def test_a_number_of_pods_that_cannot_be(replicas: str) -> None:
+    (problem,) = compiled(smallest(f"roles: {{loader: {{replicas: {replicas}}}}}"), "jobset").problems
+    assert problem.path == ("spec", "roles", "loader", "replicas")
+
+
+def test_the_most_pods_fit_in_one_variable() -> None:
+    """Linux: MAX_ARG_STRLEN is 32 pages of 4 KiB, with the variable's name and the NUL."""
+    name, role = "j" * 20, "r" * 20
+    for target in ("volcano", "trainjob", "jobset"):
+        done = compiled(smallest(f"roles: {{{role}: {{replicas: {MOST_BESIDE}}}}}", name), target)
+        assert done.manifests, done.problems
+        assert done.built is not None
+        job = done.built.job
+        (entry,) = (e for e in job.roles[0].template.main.env if e["name"] == f"{role.upper()}_HOSTS")
+        assert len(entry["value"].split(",")) == MOST_BESIDE
+    assert MOST_BESIDE * (63 + 1 + 63 + 1) <= 32 * 4096
+
+
+# ---- findings at the role's own lines
+
+
+def lines(body: str, target: str = "jobset", cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[tuple[str, int]]:
+    """The findings of a compilation of `smallest(body)`: their names, and the line within the body."""
+    result = ptcompile.compile(smallest(body), target=target, cluster=cluster, lint=False)
+    return [(one.name, one.span.line - FIRST_LINE - 1 if one.span else 0) for one in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("roles:\n  loader:\n    comand: [x]", [("spec-unknown-field", 3)]),
+        ("roles:\n  loader:\n    resources:\n      gpus: 1", [("spec-unknown-field", 4)]),
+        ("roles:\n  loader:\n    script: x.py", [("spec-unknown-field", 3)]),
+        ("roles:\n  loader: [x]", [("spec-wrong-type", 2)]),
+        ("roles: loader", [("spec-wrong-type", 1)]),
+        ("roles:\n  loader:\n    resources: {requests: {cpu: 2}, limits: {cpu: 1}}", [("request-above-limit", 3)]),
+        ("roles:\n  loader:\n    resources: {gpu: '1.5'}", [("spec-invalid-value", 3)]),
+        ("roles:\n  loader:\n    env:\n      A: {}", [("spec-invalid-value", 4)]),
+        ("roles:\n  loader:\n    volumes: [x]", [("spec-wrong-type", 3)]),
+        ("roles:\n  loader:\n    podTemplate: {metadata: {name: x}}", [("spec-unknown-field", 3)]),
+        ("roles:\n  loader:\n    restartPolicy: Always", [("unsupported-by-target", 3)]),
+        ("roles:\n  loader:\n    podTemplate: {spec: {hostname: x}}", [("unsupported-by-target", 3)]),
+        ("roles:\n  loader:\n    env:\n      JOB_COMPLETION_INDEX: x", [("unsupported-by-target", 4)]),
+    ],
+)
+def test_a_mistake_of_a_role_is_at_its_line(body: str, found: list[tuple[str, int]]) -> None:
+    assert lines(body) == found
+
+
+def test_an_image_is_asked_for_where_it_is_missing() -> None:
+    def missing(body: str) -> list[tuple[Any, ...]]:
+        return [one.path for one in compiled(text(body), "jobset").problems if one.name == "spec-missing-field"]
+
+    assert missing("script: t.py\nroles: {loader: {}}") == [("spec", "image")]
+    assert missing("script: t.py\nworker: {image: a}\nroles: {loader: {}}") == [("spec", "roles", "loader", "image")]
+    assert missing("script: t.py\nworker: {image: a}\nroles: {loader: {image: b}}") == []
+
+
+def test_gpus_of_a_role_are_no_processes_and_may_be_the_accelerator_s() -> None:
+    body = "resources: {gpu: 2}\nelastic: {nprocPerNode: 2}\nroles: {ps: {resources: {gpu: 1}}}"
+    assert lines(body) == []
+    assert lines("accelerator: a100\nroles: {ps: {resources: {gpu: 1}}}", cluster=CATALOGUE) == []
+    assert lines("accelerator: a100\nroles: {ps: {}}", cluster=CATALOGUE) == [("spec-conflict", 1)]
+    none = "accelerator: a100\nresources: {gpu: 1}\nmaster: {resources: {gpu: 0}}\nroles: {ps: {}}"
+    assert lines(none, cluster=CATALOGUE) == [("spec-conflict", 1)]
+
+
+def test_a_size_of_shared_memory_is_none_of_theirs() -> None:
+    body = "resources: {memory: 8Gi}\nsharedMemory: 4Gi\nroles: {loader: {resources: {memory: 1Gi}}}"
+    assert lines(body) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "refused"),
+    [
+        ("volcano", "WORLD_SIZE", True),  # docs/facts/volcano.md#cases C7: every task gets it
+        ("volcano", "RANK", False),  # and no rank
+        ("trainjob", "PET_NNODES", False),  # docs/facts/trainer.md#environment: the container node alone
+        ("jobset", "JOB_COMPLETION_INDEX", True),
+    ],
+)
+def test_variables_that_an_operator_gives_them(target: str, name: str, refused: bool) -> None:
+    problems = compiled(smallest(f"roles: {{loader: {{env: {{{name}: '1'}}}}}}"), target).problems
+    expected = [("unsupported-by-target", ("spec", "roles", "loader", "env", name))] if refused else []
+    assert [(one.name, one.path) for one in problems] == expected

@@ -1,0 +1,178 @@
+"""Values that a spec's shape allows, and that torchrun or the kubelet chokes on."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from ptcompile.diagnostics import Path
+from tests.making import manifest, smallest, text
+
+RDZV: list[tuple[str, str | None]] = [
+    ("join_timeout: abc", "must be a whole number"),
+    ("join_timeout: 0", "must be above 0"),
+    ("read_timeout: sixty", "must be a whole number"),
+    ("read_timeout: -1", "must be above 0"),
+    ("is_host: maybe", "must be true or false"),
+    ("store_type: redis", "must be tcp or file"),
+    ("keep_alive_interval: '1.5'", "must be a whole number"),
+    ("timeout: long", "must be a whole number"),
+    ("join_timeout: 60", None),
+    ("join_timeout: ' 60 '", None),
+    ("is_host: 'True'", None),
+    ("last_call_timeout: '5'", None),
+]
+
+
+@pytest.mark.parametrize(("option", "why"), RDZV)
+def test_options_of_the_rendezvous(option: str, why: str | None) -> None:
+    body = f"nodes: 2\nelastic: {{rdzvBackend: c10d, rdzvConfigs: {{{option}}}}}"
+    wrong = option.partition(":")[0] != "timeout"  # c10d does not read it, and static does
+    for backend in ("c10d", "static", None) if why else ("c10d",):
+        reads = backend is None or wrong == (backend == "c10d")
+        said = body.replace("rdzvBackend: c10d, ", f"rdzvBackend: {backend}, " if backend else "")
+        found = ptcompile.compile(smallest(said)).diagnostics
+        if why and reads:
+            (one,) = found
+            assert one.path == ("spec", "elastic", "rdzvConfigs", option.partition(":")[0])
+            assert why in one.message
+        else:
+            assert found == ()
+
+
+def test_an_option_that_torch_has_not_is_a_warning_with_the_near_one() -> None:
+    result = ptcompile.compile(smallest("nodes: 2\nelastic: {rdzvConfigs: {join_timout: 60}}"))
+    (found,) = result.diagnostics
+    assert (found.name, found.severity, found.path) == (
+        "unknown-rdzv-option",
+        "warning",
+        ("spec", "elastic", "rdzvConfigs"),
+    )
+    assert found.help == "did you mean join_timeout?"
+    assert result.ok
+
+
+@pytest.mark.parametrize("seconds", ["0.1", "1", "2.5", "60"])
+def test_a_monitor_interval_may_be_part_of_a_second(seconds: str) -> None:
+    made = manifest(smallest(f"elastic: {{monitorInterval: {seconds}}}"), "pod")
+    assert f"--monitor-interval={seconds}" in made["spec"]["containers"][0]["command"]
+    assert ptcompile.lint(made).ok
+
+
+IMAGES: list[tuple[str, str]] = [
+    ("a:1:2", "not the name of an image: the tag '1:2'"),
+    ("acme/Train:1", "must have only lower case letters"),
+    ("pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime=", "the tag"),
+    ("https://ghcr.io/acme/train:1", "the registry 'https:' is not a host name"),
+    ("<image>", "a placeholder, but a spec is not a template"),
+    ("${IMAGE_URI}", "a placeholder"),
+    ("{{.image.x}}", "a placeholder"),
+    ("<训练镜像>", "a placeholder"),
+]
+PLACES: list[tuple[str, Path]] = [
+    ("image: {}\nscript: t.py", ("spec", "image")),
+    ("image: a:1\nscript: t.py\nworker: {{image: {}}}\nmaster: {{}}", ("spec", "worker", "image")),
+    (
+        "image: a:1\nscript: t.py\npodTemplate: {{spec: {{initContainers: [{{name: get, image: {}}}]}}}}",
+        ("spec", "podTemplate", "spec", "initContainers", 0, "image"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("image", "why"), IMAGES)
+@pytest.mark.parametrize(("body", "path"), PLACES)
+def test_compile_takes_no_image_that_the_kubelet_cannot_read(body: str, path: Path, image: str, why: str) -> None:
+    for lint in (True, False):
+        result = ptcompile.compile(text(body.format(f"'{image}'")), lint=lint)
+        (found,) = result.diagnostics
+        assert (found.name, found.path, found.severity) == ("invalid-image", path, "error")
+        assert (found.stage, found.authority) == ("pod", "kubelet")
+        assert why in found.message
+        assert result.manifests == ()
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: train}}
+spec:
+  restartPolicy: Never
+  containers: [{{name: pytorch, image: '{}', resources: {{limits: {{cpu: 1, memory: 1Gi}}}}}}]
+"""
+
+
+@pytest.mark.parametrize(("image", "why"), IMAGES)
+def test_lint_counts_a_placeholder_and_refuses_the_rest(image: str, why: str) -> None:
+    report = ptcompile.lint(POD.format(image))
+    (found,) = report.diagnostics
+    assert (found.name, found.severity) == (
+        ("image-placeholder", "note") if "placeholder" in why else ("invalid-image", "error")
+    )
+    assert report.ok is ("placeholder" in why)
+
+
+def test_lint_looks_at_a_trainjob_too() -> None:
+    job = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec:\n"
+    job += "  runtimeRef: {name: torch-distributed}\n  trainer: {numNodes: 1, image: 'a:1:2'}\n"
+    assert [one.path for one in ptcompile.lint(job).diagnostics] == [("spec", "trainer", "image")]
+
+
+def test_what_is_no_name_is_not_called_the_latest() -> None:
+    spec = smallest("nodes: 2\nresources: {gpu: 1, cpu: 4, memory: 8Gi}")
+    made = ptcompile.compile(spec, target="pytorchjob").yaml()
+    for image in ("<image>", "a b"):
+        found = ptcompile.lint(made.replace("image: img:1", f"image: '{image}'")).diagnostics
+        assert "latest-image" not in {one.name for one in found}
+
+
+NCCL = [
+    ("args: [--backend, nccl]", ("spec", "args", 1)),
+    ("args: [--backend=nccl]", ("spec", "args", 0)),
+    ("args: [--dist_backend, nccl]", ("spec", "args", 1)),
+    ("env: {BACKEND: nccl}", ("spec", "env", "BACKEND")),
+    ("env: {PL_TORCH_DISTRIBUTED_BACKEND: nccl}", None),
+    ("args: [--backend, gloo]", None),
+    ("args: [--rdzv-backend, nccl]", None),
+    ("args: [nccl]", None),
+    ("env: {NCCL_DEBUG: INFO}", None),
+]
+
+
+@pytest.mark.parametrize(("body", "path"), NCCL)
+@pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "trainjob", "jobset"])
+def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
+    """Reference document 004: without a GPU another backend, such as gloo."""
+    result = ptcompile.compile(smallest(f"nodes: 2\n{body}"), target=target)
+    told = [(one.path, one.severity) for one in result.diagnostics if one.name == "nccl-without-gpu"]
+    if target == "trainjob" and path is not None:
+        path = path[:2]  # the words stand in its runtime
+    assert told == ([] if path is None else [(path, "warning")])
+    more = "resources: {gpu: 1, cpu: 4, memory: 8Gi}"
+    assert ptcompile.compile(smallest(f"nodes: 2\n{body}\n{more}"), target=target).diagnostics == ()
+
+
+BESIDE: list[tuple[str, Path | None]] = [
+    ("podTemplate: {spec: {containers: [{name: trainer, image: img:1}]}}", ("spec",)),
+    ("podTemplate: {spec: {containers: [{name: pytorch, tty: true}]}}", None),
+    ("podTemplate: {spec: {containers: [{name: logs, image: 'fluent/fluent-bit:3'}]}}", None),
+    ("podTemplate: {spec: {initContainers: [{name: get, image: img:1}]}}", None),
+    ("worker: {podTemplate: {spec: {containers: [{name: main, image: img:1}]}}}", ("spec", "worker")),
+    ("roles: {ps: {podTemplate: {spec: {containers: [{name: pytorch, image: img:1}]}}}}", ("spec", "roles", "ps")),
+    ("roles: {ps: {podTemplate: {spec: {containers: [{name: ps, tty: true}]}}}}", None),
+]
+
+
+@pytest.mark.parametrize(("body", "block"), BESIDE, ids=[body for body, _ in BESIDE])
+def test_one_more_container_of_the_same_image_is_told(body: str, block: Path | None) -> None:
+    result = ptcompile.compile(smallest(body), target="jobset")
+    told = [(one.path, one.severity) for one in result.diagnostics if one.name == "same-image-beside"]
+    path = (*(block or ()), "podTemplate", "spec", "containers", 0)
+    assert told == ([] if block is None else [(path, "warning")])
+    assert result.ok
+
+
+def test_one_without_an_image_is_told_what_it_lacks_and_what_was_meant() -> None:
+    result = ptcompile.compile(smallest("podTemplate: {spec: {containers: [{name: main, tty: true}]}}"))
+    helps = {one.name: one.help for one in result.diagnostics}
+    assert not result.ok
+    assert helps["same-image-beside"] == "to change the main container, name it pytorch"

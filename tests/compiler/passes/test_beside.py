@@ -1,0 +1,90 @@
+"""What the passes do with roles that do not train: they are no nodes, and ask for what they say themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.compiler import passes
+from ptcompile.ir.job import Job, Role
+from ptcompile.ir.pods import PodTemplate, Resources
+from ptcompile.spec.cluster_profile import ClusterProfile
+from tests import making
+from tests.making import DEFAULT_CLUSTER
+
+GPUS = Resources({"cpu": "8", "gpu": "8"}, {"cpu": "8", "gpu": "8"})
+PROFILE = making.profile(
+    {
+        "defaults": {"env": {"SITE": "x"}, "requests": {"cpu": "100m"}, "labels": {"team": "ml"}},
+        "resourceTolerations": {"rdma/hca": [{"key": "rdma", "operator": "Exists"}]},
+        "accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}}},
+    }
+)
+
+
+def after(
+    beside: PodTemplate, cluster: ClusterProfile = DEFAULT_CLUSTER, target: str = "jobset", **fields: Any
+) -> tuple[PodTemplate, PodTemplate]:
+    """The templates of the node and of a role beside it, after all passes."""
+    job = making.job(replicas=2, **{"resources": GPUS, **fields})
+    job = job._replace(roles=(*job.roles, Role("loader", 1, beside, "OnFailure", trains=False)))
+    done = passes.run(job, making.context(cluster, target))
+    assert passes.run(done, making.context(cluster, target)) == done
+    node, other = done.roles
+    return node.template, other.template
+
+
+def names(template: PodTemplate) -> list[str]:
+    return [entry["name"] for entry in template.main.env]
+
+
+def test_a_node_s_amounts_are_not_theirs() -> None:
+    node, loader = after(making.template())
+    assert node.main.resources.limits == {"cpu": "8", "nvidia.com/gpu": "8"}
+    assert loader.main.resources == Resources()
+    _, loader = after(making.template({"memory": "1Gi"}), PROFILE)
+    assert loader.main.resources.requests == {"cpu": "100m", "memory": "1Gi"}
+
+
+def test_tolerations_and_placement_are_by_their_own_resources() -> None:
+    node, loader = after(making.template(), PROFILE, accelerator="a100")
+    assert node.tolerations
+    assert node.affinity
+    assert not loader.tolerations
+    assert not loader.affinity
+    _, loader = after(making.template(limits={"gpu": "1", "rdma/hca": "1"}), PROFILE, accelerator="a100")
+    assert [one["key"] for one in loader.tolerations] == ["nvidia.com/gpu", "rdma"]
+    assert loader.affinity == node.affinity
+
+
+@pytest.mark.parametrize("target", ["volcano", "trainjob", "jobset"])
+@pytest.mark.parametrize("launch", [making.LAUNCH, None])
+def test_they_take_no_part_in_the_meeting(target: str, launch: Any) -> None:
+    node, loader = after(making.template(), target=target, launch=launch)
+    assert names(loader) == ["LOADER_HOSTS"]
+    assert loader.main.command is None
+    assert names(node)[0] == "LOADER_HOSTS"
+    assert (node.main.command is None) == (launch is None)
+
+
+def test_the_profile_s_variables_without_torchrun_s_habits() -> None:
+    node, loader = after(making.template(), PROFILE)
+    assert names(node) == ["SITE", "LOADER_HOSTS", "OMP_NUM_THREADS"]
+    assert names(loader) == ["SITE", "LOADER_HOSTS"]
+    assert loader.labels == {"team": "ml"}
+
+
+@pytest.mark.parametrize(
+    ("size", "volume"), [(True, {"medium": "Memory"}), ("64Gi", {"medium": "Memory"}), (False, None)]
+)
+def test_shared_memory_without_the_size_of_a_node(size: bool | str, volume: dict[str, str] | None) -> None:
+    _, loader = after(making.template(), shared_memory=size)
+    assert [one["emptyDir"] for one in loader.volumes] == ([volume] if volume else [])
+    assert [one["mountPath"] for one in loader.main.mounts] == (["/dev/shm"] if volume else [])  # noqa: S108
+
+
+def test_nodes_are_counted_without_them() -> None:
+    job: Job = making.job(replicas=3)
+    more = job._replace(roles=(*job.roles, Role("ps", 5, making.template(), trains=False)))
+    assert (more.nodes, more.elastic, len(more.trainers), len(more.beside)) == (3, False, 1, 1)

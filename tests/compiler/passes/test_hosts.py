@@ -1,0 +1,56 @@
+"""Hosts: every pod finds the pods of the auxiliary roles, by the names that the target gives them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.compiler.passes.hosts import hosts, variable
+from ptcompile.ir.job import Job, Role
+from tests import making
+
+OWN = {"name": "LOADER_HOSTS", "value": "mine"}
+LATER = {"name": "URL", "value": "http://$(LOADER_HOSTS)"}
+
+
+def with_loader(*env: dict[str, str], replicas: int = 2) -> Job:
+    job = making.job(making.template(main={"env": env}))
+    return job._replace(roles=(*job.roles, Role("loader", replicas, making.template(), "OnFailure", trains=False)))
+
+
+def env_of(job: Job, target: str) -> list[list[tuple[str, str]]]:
+    done = hosts(job, making.context(target=target))
+    assert hosts(done, making.context(target=target)) == done
+    return [[(e["name"], e["value"]) for e in role.template.main.env] for role in done.roles]
+
+
+@pytest.mark.parametrize(
+    ("target", "value"),
+    [
+        ("volcano", "train-loader-0.train,train-loader-1.train"),  # docs/facts/volcano.md#names, #the-svc-plugin
+        ("jobset", "train-loader-0-0.train,train-loader-0-1.train"),  # docs/facts/jobset.md#pods
+        ("trainjob", "train-loader-0-0.train,train-loader-0-1.train"),  # docs/facts/trainer.md#what-is-built
+    ],
+)
+def test_in_every_pod_in_the_order_of_the_pods(target: str, value: str) -> None:
+    assert env_of(with_loader(), target) == [[("LOADER_HOSTS", value)]] * 2
+
+
+def test_in_front_so_that_others_may_refer_to_it() -> None:
+    node, _ = env_of(with_loader(LATER, replicas=1), "jobset")
+    assert node == [("LOADER_HOSTS", "train-loader-0-0.train"), ("URL", "http://$(LOADER_HOSTS)")]
+
+
+def test_the_user_s_own_stands() -> None:
+    node, loader = env_of(with_loader(OWN), "jobset")
+    assert node == [("LOADER_HOSTS", "mine")]
+    assert loader != node
+
+
+def test_a_job_without_such_roles_is_left_alone() -> None:
+    job = making.job()
+    assert hosts(job, making.context(target="jobset")) == job
+
+
+@pytest.mark.parametrize(("role", "name"), [("ps", "PS_HOSTS"), ("data-loader", "DATA_LOADER_HOSTS")])
+def test_the_variable_is_called_like_the_role(role: str, name: str) -> None:
+    assert variable(role) == name

@@ -1,0 +1,27 @@
+"""Metadata: the profile's labels and annotations on objects and pods; the user's stand."""
+
+from __future__ import annotations
+
+from ptcompile.compiler.passes.metadata import metadata
+from tests import making
+
+CLUSTER = making.profile({"defaults": {"labels": {"team": "ml", "tier": "gold"}, "annotations": {"note": "platform"}}})
+
+
+def test_objects_and_pods_get_the_profile_s_and_keep_their_own() -> None:
+    one = making.template(labels={"team": "mine", "app": "x"}, annotations={"a": "b"})
+    after = metadata(making.job(one, labels={"tier": "own"}, annotations={"note": "own"}), making.context(CLUSTER))
+    assert after.labels == {"team": "ml", "tier": "own"}
+    assert after.annotations == {"note": "own"}
+    assert after.roles[0].template.labels == {"team": "mine", "tier": "gold", "app": "x"}
+    assert after.roles[0].template.annotations == {"note": "platform", "a": "b"}
+
+
+def test_twice_is_once() -> None:
+    once = metadata(making.job(making.template(labels={"z": "1"})), making.context(CLUSTER))
+    assert metadata(once, making.context(CLUSTER)) == once
+
+
+def test_an_empty_profile_changes_nothing() -> None:
+    before = making.job(making.template(labels={"z": "1"}), labels={"y": "2"})
+    assert metadata(before, making.context()) == before

@@ -1,0 +1,112 @@
+"""All passes together: pure, idempotent, in one documented order, and recorded step by step."""
+
+from __future__ import annotations
+
+import copy
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from ptcompile.compiler import passes
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.ir.job import Job
+from ptcompile.registry.targets import TARGETS
+from ptcompile.spec.cluster_profile import ClusterProfile
+from tests import making
+from tests.making import DEFAULT_CLUSTER
+
+FOLDER = Path(passes.__file__).parent
+RICH = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "train", "labels": {"team": "mine"}},
+    "spec": {
+        "image": "img:1", "script": "train.py", "accelerator": "a100", "spot": True, "queue": "own",
+        "sharedMemory": "8Gi", "env": {"REGION": "us", "Z": "1"}, "podLabels": {"tier": "own"},
+        "resources": {"memory": "64Gi", "gpu": 8}, "tolerations": [{"key": "mine", "operator": "Exists"}],
+        "master": {"resources": {"cpu": 4}}, "worker": {"replicas": 3, "nodeSelector": {"zone": "b"}},
+    },
+}  # fmt: skip
+CLUSTER = making.profile(
+    {
+        "accelerators": {
+            "a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]},
+        },
+        "spot": {"nodeLabels": {"spot": "yes"}, "tolerations": [{"key": "spot", "operator": "Exists"}]},
+        "defaults": {
+            "env": {"REGION": "eu", "SITE": "x"}, "labels": {"team": "ml", "tier": "gold"}, "requests": {"cpu": "2"},
+            "nodeSelector": {"zone": "a", "pool": "ml"}, "queue": "batch",
+        },
+    }
+)  # fmt: skip
+
+
+def lowered(cluster: ClusterProfile) -> Job:
+    spec, problems = decode_spec(copy.deepcopy(RICH))
+    assert spec is not None, problems
+    return lower(spec, cluster)
+
+
+@pytest.mark.parametrize("cluster", [CLUSTER, DEFAULT_CLUSTER], ids=["rich", "default"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_twice_is_once_for_each_and_for_all(target: str, cluster: ClusterProfile) -> None:
+    """CONTRIBUTING.md#laws 3: a pass run twice changes nothing the second time."""
+    where = making.context(cluster, target)
+    for one, step in zip(passes.PASSES, passes.steps(lowered(cluster), where), strict=True):
+        assert one(step.after, where) == step.after, one.__name__
+    job = passes.run(lowered(cluster), where)
+    assert passes.run(job, where) == job
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_pass_changes_no_data_of_others(target: str) -> None:
+    job, where = lowered(CLUSTER), making.context(CLUSTER, target)
+    before, profile = copy.deepcopy(job), CLUSTER.model_dump_json()
+    passes.run(job, where)
+    assert job == before
+    assert CLUSTER.model_dump_json() == profile
+
+
+def test_the_steps_are_a_chain() -> None:
+    start = lowered(CLUSTER)
+    steps = passes.steps(start, making.context(CLUSTER))
+    assert [step.name for step in steps] == [one.__name__ for one in passes.PASSES]
+    assert steps[0].before is start
+    assert steps[-1].after == passes.run(start, making.context(CLUSTER))
+    assert all(left.after is right.before for left, right in pairwise(steps))
+
+
+def test_another_tuple_of_passes_extends_the_compiler() -> None:
+    (step,) = passes.steps(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1])
+    assert passes.run(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1]) == step.after
+
+
+def test_one_pass_a_file_named_like_it_and_each_in_the_order() -> None:
+    """CONTRIBUTING.md#house-rules: one pass a file, named like what it exports, in an ordered tuple."""
+    files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
+    assert files == {one.__name__ for one in passes.PASSES}
+    assert all(one.__module__ == f"ptcompile.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
+
+
+def test_what_the_user_wrote_is_still_there() -> None:
+    """CONTRIBUTING.md#laws 3: a pass never touches what the user wrote."""
+    job = passes.run(lowered(CLUSTER), making.context(CLUSTER))
+    master, worker = (role.template for role in job.roles)
+    assert job.labels == {"team": "mine", "tier": "gold"}
+    assert job.queue == "own"
+    assert (master.labels["tier"], worker.labels["tier"]) == ("own", "own")
+    assert {entry["name"]: entry["value"] for entry in worker.main.env}.items() >= {"REGION": "us", "Z": "1"}.items()
+    assert worker.node_selector == {"zone": "b", "pool": "ml"}
+    assert worker.tolerations[0] == {"key": "mine", "operator": "Exists"}
+    assert (master.main.resources.requests["cpu"], worker.main.resources.requests["cpu"]) == ("4", "2")
+
+
+def test_a_pass_without_work_gives_the_job_back() -> None:
+    """Of a plain job and the built-in profile: the same object, so that nothing behind it is made anew."""
+    job, where = making.job(replicas=2), making.context()
+    idle = {one.__name__ for one in passes.PASSES if one(job, where) is job}
+    assert idle >= {"processes", "fabric", "placement", "scheduling", "tolerations", "hosts", "metadata"}
+    after = passes.run(job, where)
+    assert {one.__name__ for one in passes.PASSES if one(after, where) is after} >= {*idle, "shm", "rendezvous", "env"}

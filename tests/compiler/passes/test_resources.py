@@ -1,0 +1,118 @@
+"""Resources: a role over the job over the profile, key by key; a level names a resource whole; nothing is clamped, and
+no limit made up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ptcompile.compiler.passes.resources import resources
+from ptcompile.ir.pods import Container, PodTemplate, Resources
+from ptcompile.ir.pods import resources as amounts
+from tests import making
+
+Amounts = Mapping[str, str | None]
+Pair = tuple[Amounts, Amounts]
+GPU = "nvidia.com/gpu"
+
+TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
+    # (role), (job), (profile), (after): each (requests, limits)
+    "nothing at all": (({}, {}), ({}, {}), ({}, {}), ({}, {})),
+    "a missing limit stays missing": (({"cpu": "1"}, {}), ({}, {}), ({}, {}), ({"cpu": "1"}, {})),
+    "nor is it the profile's: a level names a resource whole": (
+        ({"cpu": "4"}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "2"}), ({"cpu": "4"}, {}),
+    ),
+    "but of what Kubernetes wants equal it is the request": (
+        ({GPU: "8", "rdma/hca": "1", "hugepages-2Mi": "1Gi"}, {}), ({}, {}), ({}, {}),
+        ({GPU: "8", "rdma/hca": "1", "hugepages-2Mi": "1Gi"},) * 2,
+    ),
+    "a request alone of the profile has no limit either": (
+        ({}, {}), ({}, {}), ({"cpu": "1"}, {"memory": "2Gi"}), ({"cpu": "1", "memory": "2Gi"}, {"memory": "2Gi"}),
+    ),
+    "a role's null takes the job's limit away, and keeps its request": (
+        ({}, {"cpu": None}), ({"cpu": "4"}, {"cpu": "4"}), ({}, {}), ({"cpu": "4"}, {}),
+    ),
+    "a null in both halves is nothing, from nobody": (
+        ({"cpu": None}, {"cpu": None}), ({"cpu": "4"}, {}), ({"cpu": "1"}, {"cpu": "2"}), ({}, {}),
+    ),
+    "the job's null stands before the profile, and behind the role": (
+        ({"memory": "1Gi"}, {}), ({}, {"cpu": None, "memory": None}), ({"cpu": "1"}, {"cpu": "2", "memory": "9Gi"}),
+        ({"cpu": "1", "memory": "1Gi"}, {}),
+    ),
+    "a limit whose request is null has none of ours": (
+        ({"cpu": None}, {"cpu": "2"}), ({}, {}), ({}, {}), ({}, {"cpu": "2"}),
+    ),
+    "the profile's null is nothing": (({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": None}), ({"cpu": "1"}, {})),
+    "a role without a device has none from below": (
+        ({GPU: "0"}, {GPU: "0"}), ({GPU: "8"}, {GPU: "8"}), ({}, {}), ({}, {}),
+    ),
+    "a null gpu is the device's": (({"gpu": None}, {"gpu": None}), ({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {})),
+    "a missing request takes the limit (docs/facts/flyte.md#cases 17)": (
+        ({}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "2"}, {"cpu": "2"}),
+    ),
+    "both stand": (({"cpu": "1"}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "2"})),
+    "the job fills what the role does not name": (
+        ({"cpu": "1"}, {"cpu": "1"}), ({"memory": "4Gi"}, {"memory": "8Gi"}), ({}, {}),
+        ({"cpu": "1", "memory": "4Gi"}, {"cpu": "1", "memory": "8Gi"}),
+    ),
+    "a level names a resource whole: the job's request is not mixed in": (
+        ({}, {"memory": "4Gi"}), ({"memory": "8Gi"}, {"memory": "16Gi"}), ({}, {}),
+        ({"memory": "4Gi"}, {"memory": "4Gi"}),
+    ),
+    "role over job over profile": (
+        ({"cpu": "1"}, {}), ({"cpu": "2", "memory": "2Gi"}, {}),
+        ({"cpu": "3", "memory": "3Gi", "ephemeral-storage": "3Gi"}, {}),
+        ({"cpu": "1", "memory": "2Gi", "ephemeral-storage": "3Gi"}, {}),
+    ),
+    "the profile's default limit never clamps (docs/facts/flyte.md#where-ptcompile-differs)": (
+        ({"cpu": "40"}, {"cpu": "50"}), ({}, {}), ({"cpu": "10"}, {"cpu": "20"}), ({"cpu": "40"}, {"cpu": "50"}),
+    ),
+    "gpu takes the profile's name": (({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {}), ({GPU: "8"}, {GPU: "8"})),
+    "a role's gpu leaves cpu and memory to the job (docs/facts/flyte.md#cases 21)": (
+        ({"gpu": "4"}, {"gpu": "4"}), ({"cpu": "2", "memory": "4Gi", "gpu": "1"}, {"cpu": "4", "memory": "8Gi"}),
+        ({}, {}),
+        ({"cpu": "2", "memory": "4Gi", GPU: "4"}, {"cpu": "4", "memory": "8Gi", GPU: "4"}),
+    ),
+    "an extended resource stands on both sides, equal": (
+        ({}, {"vpc.amazonaws.com/efa": "4"}), ({}, {}), ({}, {}), ({"vpc.amazonaws.com/efa": "4"},) * 2,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
+def test_who_wins(row: tuple[Pair, Pair, Pair, Pair]) -> None:
+    role, whole, defaults, (requests, limits) = row
+    cluster = making.profile({"defaults": {"requests": dict(defaults[0]), "limits": dict(defaults[1])}})
+    main = Container("pytorch", "img:1", resources=amounts(*role))
+    before = making.job(PodTemplate(main), resources=amounts(*whole))
+    after = resources(before, making.context(cluster))
+    assert after.roles[0].template.main.resources[:2] == (requests, limits)
+    assert resources(after, making.context(cluster)) == after
+
+
+def test_the_named_accelerator_names_the_gpu() -> None:
+    tpu = {"resourceName": "google.com/tpu", "nodeLabels": {"x": "v5p"}}
+    cluster = making.profile({"accelerators": {"v5p": tpu}})
+    after = resources(making.job(making.template({"gpu": "4"}), accelerator="v5p"), making.context(cluster))
+    assert after.roles[0].template.main.resources.limits == {"google.com/tpu": "4"}
+
+
+def test_the_profile_s_default_gpu_is_named_as_a_job_s() -> None:
+    cluster = making.profile({"defaults": {"requests": {GPU: "1"}}})
+    after = resources(making.job(making.template({"gpu": "2"})), making.context(cluster))
+    assert after.roles[0].template.main.resources.requests == {GPU: "2"}
+
+
+def test_the_order_is_that_of_a_reader_and_not_of_the_input() -> None:
+    asked = {"rdma/hca": "1", "memory": "1Gi", "a.b/c": "1", "cpu": "1", "ephemeral-storage": "1Gi"}
+    after = resources(making.job(making.template(asked)), making.context())
+    wanted = ["cpu", "memory", "ephemeral-storage", "a.b/c", "rdma/hca"]
+    assert list(after.roles[0].template.main.resources.requests) == wanted
+    assert list(after.roles[0].template.main.resources.limits) == ["a.b/c", "rdma/hca"]
+
+
+def test_each_role_keeps_its_own() -> None:
+    before = making.job(making.template({"cpu": "1"}), making.template({"cpu": "4"}), resources=Resources({"cpu": "9"}))
+    after = resources(before, making.context())
+    assert [role.template.main.resources.requests["cpu"] for role in after.roles] == ["1", "4"]

@@ -1,0 +1,73 @@
+"""Shared memory: a memory volume at /dev/shm of the container that trains; the user's own stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.compiler.passes.shm import shm
+from tests import making
+
+MOUNT = {"name": "shm", "mountPath": "/dev/shm"}  # noqa: S108
+OWN = {"name": "mine", "mountPath": "/dev/shm"}  # noqa: S108
+CACHE = {"name": "cache", "mountPath": "/dev/shmem"}  # noqa: S108
+
+
+def run(size: bool | str, **fields: Any) -> tuple[list[Any], list[Any]]:
+    before = making.job(making.template(**fields), shared_memory=size)
+    after = shm(before, making.context())
+    assert shm(after, making.context()) == after
+    one = after.roles[0].template
+    return list(one.main.mounts), list(one.volumes)
+
+
+@pytest.mark.parametrize(
+    ("size", "volume"),
+    [
+        # docs/facts/flyte.md#where-ptcompile-differs: sizeLimit omitted, not "0", when unset
+        (True, {"medium": "Memory"}),
+        ("8Gi", {"medium": "Memory", "sizeLimit": "8Gi"}),
+        ("0", {"medium": "Memory", "sizeLimit": "0"}),
+    ],
+)
+def test_it_is_an_empty_dir_in_memory(size: bool | str, volume: dict[str, str]) -> None:
+    assert run(size) == ([MOUNT], [{"name": "shm", "emptyDir": volume}])
+
+
+def test_false_adds_nothing() -> None:
+    assert run(False) == ([], [])
+
+
+@pytest.mark.parametrize("path", ["/dev/shm", "/dev/shm/"])  # noqa: S108
+@pytest.mark.parametrize("size", [True, "8Gi"])
+def test_the_user_s_own_stands(path: str, size: bool | str) -> None:
+    """docs/facts/flyte.md#cases 15."""
+    own = {**OWN, "mountPath": path}
+    volumes = ({"name": "mine", "emptyDir": {}},)
+    assert run(size, main={"mounts": (own,)}, volumes=volumes) == ([own], [*volumes])
+
+
+def test_other_mounts_stay_in_front() -> None:
+    mounts, volumes = run(True, main={"mounts": (CACHE,)}, volumes=({"name": "cache", "emptyDir": {}},))
+    assert mounts == [CACHE, MOUNT]
+    assert [one["name"] for one in volumes] == ["cache", "shm"]
+
+
+@pytest.mark.parametrize(("taken", "name"), [(["shm"], "shm-2"), (["shm", "shm-2"], "shm-3"), (["shm-2"], "shm")])
+def test_a_name_that_is_taken_is_not_used_twice(taken: list[str], name: str) -> None:
+    mounts, volumes = run(True, volumes=tuple({"name": one, "emptyDir": {}} for one in taken))
+    assert mounts == [{"name": name, "mountPath": "/dev/shm"}]  # noqa: S108
+    assert [one["name"] for one in volumes] == [*taken, name]
+
+
+def test_sidecars_have_their_own_memory() -> None:
+    """docs/facts/flyte.md#defects 15: the volume belongs on the container that trains, not on the first."""
+    sidecar = {"name": "log", "image": "log:1"}
+    after = shm(making.job(making.template(sidecars=(sidecar,))), making.context())
+    assert after.roles[0].template.sidecars == (sidecar,)
+
+
+def test_every_role_gets_one() -> None:
+    after = shm(making.job(making.template(), making.template()), making.context())
+    assert [role.template.main.mounts for role in after.roles] == [(MOUNT,), (MOUNT,)]

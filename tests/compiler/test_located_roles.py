@@ -1,0 +1,61 @@
+"""A refusal of the pods of an auxiliary role is reported at the role's own lines, or the job's that it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.compiler.location import located
+from tests.making import compiled, smallest, traced
+
+AT_ROLE: list[tuple[str, tuple[Any, ...]]] = [
+    ("podLabels: {app: 'a b'}", ("podLabels", "app")),
+    ("volumes: [{name: Data, emptyDir: {}}]", ("volumes", 0)),
+    ("nodeSelector: {'a b': x}", ("nodeSelector", "a b")),
+    ("env: {A: {fieldRef: {fieldPath: metadata.nam}}}", ("env", "A")),
+    ("image: ' x'", ("image",)),
+    ("resources: {devices: {foo: 1}}", ("resources",)),
+    ("podTemplate: {spec: {containers: [{name: loader, ports: [{containerPort: 0}]}]}}",
+     ("podTemplate", "spec", "containers", 0, "ports")),
+    ("podTemplate: {spec: {initContainers: [{name: Bad, image: s}]}}",
+     ("podTemplate", "spec", "initContainers", 0)),
+    ("podTemplate: {spec: {dnsPolicy: None}}", ("podTemplate", "spec")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["volcano", "trainjob", "jobset"])
+@pytest.mark.parametrize(("body", "path"), AT_ROLE)
+def test_a_refusal_of_its_pods_is_at_the_role(body: str, path: tuple[Any, ...], target: str) -> None:
+    source = smallest(f"roles:\n  loader:\n    {body}")
+    found = [one.path for one in compiled(source, target).problems if one.severity == "error"]
+    assert len(found) == 1, found
+    assert found[0][: len(path) + 3] == ("spec", "roles", "loader", *path), found
+
+
+@pytest.mark.parametrize("target", ["volcano", "trainjob", "jobset"])
+def test_a_refusal_of_what_it_has_from_the_job_is_at_the_job(target: str) -> None:
+    """Said once, though the pods of both roles are refused."""
+    problems = compiled(smallest("nodeSelector: {'a b': x}\nroles: {loader: {}}"), target).problems
+    assert [one.path for one in problems] == [("spec", "nodeSelector", "a b")]
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (("spec", "network", "subdomain"), ("spec",)),
+        (("spec", "replicatedJobs"), ("spec",)),
+        (("spec", "replicatedJobs", 0, "name"), ("spec",)),
+        (("spec", "replicatedJobs", 1, "name"), ("spec", "roles", "loader")),
+        (("spec", "replicatedJobs", 1, "template", "spec", "backoffLimit"), ("spec", "roles", "loader")),
+        (("spec", "replicatedJobs", 1, "template", "spec", "template", "spec", "containers", 0, "resources", "limits"),
+         ("spec", "roles", "loader")),
+        (("spec", "replicatedJobs", 1, "template", "spec", "template", "spec", "containers", 0, "image"),
+         ("spec", "image")),
+    ],
+)  # fmt: skip
+def test_what_no_line_of_a_role_says_is_the_role_s(path: tuple[Any, ...], found: tuple[Any, ...]) -> None:
+    """And never the job's where the role does not have it from there."""
+    source = smallest("resources: {cpu: 1}\nroles: {loader: {}}")
+    trace, data, index = traced(source, "jobset")
+    assert located(trace, index, path, data) == found

@@ -1,0 +1,81 @@
+"""One document to manifests: the stages, and what stops where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.compiler import passes, pipeline
+from ptcompile.registry.targets import TARGETS, target_named
+from tests.making import DEFAULT_CLUSTER, compiled, smallest
+
+NOT_OURS: list[tuple[Any, str]] = [
+    ({}, "start it with"),
+    ({"kind": "Pod", "apiVersion": "v1"}, "use ptcompile lint"),
+    ({"kind": "ClusterProfile", "apiVersion": "ptcompile/v1"}, "--cluster FILE"),
+    ({"kind": 5}, ""),
+    ({"kind": None, "apiVersion": None}, "start it with"),
+    ([], "start it with"),
+    (None, "start it with"),
+    ("x", "start it with"),
+]
+
+
+@pytest.mark.parametrize(("data", "help"), NOT_OURS)
+def test_what_is_not_ours(data: Any, help: str) -> None:
+    done = pipeline.compile_document(data, DEFAULT_CLUSTER)
+    (problem,) = done.problems
+    assert (problem.name, done.manifests, done.target) == ("unknown-kind", (), None)
+    assert help in f"{problem.help}"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"kind": "TrainingJob"}, {"apiVersion": "ptcompile/v1"}, {"apiVersion": "ptcompile/v1", "kind": "TrainingJbo"}],
+)
+def test_what_is_nearly_ours_is_told_what_is_missing(data: dict[str, Any]) -> None:
+    names = {problem.name for problem in pipeline.compile_document(data, DEFAULT_CLUSTER).problems}
+    assert names
+    assert "unknown-kind" not in names
+
+
+def test_a_clean_job_has_its_target_and_what_was_built() -> None:
+    done = compiled(smallest("nodes: 2"))
+    assert done.target is target_named("job")
+    assert done.built is not None
+    assert done.built.passes == passes.PASSES
+    assert done.built.manifests == done.manifests
+    assert done.problems == ()
+
+
+def test_a_wrong_target_does_not_hide_the_other_mistakes() -> None:
+    names = sorted(
+        p.name for p in compiled(smallest("target: nowhere\nresources: {cpu: 2, requests: {cpu: 4}}")).problems
+    )
+    assert names == ["request-above-limit", "unknown-target"]
+
+
+@pytest.mark.parametrize(
+    "body", ["nods: 1", "resources: {cpu: 2, requests: {cpu: 4}}", "nodes: 2\ntarget: pod", "podLabels: {a: 'b c'}"]
+)
+def test_an_error_at_any_stage_gives_no_manifest(body: str) -> None:
+    done = compiled(smallest(body))
+    assert done.manifests == ()
+    assert any(problem.severity == "error" for problem in done.problems)
+
+
+def test_a_warning_gives_manifests() -> None:
+    done = compiled(smallest("spot: true"))
+    assert done.manifests
+    assert [problem.severity for problem in done.problems] == ["warning"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_our_own_manifests_are_never_refused(target: str) -> None:
+    """CONTRIBUTING.md#laws 1: what compiles has no finding."""
+    nodes = 1 if target == "pod" else 3
+    body = f"nodes: {nodes}\nresources: {{cpu: 4, memory: 8Gi, gpu: 2}}\nenv: {{A: b}}\nqueue: q\nhostNetwork: true"
+    done = compiled(smallest(body), target)
+    assert done.problems == ()
+    assert done.manifests

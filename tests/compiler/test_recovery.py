@@ -1,0 +1,112 @@
+"""All mistakes of a spec are told in the first run, whichever layer finds them, and none that another one makes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.compiler import pipeline
+from ptcompile.compiler.build import Built, build
+from ptcompile.compiler.pipeline import compile_document
+from tests.making import DEFAULT_CLUSTER, documents, smallest, text
+
+ALONE = {
+    "shape: unknown": "workngDir: /app",
+    "shape: elsewhere": "gpu: 8",
+    "shape: a type": "args: --lr 1",
+    "shape: a bound": "runPolicy: {backoffLimit: -1}",
+    "shape: an amount": "resources: {cpu: 4x}",
+    "an image": "podTemplate: {spec: {initContainers: [{name: get, image: 'a:1:2'}]}}",
+    "contradiction": "elastic: {rdzvBackend: static, nnodes: '2:4'}",
+    "a name of a profile's": "queue: Team_A",
+    "Kubernetes' structure": "tolerations: [{operatr: Exists}]",
+    "the API server, of a name": "volumes: [{name: Cache, emptyDir: {}}]",
+    "the API server, of a reference": "volumeMounts: [{name: dta, mountPath: /data}]",
+    "the API server, of a label": "nodeSelector: {a b: c}",
+}
+"""One mistake each, found at four layers."""
+
+
+def told(*bodies: str) -> set[tuple[str, str]]:
+    """Codes and messages of a spec with these lines."""
+    found = ptcompile.compile(smallest("\n".join(bodies))).diagnostics
+    assert len({(one.code, one.path) for one in found}) == len(found)
+    return {(one.code, one.message) for one in found}
+
+
+@pytest.mark.parametrize("body", ALONE.values(), ids=ALONE)
+def test_one_mistake_is_one_finding(body: str) -> None:
+    assert len(told(body)) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(ALONE, 2)))
+def test_two_mistakes_do_not_hide_each_other(one: str, other: str) -> None:
+    assert told(ALONE[one], ALONE[other]) == told(ALONE[one]) | told(ALONE[other])
+
+
+def test_nor_do_all_of_them() -> None:
+    bodies = [body for name, body in ALONE.items() if name != "the API server, of a reference"]
+    assert told(*bodies) == set().union(*(told(body) for body in bodies))
+
+
+def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
+    found = ptcompile.compile(smallest("nods: 4\nvolumeMounts: [{name: dta, mountPath: /data}]", name="My_Job"))
+    paths = [("metadata", "name"), ("spec", "nods"), ("spec", "volumeMounts", 0, "name")]
+    assert sorted(one.path for one in found.diagnostics) == sorted(paths)
+
+
+FOLLOWING = [
+    ("a volume that is taken out", "volumes: [x]\nvolumeMounts: [{name: data, mountPath: /data}]"),
+    ("a script that is misspelt", "elastic: {nnodes: 2, scrpt: t.py}"),
+    ("a field of a volume", "volumes: [{name: a, persistentVolumeClaim: {claim: a}}]"),
+    ("a wrong number of nodes", "nodes: four\nelastic: {nprocPerNode: 1}"),
+    ("a wrong patch", "podTemplate: []"),
+    ("a wrong list of arguments", "args: 1"),
+]
+
+
+@pytest.mark.parametrize("body", [body for _, body in FOLLOWING], ids=[name for name, _ in FOLLOWING])
+def test_what_only_follows_from_a_mistake_is_not_told(body: str) -> None:
+    assert len(told(body)) == 1
+
+
+def test_what_starts_is_not_missed_where_it_is_wrong() -> None:
+    for start in ("script: 5", "scrpt: t.py", "elastic: {script: t.py}"):
+        found = ptcompile.compile(text(f"image: a:1\n{start}")).diagnostics
+        assert len(found) == 1, start
+
+
+def test_other_kinds_are_left_alone() -> None:
+    data = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "A_B"}, "spec": {"nods": 1}}
+    assert [one.name for one in compile_document(data, DEFAULT_CLUSTER).problems] == ["unknown-kind"]
+
+
+def test_the_document_is_not_changed() -> None:
+    data = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "A_B"}, "spec": {"nods": [1]}}
+    before = repr(data)
+    compile_document(data, DEFAULT_CLUSTER)
+    assert repr(data) == before
+
+
+def test_a_name_that_the_server_completes_is_not_missed_behind_another_mistake() -> None:
+    source = smallest("master: {replicas: 2}").replace("name: train", "generateName: train-")
+    assert [one.path for one in ptcompile.compile(source).diagnostics] == [("spec", "master", "replicas")]
+
+
+@pytest.mark.parametrize("target", [None, "job", "trainjob"])
+def test_mistakes_of_every_stage_cost_one_build(target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[object] = []
+
+    def counted(*given: Any) -> Built:
+        built.append(given)
+        return build(*given)
+
+    monkeypatch.setattr(pipeline, "build", counted)
+    bodies = "\n".join(ALONE[name] for name in ("shape: unknown", "contradiction", "the API server, of a label"))
+    data = documents(smallest(bodies))[0]
+    found = compile_document(data, DEFAULT_CLUSTER, target)
+    assert {one.path[1] for one in found.problems} == {"workngDir", "elastic", "nodeSelector"}
+    assert (found.manifests, found.target, found.built, len(built)) == ((), None, None, 1)

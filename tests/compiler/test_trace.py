@@ -1,0 +1,187 @@
+"""The trace of a compilation: the same manifests, each value with its place in the spec and who wrote it.
+
+Marked values: equal to the data that they stand for, and carried on by what is made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ptcompile.compiler.pipeline import compile_document
+from ptcompile.compiler.reader import read_profile
+from ptcompile.compiler.trace import NOTHING, Mark, mark_of, marked, place_of, stamped
+from ptcompile.registry.targets import TARGETS
+from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest, traced
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def cases() -> Iterator[Path]:
+    for file in sorted(GOLDEN.glob("*/spec.yaml")):
+        if (file.parent / "job.yaml").exists() or (file.parent / "jobset.yaml").exists():
+            yield file.parent
+
+
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
+def test_recording_changes_no_manifest_and_leaves_nothing_behind(case: Path) -> None:
+    data = next(yaml.safe_load_all((case / "spec.yaml").read_text()))
+    cluster = DEFAULT_CLUSTER
+    if (case / "cluster.yaml").exists():
+        cluster = read_profile(yaml.safe_load((case / "cluster.yaml").read_text()))[0] or cluster
+    for target in TARGETS:
+        done = compile_document(data, cluster, target)
+        if not done.manifests:
+            continue
+        assert done.trace is not None
+        assert done.trace().manifests == done.manifests
+        again = compile_document(data, cluster, target).manifests
+        assert set(kinds(list(again))) <= {str, int, bool, float, type(None)}
+
+
+def kinds(value: Any) -> Iterator[type]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield type(key)
+            yield from kinds(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from kinds(inner)
+    else:
+        yield type(value)
+
+
+POD = ("spec", "template", "spec")
+MAIN = (*POD, "containers", 0)
+BODY = (
+    "args: [--epochs, '3']\nenv: {A: b}\nnodes: 3\nresources: {gpu: 8}\nhostNetwork: true\n"
+    "securityContext: {runAsNonRoot: false}\nvolumes: [{name: v, emptyDir: {}}]\n"
+    "podTemplate: {spec: {shareProcessNamespace: false}}\nrunPolicy: {ttlSecondsAfterFinished: 60}"
+)
+PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
+    ((*MAIN, "image"), ("spec", "image"), "spec"),
+    ((*MAIN, "args", 1), ("spec", "args", 1), "spec"),
+    ((*MAIN, "args"), ("spec", "args"), "spec"),
+    ((*MAIN, "command", 0), None, "rendezvous"),
+    ((*MAIN, "env", 0), ("spec", "env", "A"), "spec"),
+    ((*MAIN, "resources", "limits", "nvidia.com/gpu"), ("spec", "resources", "gpu"), "resources"),
+    ((*MAIN, "resources", "limits", "cpu"), ("spec", "resources"), "resources"),  # what holds it
+    ((*MAIN, "securityContext", "runAsNonRoot"), ("spec", "securityContext", "runAsNonRoot"), "spec"),
+    ((*MAIN, "volumeMounts", 0), None, "shm"),
+    ((*POD, "hostNetwork"), ("spec", "hostNetwork"), "spec"),
+    ((*POD, "shareProcessNamespace"), ("spec", "podTemplate", "spec", "shareProcessNamespace"), "spec"),
+    ((*POD, "volumes", 0), ("spec", "volumes", 0), "spec"),
+    ((*POD, "volumes", 0, "emptyDir"), ("spec", "volumes", 0, "emptyDir"), ""),
+    ((*POD, "volumes", 1), None, "shm"),
+    ((*POD, "tolerations", 0), None, "tolerations"),
+    (("spec", "completions"), ("spec", "nodes"), ""),
+    (("spec", "ttlSecondsAfterFinished"), ("spec", "runPolicy", "ttlSecondsAfterFinished"), ""),
+    (("spec", "completionMode"), None, ""),
+]
+
+
+@pytest.mark.parametrize(("path", "place", "by"), PLACES)
+def test_a_value_has_its_place_and_who_wrote_it(path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str) -> None:
+    trace, _, index = traced(smallest(BODY), "job")
+    assert (trace.place(index, path), trace.by(index, path)) == (place, by)
+
+
+def test_a_role_s_values_are_the_role_s() -> None:
+    body = "master: {}\nworker: {replicas: 2, env: {B: c}}\nenv: {A: b}"
+    trace, _, index = traced(smallest(body), "pytorchjob")
+    env = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers", 0, "env")
+    assert [trace.place(index, (*env, i)) for i in (0, 1)] == [("spec", "env", "A"), ("spec", "worker", "env", "B")]
+    assert trace.role(index, env) == "worker"
+    assert trace.role(index, ("spec",)) == ""
+    assert trace.place(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
+
+
+def test_what_a_profile_gives_is_no_word_of_the_spec() -> None:
+    cluster = profile({"defaults": {"labels": {"team": "x"}, "env": {"A": "b"}}})
+    trace, _, index = traced(smallest(), "job", cluster)
+    assert trace.place(index, ("metadata", "labels", "team")) is None
+    assert (trace.place(index, (*MAIN, "env", 0)), trace.by(index, (*MAIN, "env", 0))) == (None, "env")
+
+
+def test_it_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("ptcompile.compiler.trace.trace_of", never)
+    assert compiled(smallest("resources: {gpu: 8}"), "job").manifests
+
+
+NODES, NAME = ("spec", "nodes"), ("metadata", "name")
+
+
+def said(value: Any, *place: str | int) -> Any:
+    return marked(value, Mark((place,)))
+
+
+@pytest.mark.parametrize("value", ["x", 3, True, False, ""])
+def test_a_marked_value_is_the_value(value: Any) -> None:
+    one = said(value, *NODES)
+    assert one == value
+    assert hash(one) == hash(value)
+    assert bool(one) == bool(value)
+    assert mark_of(one) == Mark((NODES,))
+
+
+@pytest.mark.parametrize("value", [None, 1.5])
+def test_what_can_carry_no_mark_stays_as_it_is(value: Any) -> None:
+    assert said(value, *NODES) is value
+    assert mark_of(value) is NOTHING
+
+
+@pytest.mark.parametrize(
+    ("made", "value"),
+    [
+        (said(3, *NODES) - 1, 2), (1 + said(3, *NODES), 4), (said(3, *NODES) + 1, 4), (2 * said(3, *NODES), 6),
+        (sum([said(3, *NODES)]), 3), ("--n=" + said("3", *NODES), "--n=3"),
+        (said("3", *NODES) + ":4", "3:4"),
+    ],
+)  # fmt: skip
+def test_what_is_made_of_it_says_so(made: Any, value: Any) -> None:
+    assert made == value
+    assert mark_of(made) == Mark((NODES,), whole=False)
+
+
+def test_a_number_as_text_is_the_same_value() -> None:
+    assert mark_of(str(said(3, *NODES))) == Mark((NODES,))
+
+
+def test_two_words_are_both_said() -> None:
+    assert mark_of(said("a", *NAME) + said("b", *NODES)).words == (NAME, NODES)
+
+
+def test_a_stamp_is_the_first_one_s() -> None:
+    first = stamped({"a": said("x", *NODES), "b": [1], "c": {}}, "shm", "node")
+    again = stamped(first, "env")
+    assert [mark_of(one) for one in (again["a"], again["b"][0])] == [
+        Mark((NODES,), by="shm", role="node"),
+        Mark(by="shm", role="node"),
+    ]
+    assert [mark_of(key).by for key in again] == ["", "", "shm"]  # an empty mapping carries no mark itself
+
+
+VOLUMES = ("spec", "volumes")
+HELD: list[tuple[Any, tuple[Any, ...] | None]] = [
+    ({said("name", *VOLUMES, 0, "name"): said("v", *VOLUMES, 0, "name")}, (*VOLUMES, 0)),
+    ([{said("name", *VOLUMES, 0, "name"): said("v", *VOLUMES, 0, "name")}], VOLUMES),
+    ({"name": said("A", "spec", "env", "A"), "value": said("b", "spec", "env", "A")}, ("spec", "env", "A")),
+    ({"cpu": said("1", "spec", "resources", "cpu"), "gpu": said("2", "spec", "resources", "gpu")},
+     ("spec", "resources")),
+    ({"cpu": said("1", "spec", "resources", "cpu"), "memory": "2Gi"}, ("spec", "resources")),
+    ({"cpu": said("1", "spec", "resources", "cpu")}, ("spec", "resources")),
+    ({"medium": "Memory"}, None),
+    ([], None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "place"), HELD)
+def test_what_holds_marked_values_has_the_place_that_holds_theirs(value: Any, place: tuple[Any, ...] | None) -> None:
+    assert place_of(value) == place

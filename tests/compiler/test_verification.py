@@ -1,0 +1,140 @@
+"""Words that change nothing are told in a note; those that count are not.
+
+A launcher in `command` on several pods: said where each would train for itself, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from ptcompile.registry.targets import TARGETS
+from tests.making import compiled, smallest, text
+
+TWO = "nodes: 2"
+STATIC = "nodes: 2\nelastic: {nprocPerNode: 2, rdzvId: a}"
+
+
+@pytest.mark.parametrize(
+    ("body", "target", "told"),
+    [
+        ("masterPort: 1234", "job", ["masterPort"]),
+        ("masterPort: 1234", "volcano", []),  # its plugin writes the port anyway
+        (f"masterPort: 1234\n{TWO}", "job", []),
+        (STATIC, "job", ["elastic", "rdzvId"]),
+        (STATIC.replace("rdzvId: a", "rdzvId: a, maxRestarts: 1"), "job", []),
+        (STATIC.replace("rdzvId: a", "rdzvId: null"), "job", []),
+        ("elastic: {rdzvBackend: c10d}", "job", ["elastic", "rdzvBackend"]),
+        (f"{TWO}\nelastic: {{rdzvBackend: c10d}}", "job", []),
+        (f"names: {{worker: a}}\n{TWO}", "job", ["names", "worker"]),
+        (f"names: {{worker: a}}\n{TWO}", "volcano", []),
+        (f"names: {{node: a}}\n{TWO}", "jobset", []),
+        ("names: {node: a}\nmaster: {}\nworker: {}", "jobset", ["names", "node"]),
+    ],
+)
+def test_what_has_no_effect_is_told(body: str, target: str, told: list[str]) -> None:
+    result = ptcompile.compile(smallest(body), target=target)
+    found = [one for one in result.diagnostics if one.name == "word-without-effect"]
+    assert result.ok
+    assert [one.severity for one in found] == ["note"] * len(found)
+    assert [list(one.path) for one in found][:1] == ([["spec", *told]] if told else [])
+    assert all(one.span is not None for one in found)
+
+
+@pytest.mark.parametrize("target", ["job", "volcano", "trainjob", "jobset"])
+def test_pods_that_a_spec_wants_to_keep(target: str) -> None:
+    keep = smallest(f"{TWO}\nrunPolicy: {{cleanPodPolicy: 'None'}}")
+    (found,) = (one for one in ptcompile.compile(keep, target=target).diagnostics if one.path[-1] == "cleanPodPolicy")
+    assert (found.name, found.severity) == ("done-differently", "note")
+    assert "pytorchjob" in (found.help or "")
+    assert not ptcompile.compile(keep, target="pytorchjob").diagnostics
+    alone = keep.replace(TWO, "nodes: 1")
+    assert not ptcompile.compile(alone, target=target).diagnostics, "it does not run when the job is over"
+
+
+def test_a_pod_restarts_without_limit_or_not_at_all() -> None:
+    unlimited = smallest("runPolicy: {backoffLimit: Unlimited}")
+    (found,) = ptcompile.compile(unlimited, target="pod").diagnostics
+    assert (found.name, found.path) == ("unsupported-by-target", ("spec", "runPolicy", "backoffLimit"))
+    assert ptcompile.compile(unlimited + "  restartPolicy: OnFailure\n", target="pod").ok
+
+
+SEVERAL = [name for name in TARGETS if name != "pod"]
+TELLING = {"pytorchjob", "trainjob"}
+"""These operators hand PET_* variables over, which torchrun reads.
+
+Source: docs/facts/training-operator.md#environment; docs/facts/trainer.md#environment.
+"""
+
+COMMANDS = [
+    ("command: [torchrun, train.py]", "worlds-apart", "command"),
+    ("args: [torchrun, train.py]", "worlds-apart", "args"),  # the image has no entry point
+    ("command: [python, -m, torch.distributed.run, train.py]", "worlds-apart", "command"),
+    ("command: [bash, -c, 'exec torchrun --nproc-per-node=8 train.py']", "worlds-apart", "command"),
+    ("command: [torchrun, --nnodes=1, train.py]", "worlds-apart", "command"),
+    ("command: [torchrun, --standalone, train.py]", "standalone-on-many-pods", "command"),
+]
+
+
+def said(body: str, target: str) -> list[tuple[str, str]]:
+    problems = compiled(text(f"image: img:1\n{body}\nnodes: 4"), target).problems
+    assert all(p.severity == "warning" and p.stage == "run" and "script" in f"{p.help}" for p in problems)
+    return [(p.name, str(p.path[1])) for p in problems]
+
+
+@pytest.mark.parametrize(("body", "name", "where"), COMMANDS)
+@pytest.mark.parametrize("target", [name for name in SEVERAL if name not in TELLING])
+def test_each_pod_would_train_for_itself(body: str, name: str, where: str, target: str) -> None:
+    assert said(body, target) == [(name, where)]
+
+
+@pytest.mark.parametrize("target", sorted(TELLING))
+def test_an_operator_that_tells_torchrun_of_its_nodes(target: str) -> None:
+    assert said("command: [torchrun, train.py]", target) == []
+    assert said("command: [torchrun, --standalone, train.py]", target) == [("standalone-on-many-pods", "command")]
+
+
+@pytest.mark.parametrize("target", SEVERAL)
+def test_accelerate_reads_the_variables_of_no_operator(target: str) -> None:
+    assert said("command: [accelerate, launch, train.py]", target) == [("launcher-alone", "command")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "command: [python, train.py]",
+        "command: [python, launch.py, --launcher, torchrun]",  # torchrun is a word of the script
+        "command: [torchrun, --nnodes=4, --node-rank=$(RANK), --master-addr=$(MASTER_ADDR), train.py]",
+        "command: [torchrun, train.py]\nenv: {PET_NNODES: '4', PET_NODE_RANK: $(RANK), PET_MASTER_ADDR: a.b}",
+        "command: [bash, -c, 'if [ $A ]; then torchrun train.py; fi']",  # nobody knows
+        "script: train.py",
+    ],
+)
+def test_what_meets_and_what_nobody_knows_is_left_alone(body: str) -> None:
+    assert said(body, "jobset") == []
+
+
+def test_one_node_meets_nobody() -> None:
+    assert compiled(text("image: img:1\ncommand: [torchrun, train.py]")).problems == ()
+
+
+def test_a_role_s_own_command_is_where_it_is_said() -> None:
+    body = "image: img:1\nmaster: {command: [torchrun, a.py]}\nworker: {replicas: 2, command: [torchrun, b.py]}"
+    (problem,) = compiled(text(body), "volcano").problems
+    assert (problem.name, problem.path) == ("worlds-apart", ("spec", "master", "command"))
+
+
+def test_lint_says_it_once_and_as_compile_does() -> None:
+    source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
+    told = [d for d in ptcompile.lint(source).diagnostics if d.name == "worlds-apart"]
+    assert told == list(ptcompile.compile(source).diagnostics)
+    assert len(told) == 1
+
+
+def test_lint_asks_nobody_to_remove_what_a_pass_wrote() -> None:
+    """WORLD_SIZE of a script without torchrun is the pass's; what stands in `env` is the user's."""
+    source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
+    assert [one for one in ptcompile.lint(source).diagnostics if one.name == "env-that-torchrun-sets"] == []
+    own = f'{source}  env: {{LOCAL_RANK: "0"}}\n'
+    (told,) = [one for one in ptcompile.lint(own).diagnostics if one.name == "env-that-torchrun-sets"]
+    assert told.path == ("spec", "env", "LOCAL_RANK")

@@ -1,0 +1,54 @@
+"""Findings as values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ptcompile.diagnostics import Diagnostic, Problem, Span, code_of, field_path
+from ptcompile.diagnostics.codes import CODES
+
+PATHS: list[tuple[tuple[str | int, ...], str]] = [
+    ((), ""),
+    (("spec",), "spec"),
+    (("spec", "containers", 0, "env", 1, "name"), "spec.containers[0].env[1].name"),
+    (("metadata", "labels", "app.kubernetes.io/x"), "metadata.labels[app.kubernetes.io/x]"),
+    (("spec", "env", "NCCL_DEBUG"), "spec.env.NCCL_DEBUG"),
+    (("spec", "limits", "ephemeral-storage"), "spec.limits.ephemeral-storage"),
+    (("spec", "x", ""), "spec.x[]"),
+    ((0,), "[0]"),
+    (("items", 2, "spec"), "items[2].spec"),
+]
+
+
+@pytest.mark.parametrize(("path", "wanted"), PATHS)
+def test_paths_in_the_server_s_notation(path: tuple[str | int, ...], wanted: str) -> None:
+    assert field_path(path) == wanted
+
+
+def test_the_json_form_has_the_contract_s_names() -> None:
+    span = Span(1, 2, 1, 5)
+    one = Diagnostic("PTC301", "shm-above-memory-limit", "warning", "m", None, ("a", 0), span, "run", "kubelet")
+    found: dict[str, Any] = json.loads(json.dumps(one.to_dict()))
+    contract = {"code", "name", "severity", "message", "help", "path", "span", "stage", "authority"}
+    assert contract <= found.keys()
+    assert found["path"] == ["a", 0]
+    assert found["span"] == {"line": 1, "column": 2, "end_line": 1, "end_column": 5}
+    assert found["help"] is None
+
+
+def test_a_problem_is_refused_by_the_api_server_unless_it_says_otherwise() -> None:
+    one = Problem("invalid-value", (), "m")
+    assert (one.severity, one.stage, one.authority, one.on_key, one.span) == (
+        "error",
+        "apply",
+        "kube-apiserver",
+        False,
+        None,
+    )
+
+
+def test_every_name_has_a_code() -> None:
+    assert {code_of(name) for name in CODES} == set(CODES.values())

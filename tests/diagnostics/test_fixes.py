@@ -1,0 +1,170 @@
+"""Refusals with one answer: what `lint --fix` makes of them, and whether it is beyond doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from ptcompile.fixer import mend
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: img:1
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+"""
+SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train}
+spec:
+  image: img:1
+  script: train.py
+  resources: {cpu: 1, memory: 1Gi}
+"""
+JOBSET = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train}
+spec:
+  replicatedJobs:
+    - name: node
+      template:
+        spec:
+          template:
+            spec:
+              containers: [{name: main, image: "img:1", resources: {limits: {cpu: 1, memory: 1Gi}}}]
+"""
+MAIN = "          image: img:1\n"
+
+# A manifest, what is written wrong in it and how it ends; safe; where it comes from: kubectl 1.32 to 1.36 refuses each.
+ROWS: list[tuple[str, str, str, str, bool]] = [
+    # unknown fields
+    (JOB, "  template:\n", "  back_off_limit: 3\n  template:\n", "  backoffLimit: 3\n  template:\n", True),
+    (JOB, "  template:\n", "  Parallelism: 2 # two\n  template:\n", "  parallelism: 2 # two\n  template:\n", True),
+    (JOB, "containers:", "contaners:", "containers:", False),
+    (JOBSET, "replicatedJobs:", "replicated-jobs:", "replicatedJobs:", True),
+    # types
+    (JOB, "  template:\n", '  parallelism: "2"\n  template:\n', "  parallelism: 2\n  template:\n", True),
+    (JOB, MAIN, f"{MAIN}          env: [{{name: A, value: 1.0}}]\n",
+     f'{MAIN}          env: [{{name: A, value: "1.0"}}]\n', True),
+    (JOB, MAIN, f"{MAIN}          env: [{{name: A, value: on}}]\n",
+     f'{MAIN}          env: [{{name: A, value: "on"}}]\n', True),
+    (JOB, MAIN, f"{MAIN}          args: [--n, 8]\n", f'{MAIN}          args: [--n, "8"]\n', True),
+    (JOB, MAIN, f"{MAIN}          command: train.sh\n", f"{MAIN}          command: [train.sh]\n", True),
+    (JOB, MAIN, f'{MAIN}          ports: [{{containerPort: "80"}}]\n',
+     f"{MAIN}          ports: [{{containerPort: 80}}]\n", True),
+    (JOB, MAIN, f'{MAIN}          tty: "true"\n', f"{MAIN}          tty: true\n", True),
+    (JOB, MAIN, f'{MAIN}          tty: "yes"\n', f"{MAIN}          tty: true\n", False),
+    # words
+    (JOB, "restartPolicy: Never", "restartPolicy: never", "restartPolicy: Never", True),
+    (JOB, "restartPolicy: Never", "restartPolicy: OnFalure", "restartPolicy: OnFailure", False),
+    (JOB, "restartPolicy: Never", "restartPolicy: on-failure", "restartPolicy: OnFailure", True),
+    (JOB, MAIN, f"{MAIN}          imagePullPolicy: 'always'\n", f"{MAIN}          imagePullPolicy: 'Always'\n", True),
+    (JOBSET, "  replicatedJobs", "  successPolicy: {operator: all}\n  replicatedJobs",
+     "  successPolicy: {operator: All}\n  replicatedJobs", True),
+    # quantities
+    (JOB, "64Gi", "64 Gi", "64Gi", True),
+    (JOB, "64Gi", "64gi", "64Gi", True),
+    (JOB, "64Gi", "64GB", "64G", False),
+    (JOBSET, "1Gi", "1 Gi", "1Gi", True),
+    (JOB, "memory: 64Gi", "memroy: 64Gi", "memory: 64Gi", False),
+    # what has to be there
+    (JOB, "      restartPolicy: Never\n", "      hostNetwork: false\n",
+     "      hostNetwork: false\n      restartPolicy: Never\n", False),
+    (JOB, "{limits: {cpu: 8, memory: 64Gi}}", "{requests: {nvidia.com/gpu: 1}, limits: {cpu: 8, memory: 64Gi}}",
+     "{requests: {nvidia.com/gpu: 1}, limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}", True),
+    (JOB, "{limits: {cpu: 8, memory: 64Gi}}",
+     "{requests: {nvidia.com/gpu: 2}, limits: {cpu: 8, nvidia.com/gpu: 1, memory: 64Gi}}",
+     "{requests: {nvidia.com/gpu: 1}, limits: {cpu: 8, nvidia.com/gpu: 1, memory: 64Gi}}", False),
+    # names and twins
+    (JOB, "name: train", "name: My_Train # mine", "name: my-train # mine", False),
+    (JOB, "name: main", "name: Main", "name: main", False),
+    (JOB, MAIN, f"          image: old\n{MAIN}", MAIN, False),
+    # our own spec
+    (SPEC, "  script:", "  Nodes: 2\n  script:", "  nodes: 2\n  script:", True),
+    (SPEC, "  script:", '  nodes: "2"\n  script:', "  nodes: 2\n  script:", True),
+    (SPEC, "  script:", "  args: [--lr, 0.10]\n  script:", '  args: [--lr, "0.10"]\n  script:', True),
+    (SPEC, "memory: 1Gi", "memory: 1 Gi", "memory: 1Gi", True),
+    (SPEC, "memory: 1Gi", "memroy: 1Gi", "memory: 1Gi", False),
+    (SPEC, "  script:", "  target: job\n  imagePullPolicy: always\n  script:",
+     "  target: job\n  imagePullPolicy: Always\n  script:", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "good", "wrong", "mended", "safe"), ROWS)
+def test_mended(text: str, good: str, wrong: str, mended: str, safe: bool) -> None:
+    before = text.replace(good, wrong, 1).encode()
+    assert any(d.stage == "apply" or d.name == "duplicate-key" for d in ptcompile.lint(before).diagnostics)
+    done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    first = done.applied[0]
+    assert first.fix is not None
+    assert first.fix.safe == safe
+    assert done.content.decode() == text.replace(good, mended, 1)
+    assert not [d for d in ptcompile.lint(done.content).diagnostics if d.severity == "error"]
+    alone = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
+    assert (alone.content == done.content) == safe
+
+
+def test_a_field_of_an_object_further_up_moves_there() -> None:
+    before = JOB.replace(MAIN, f"{MAIN}          backoffLimit: 2\n").encode()
+    done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    assert done.content.decode() == f"{JOB}  backoffLimit: 2\n"
+    assert [d.fix and (d.fix.title, d.fix.safe) for d in done.applied] == [("move it to spec.backoffLimit", False)]
+
+
+def test_a_fix_of_a_pod_template_patch_is_written_where_the_spec_has_it() -> None:
+    patch = """\
+  podTemplate:
+    spec:
+      terminationgraceperiodseconds: 30
+      containers:
+        - name: pytorch
+          livenessprobe: {}  # mine
+"""
+    before = f"{SPEC}{patch}".encode()
+    done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
+    renamed = before.replace(b"terminationgraceperiodseconds", b"terminationGracePeriodSeconds")
+    assert done.content == renamed.replace(b"livenessprobe", b"livenessProbe")
+
+
+# What looks as if it could be mended, and is not beyond guessing.
+NONE = [
+    (JOB, MAIN, f"{MAIN}          command: python train.py\n"),
+    (JOB, "  template:\n", '  parallelism: "two"\n  template:\n'),
+    (JOB, "  template:\n", '  parallelism: "08"\n  template:\n'),
+    (JOB, MAIN, f"{MAIN}          imge: x\n"),  # the right field is there too
+    (JOB, "64Gi", "a lot"),
+    (JOB, "restartPolicy: Never", "restartPolicy: Sometimes"),
+]
+
+
+@pytest.mark.parametrize(("text", "good", "wrong"), NONE)
+def test_not_mended(text: str, good: str, wrong: str) -> None:
+    found = ptcompile.lint(text.replace(good, wrong, 1)).diagnostics
+    assert any(d.stage == "apply" for d in found)
+    assert [d.fix for d in found if d.stage == "apply"] == [None] * len([d for d in found if d.stage == "apply"])
+
+
+def test_a_trainjob_in_an_older_releases_words_has_no_fix_for_paths_that_moved() -> None:
+    text = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: x}
+spec:
+  runtimeRef: {name: torch-distributed}
+  podSpecOverrides:
+    - targetJobs: [{name: node}]
+      tolerations: [{key: a, operator: exists}]
+"""
+    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"operators": {"trainer": "2.0"}}}
+    for found in ptcompile.lint(text, cluster=cluster).diagnostics:
+        assert found.fix is None or found.path[:2] != ("spec", "podSpecOverrides")

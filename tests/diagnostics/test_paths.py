@@ -1,0 +1,60 @@
+"""The grammar of places: what messages print is what it reads."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.diagnostics import field_path
+from ptcompile.diagnostics.paths import PlaceError, assignment, place
+
+PLACES = {
+    "spec.nodes": ("spec", "nodes"),
+    "spec.args[1]": ("spec", "args", 1),
+    "spec.args[1][2].x": ("spec", "args", 1, 2, "x"),
+    'metadata.labels."a.b/c"': ("metadata", "labels", "a.b/c"),
+    "metadata.labels[a.b/c]": ("metadata", "labels", "a.b/c"),
+    'labels["a]b"].x': ("labels", "a]b", "x"),
+    '"a\\\\b\\"c"': ('a\\b"c',),
+    "containers[pytorch].image": ("containers", "pytorch", "image"),
+    "a-b.c_d./e": ("a-b", "c_d", "/e"),
+    "spec.args.0": ("spec", "args", "0"),
+    'a."0"': ("a", "0"),
+}
+
+
+@pytest.mark.parametrize("text", PLACES)
+def test_a_place(text: str) -> None:
+    assert place(text) == PLACES[text]
+    assert assignment(f"{text}=x=y") == (PLACES[text], len(text) + 1)
+
+
+BAD = {"": 0, ".a": 0, "a.": 2, "a..b": 2, "a[": 1, 'a."b': 2, 'a["b"': 5, "a]b": 1, "a=b": 1, 'a"b"': 1, "a[0]b": 4}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_no_place(text: str) -> None:
+    with pytest.raises(PlaceError) as caught:
+        place(text)
+    assert caught.value.at == BAD[text]
+
+
+KEYS = st.text(st.characters(exclude_characters="]", exclude_categories=["Cs"]), max_size=8).filter(
+    lambda key: not key.startswith('"') and not (key.isdigit() and key.isascii())
+)
+
+
+@given(st.lists(KEYS.filter(lambda key: key.isalpha()), min_size=1, max_size=1), st.lists(KEYS | st.integers(0, 999)))
+def test_what_a_message_prints_is_read_back(head: list[str], rest: list[str | int]) -> None:
+    path = (*head, *rest[:60])
+    assert place(field_path(path)) == path
+
+
+@given(st.text(max_size=40))
+def test_no_text_makes_it_raise_anything_else(text: str) -> None:
+    for read in (place, assignment):
+        with contextlib.suppress(PlaceError):
+            read(text)

@@ -1,0 +1,42 @@
+"""Selectors, and what they leave."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.diagnostics.codes import CODES
+from ptcompile.diagnostics.selection import named, selection
+
+
+@pytest.mark.parametrize(
+    ("selector", "names"),
+    [
+        ("PTC302", {"missing-shm"}),
+        ("missing-shm", {"missing-shm"}),
+        ("PTC90", {"unused-ignore", "bad-ignore", "extension-failed"}),
+        (" PTC901 ", {"unused-ignore"}),
+        ("ALL", set(CODES)),
+    ],
+)
+def test_a_selector_is_a_code_a_beginning_a_name_or_all(selector: str, names: set[str]) -> None:
+    assert named([selector]) == names
+
+
+@pytest.mark.parametrize("selector", ["", "PTC999", "PT", "missing", "ptc302", "PTC30 2", "*"])
+def test_a_selector_that_selects_nothing_is_refused(selector: str) -> None:
+    with pytest.raises(ValueError, match="no rule"):
+        named(["PTC302", selector])
+
+
+def test_a_near_name_is_offered() -> None:
+    with pytest.raises(ValueError, match="did you mean missing-shm"):
+        named(["missing-smh"])
+
+
+def test_what_would_be_refused_is_told_unless_it_is_ignored() -> None:
+    chosen = selection(["PTC302"], ["PTC501"])
+    assert chosen.tells("missing-shm", "run")
+    assert not chosen.tells("unused-ignore", "style")
+    assert chosen.tells("required-value", "apply")
+    assert chosen.tells("required-value", "pod")
+    assert not chosen.tells("unknown-field", "apply")

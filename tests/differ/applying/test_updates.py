@@ -1,0 +1,216 @@
+"""What an apply of a changed file would be refused for: one change to an object that is there."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+import ptcompile
+from tests.differ.making import job, pod
+
+Json = dict[str, Any]
+
+
+def changed(manifest: Json, path: str, value: Any) -> Json:
+    """The manifest with one value set; a value of None takes the key away."""
+    out = deepcopy(manifest)
+    *steps, last = path.split(".")
+    node: Any = out
+    for step in steps:
+        node = node[int(step)] if step.isdigit() else node.setdefault(step, {})
+    if value is None:
+        node.pop(last, None)
+    else:
+        node[int(last) if last.isdigit() else last] = value
+    return out
+
+
+def refused(old: Json, new: Json, *, profile: str | None = None) -> list[str]:
+    """The messages of what an apply would be refused for."""
+    cluster = f"kind: ClusterProfile\nspec: {profile}\n" if profile else None
+    found = ptcompile.diff(old, new, from_cluster=cluster, to_cluster=cluster)
+    assert found.ok
+    return [d.message for d in found.diagnostics if d.stage == "apply" and d.severity == "error"]
+
+
+GATED = pod(schedulingGates=[{"name": "x/y"}], nodeSelector={"a": "b"})
+TOLERANT = pod(tolerations=[{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}])
+
+POD_MAY = [
+    (pod(), "spec.containers.0.image", "i:2"),
+    (pod(), "metadata.labels", {"a": "b"}),
+    (pod(), "spec.activeDeadlineSeconds", 10),
+    (pod(activeDeadlineSeconds=10), "spec.activeDeadlineSeconds", 5),
+    (pod(), "spec.restartPolicy", "Always"),
+    (pod(), "spec.tolerations", [{"key": "a", "operator": "Exists"}]),
+    (TOLERANT, "spec.tolerations.0.tolerationSeconds", 9),
+    (GATED, "spec.schedulingGates", []),
+    (GATED, "spec.nodeSelector.c", "d"),
+]
+POD_MAY_NOT = [
+    (pod(), "spec.containers.0.command", ["a"]),
+    (pod(), "spec.containers.0.name", "d"),
+    (pod(), "spec.restartPolicy", "Never"),
+    (pod(), "spec.setHostnameAsFQDN", False),
+    (pod(activeDeadlineSeconds=5), "spec.activeDeadlineSeconds", 10),
+    (pod(activeDeadlineSeconds=5), "spec.activeDeadlineSeconds", None),
+    (pod(nodeSelector={"a": "b"}), "spec.nodeSelector.c", "d"),
+    (GATED, "spec.nodeSelector.a", "c"),
+    (GATED, "spec.schedulingGates", [{"name": "x/y"}, {"name": "x/z"}]),
+    (TOLERANT, "spec.tolerations", []),
+]
+
+
+@pytest.mark.parametrize(("manifest", "path", "value"), POD_MAY)
+def test_a_pod_may_change(manifest: Json, path: str, value: Any) -> None:
+    assert refused(manifest, changed(manifest, path, value)) == []
+
+
+@pytest.mark.parametrize(("manifest", "path", "value"), POD_MAY_NOT)
+def test_a_pod_may_not_change(manifest: Json, path: str, value: Any) -> None:
+    assert refused(manifest, changed(manifest, path, value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("spec.backoffLimit", 3),
+        ("spec.suspend", True),
+        ("spec.ttlSecondsAfterFinished", 60),
+        ("spec.template.spec.restartPolicy", "Never"),
+        ("spec.template.spec.terminationGracePeriodSeconds", 30),
+    ],
+)
+def test_a_job_may_change(path: str, value: Any) -> None:
+    assert refused(job(), changed(job(), path, value)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("spec.template.spec.containers.0.image", "i:2", "spec.template: Invalid value: field is immutable"),
+        ("spec.completions", 3, "spec.completions: Invalid value: 3: can only be modified in tandem"),
+        ("spec.podFailurePolicy", {"rules": []}, "spec.podFailurePolicy: Invalid value: {...}: field is immutable"),
+    ],
+)
+def test_a_job_may_not_change(path: str, value: Any, said: str) -> None:
+    assert [message for message in refused(job(), changed(job(), path, value)) if message.startswith(said)]
+
+
+def test_both_counts_of_an_indexed_job_change_together() -> None:
+    assert refused(job(pods=2), job(pods=3)) == []
+
+
+def test_a_suspended_job_is_aimed_elsewhere() -> None:
+    waiting = job(suspend=True)
+    aimed = changed(waiting, "spec.template.spec.nodeSelector", {"a": "b"})
+    assert refused(waiting, aimed) == []
+    assert refused(job(), changed(job(), "spec.template.spec.nodeSelector", {"a": "b"}))
+    assert refused(waiting, changed(waiting, "spec.template.spec.containers.0.image", "i:2"))
+
+
+def test_resources_of_a_suspended_job_are_free_since_1_36() -> None:
+    waiting = job(suspend=True)
+    larger = changed(waiting, "spec.template.spec.containers.0.resources", {"limits": {"cpu": "2"}})
+    assert refused(waiting, larger) == []
+    assert refused(waiting, larger, profile='{versions: {kubernetes: "1.35"}}')
+
+
+def test_a_job_that_ran_is_not_aimed_elsewhere_before_1_36() -> None:
+    ran = {**job(suspend=True), "status": {"startTime": "2026-01-01T00:00:00Z"}}
+    aimed = changed(job(suspend=True), "spec.template.spec.nodeSelector", {"a": "b"})
+    assert refused(ran, aimed)
+    ran["status"]["conditions"] = [{"type": "Suspended", "status": "True"}]
+    assert refused(ran, aimed) == []
+    assert refused(ran, aimed, profile='{versions: {kubernetes: "1.35"}}')
+
+
+def _object(kind: str, version: str, **body: Any) -> Json:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **body}
+
+
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+SELECTOR = {"matchLabels": {"a": "b"}}
+DEPLOYMENT = _object("Deployment", "apps/v1", spec={"selector": SELECTOR, "template": TEMPLATE})
+STATEFUL = _object("StatefulSet", "apps/v1", spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE})
+SERVICE = _object("Service", "v1", spec={"ports": [{"port": 80}]})
+HEADLESS = _object("Service", "v1", spec={"clusterIP": "None"})
+CLAIM = _object(
+    "PersistentVolumeClaim",
+    "v1",
+    spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+)
+LIVE_CLAIM = {**CLAIM, "status": {"phase": "Bound"}}
+FROZEN = _object("ConfigMap", "v1", data={"a": "b"}, immutable=True)
+ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}
+BINDING = _object("RoleBinding", "rbac.authorization.k8s.io/v1", roleRef=ROLE)
+
+MAY = [
+    (DEPLOYMENT, "spec.template.spec.containers.0.image", "j"),
+    (DEPLOYMENT, "spec.replicas", 3),
+    (STATEFUL, "spec.replicas", 3),
+    (SERVICE, "spec.selector", {"a": "b"}),
+    (SERVICE, "spec.ports.0.port", 81),
+    (LIVE_CLAIM, "spec.resources.requests.storage", "2Gi"),
+    (CLAIM, "spec.volumeName", "v"),
+    (BINDING, "subjects", [{"kind": "User", "name": "u"}]),
+    (_object("Secret", "v1", stringData={"a": "b"}), "stringData.a", "c"),
+]
+MAY_NOT = [
+    (DEPLOYMENT, "spec.selector.matchLabels", {"a": "c"}),
+    (STATEFUL, "spec.serviceName", "t"),
+    (SERVICE, "spec.clusterIP", "None"),
+    (SERVICE, "spec.ports.0.port", 0),
+    (CLAIM, "spec.resources.requests.storage", "2Gi"),
+    (LIVE_CLAIM, "spec.resources.requests.storage", "1Mi"),
+    (LIVE_CLAIM, "spec.accessModes", ["ReadWriteMany"]),
+    (FROZEN, "data.a", "c"),
+    (FROZEN, "immutable", None),
+    (_object("Secret", "v1", type="Opaque"), "type", "example.com/x"),
+    (BINDING, "roleRef.name", "s"),
+    (_object("PriorityClass", "scheduling.k8s.io/v1", value=1), "value", 2),
+    (SERVICE, "metadata.deletionGracePeriodSeconds", 5),
+]
+
+
+@pytest.mark.parametrize(("manifest", "path", "value"), MAY)
+def test_it_may_change(manifest: Json, path: str, value: Any) -> None:
+    assert refused(manifest, changed(manifest, path, value)) == []
+
+
+@pytest.mark.parametrize(("manifest", "path", "value"), MAY_NOT)
+def test_it_may_not_change(manifest: Json, path: str, value: Any) -> None:
+    assert refused(manifest, changed(manifest, path, value))
+
+
+def test_another_name_is_another_object() -> None:
+    assert refused(job(name="a"), changed(job(name="b"), "spec.template.spec.containers.0.image", "i:2")) == []
+    assert ptcompile.diff(job(name="a"), job(name="b")).objects[0].apply is None
+
+
+def test_a_refused_apply_is_still_compared() -> None:
+    found = ptcompile.diff(job(), changed(job(), "spec.template.spec.containers.0.image", "i:2"))
+    (one,) = found.objects
+    assert one.changes
+    assert one.apply is not None
+    assert one.apply.outcome == "refused"
+    assert "field is immutable" in str(one.apply.why)
+
+
+def test_what_kubectl_prints_is_the_object_itself() -> None:
+    live = deepcopy(pod())
+    live["metadata"] |= {"uid": "u", "resourceVersion": "7", "managedFields": [{"manager": "kubectl"}]}
+    live["status"] = {"phase": "Running"}
+    found = ptcompile.diff(live, pod())
+    assert not found.differs
+    assert found.diagnostics == ()
+
+
+def test_a_problem_whose_fix_sets_a_list_is_said_once() -> None:
+    """Fuzzing, 200,000 runs: a fix with a list made the problem no key, and diff raised TypeError."""
+    new = pod()
+    new["spec"]["containers"][0]["command"] = "train"
+    found = ptcompile.diff(pod(), new)
+    assert [one.name for one in found.diagnostics] == ["wrong-type", "forbidden-value"]

@@ -1,0 +1,47 @@
+"""Manifests for tests of differences, in few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ptcompile
+from ptcompile.differ import Change, Difference, ObjectDifference
+
+
+def pod(container: dict[str, Any] | None = None, *, name: str = "a", **spec: Any) -> dict[str, Any]:
+    """A Pod with one container."""
+    body = {"containers": [{"name": "c", "image": "i:1", **(container or {})}], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": body}
+
+
+def job(container: dict[str, Any] | None = None, *, pods: int = 2, name: str = "a", **spec: Any) -> dict[str, Any]:
+    """An Indexed Job with one container."""
+    template = {"spec": {"restartPolicy": "Never", **pod(container)["spec"]}}
+    counts = {"completionMode": "Indexed", "completions": pods, "parallelism": pods}
+    body = {**counts, "template": template, **spec}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": body}
+
+
+def only(a: Any, b: Any) -> ObjectDifference:
+    """The difference of two objects that belong together."""
+    found: Difference = ptcompile.diff(a, b)
+    assert found.ok, found.diagnostics
+    assert len(found.objects) == 1
+    return found.objects[0]
+
+
+def lines(a: Any, b: Any) -> list[str]:
+    """What differs path by path, one line each."""
+    return [line(change) for change in only(a, b).changes]
+
+
+def line(change: Change) -> str:
+    """A change as the text shows it."""
+    from ptcompile.differ.text import change_line
+
+    return change_line(change)
+
+
+def facts(a: Any, b: Any) -> list[tuple[str, str, str | None, str | None]]:
+    """What differs in the world."""
+    return [(fact.subject, fact.what, fact.before, fact.after) for fact in only(a, b).facts]

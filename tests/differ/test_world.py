@@ -1,0 +1,144 @@
+"""What differs between two worlds: pods, amounts, the meeting, what rank 0 and a worker see."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+import ptcompile
+from tests.conftest import PAIRS, Case, pair_name
+from tests.differ.making import facts, job, only, pod
+from tests.making import smallest
+from tests.simulator.worlds import jobset, pytorchjob
+
+BOTH = "rank 0 and workers"
+GPUS = {"resources": {"limits": {"nvidia.com/gpu": 8, "memory": "64Gi"}}}
+
+
+def test_more_pods() -> None:
+    found = only(job(GPUS), job(GPUS, pods=4))
+    assert [tuple(fact)[:4] for fact in found.facts] == [
+        ("job", "pods", "2", "4"),
+        ("job", "processes", "2", "4"),
+        ("job", "nvidia.com/gpu in all", "16", "32"),
+        ("job", "memory in all", "128Gi", "256Gi"),
+    ]
+    assert only(job(GPUS), job(GPUS, suspend=True)).same[0] == "2 pods"
+
+
+def test_amounts_are_compared_as_amounts() -> None:
+    half = {"resources": {"limits": {"nvidia.com/gpu": "8", "memory": "65536Mi"}}}
+    assert facts(job(GPUS), job(half)) == []
+    assert only(job(GPUS), job(half, suspend=True)).same[-2:] == ("16 nvidia.com/gpu", "128Gi memory")
+
+
+ROWS: list[tuple[dict[str, Any], dict[str, Any], tuple[str, str, str | None, str | None]]] = [
+    ({"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "A", "value": "2"}]}, (BOTH, "env A", "1", "2")),
+    ({}, {"env": [{"name": "A", "value": ""}]}, (BOTH, "env A", None, "")),
+    ({"env": [{"name": "A", "value": "1"}]}, {}, (BOTH, "env A", "1", None)),
+    ({"image": "i:1"}, {"image": "i:2"}, (BOTH, "image", "i:1", "i:2")),
+    ({"command": ["a", "b"]}, {"command": ["a", "c d"]}, (BOTH, "command", "b", "'c d'")),
+    ({"command": ["a"]}, {"command": ["a", "b"]}, (BOTH, "command", None, "b")),
+    ({"envFrom": [{"secretRef": {"name": "s"}}]}, {}, (BOTH, "env from", "secret:s", None)),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "told"), ROWS, ids=[str(row[2]) for row in ROWS])
+def test_what_every_pod_sees_is_said_once(one: dict[str, Any], other: dict[str, Any], told: tuple[Any, ...]) -> None:
+    assert facts(job(one), job(other)) == [told]
+
+
+def test_what_rank_0_or_a_worker_sees_alone() -> None:
+    one = pytorchjob()
+    other = copy.deepcopy(one)
+    replicas = other["spec"]["pytorchReplicaSpecs"]
+    replicas["Worker"]["template"]["spec"]["containers"][0]["env"] = [{"name": "NCCL_DEBUG", "value": "WARN"}]
+    assert facts(one, other) == [("workers", "env NCCL_DEBUG", "INFO", "WARN")]
+    replicas["Worker"] = one["spec"]["pytorchReplicaSpecs"]["Worker"]
+    replicas["Master"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
+    assert facts(one, other) == [("rank 0", "node", None, "zone is a")]
+
+
+def test_a_role_that_does_not_train() -> None:
+    one = jobset(["torchrun", "t.py"])
+    beside = copy.deepcopy(one["spec"]["replicatedJobs"][0])
+    beside["name"] = "loader"
+    beside["template"]["spec"]["template"]["spec"]["containers"][0]["command"] = ["load"]
+    one["spec"]["replicatedJobs"].append(beside)
+    other = copy.deepcopy(one)
+    container = other["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]
+    container["image"] = "new"
+    assert facts(one, other) == [("role loader", "image", "i", "new")]
+    del other["spec"]["replicatedJobs"][1]
+    assert ("role loader", "pods", "there", None) in facts(one, other)
+
+
+def test_what_happens_on_failure() -> None:
+    told = facts(job(), job(backoffLimit=0))
+    assert [(what, bool(before), bool(after)) for _, what, before, after in told] == [
+        ("on failure", True, False),
+        ("on failure", False, True),
+    ]
+
+
+def test_secrets_are_hidden_wherever_they_turn_up() -> None:
+    def env(value: str) -> dict[str, Any]:
+        entries = [{"name": "DB_PASSWORD", "value": value}, {"name": "URL", "value": "db://$(DB_PASSWORD)@host"}]
+        return {"env": entries, "command": ["run", "--url=$(URL)"]}
+
+    difference = ptcompile.diff(job(env("hunter22")), job(env("correct horse")))
+    assert [tuple(fact)[:4] for fact in difference.objects[0].facts] == [
+        (BOTH, "env DB_PASSWORD", "***", "***"),
+        (BOTH, "env URL", "db://***@host", "db://***@host"),
+    ]
+    shown = difference.text() + difference.markdown() + str(difference.to_dict())
+    assert "hunter22" not in shown
+    assert "horse" not in shown
+    assert "values hidden" in shown
+
+
+def test_a_secret_that_looks_like_a_reference_is_hidden_and_a_reference_is_not() -> None:
+    def env(entry: dict[str, Any]) -> dict[str, Any]:
+        return {"env": [{"name": "API_KEY", **entry}], "command": ["run"]}
+
+    reference = {"valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
+    difference = ptcompile.diff(job(env({"value": "<hunter22>"})), job(env(reference)))
+    assert (BOTH, "env API_KEY", "***", "<secret:s/k>") in [tuple(fact)[:4] for fact in difference.objects[0].facts]
+    assert "hunter22" not in difference.text() + difference.markdown() + str(difference.to_dict())
+
+
+def test_two_operators_are_compared_by_their_worlds() -> None:
+    spec = smallest("nodes: 3\nresources: {gpu: 8}\nenv: {A: b}")
+    sides = [ptcompile.compile(spec, target=target).yaml() for target in ("pytorchjob", "jobset")]
+    found = only(*sides)
+    assert (found.before, found.after) == ("PyTorchJob/train", "JobSet/train")
+    assert {"3 pods", "processes: 24", "started by torchrun", "24 nvidia.com/gpu"} <= set(found.same)
+    told = {fact.what: fact for fact in found.facts}
+    assert told["kind"].after == "jobset.x-k8s.io/v1alpha2 JobSet"
+    assert told["rendezvous at"].before == "train-master-0:23456"
+    assert "env WORLD_SIZE" in told
+    assert "env A" not in told
+    assert found.changes == ()
+    assert found.note
+    assert "two operators" in found.note
+
+
+@pytest.mark.parametrize(("case", "target"), PAIRS[::3], ids=pair_name)
+def test_a_spec_is_what_it_compiles_to(case: Case, target: str) -> None:
+    """Of every golden: the same on both sides, whichever is the spec; and never the same as with another image."""
+    result = case.compile(target)
+    if not result.ok:
+        return
+    there = ptcompile.diff(case.spec, result.yaml(), target=target, from_cluster=case.cluster, to_cluster=case.cluster)
+    assert there.ok
+    assert not there.differs, there.text()
+    assert there.text() == "no difference\n"
+    other = copy.deepcopy(list(result.manifests))
+    other[-1]["metadata"].setdefault("labels", {})["changed"] = "yes"
+    assert ptcompile.diff(result.yaml(), ptcompile.Result(tuple(other), ()).yaml()).differs
+
+
+def test_pods_alone() -> None:
+    assert facts(pod(name="a"), pod(name="b"))[:1] == [("job", "name", "a", "b")]

@@ -1,0 +1,230 @@
+"""What a page is made of, whatever was given.
+
+The lines of the manifests and of the files, and which belong together.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+import yaml
+
+from ptcompile._internal.limits import UNTRUSTED
+from ptcompile.explainer.page import gather, html
+from ptcompile.explainer.page.content import Listing
+from ptcompile.explainer.page.html import authors_of
+from ptcompile.registry.targets import TARGETS
+from ptcompile.source import emitter
+from ptcompile.source.secrets.scanner import without_secrets
+from tests.explainer.page.making import HOSTILE, SIX, example, golden, page, text
+from tests.explainer.page.reading import read_html
+from tests.explainer.page.reference import kin
+
+SMALL = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: small}
+spec:
+  image: registry.example.com/train:1.2
+  script: train.py
+  args: [--epochs, "3"]
+  env:
+    NCCL_DEBUG: INFO
+    NOTE: |
+      key: no key
+      # no comment
+"""
+ODD: dict[str, str | bytes] = {
+    "nothing": "",
+    "a nul": "\x00",
+    "a list": "- a\n",
+    "a brace": "{",
+    "UTF-16": SMALL.encode("utf-16"),
+    "no UTF-8": b"\xff" + SMALL.encode(),
+    "an alias of itself": "a: &a [*a]\n",
+    "no newline at the end": SMALL.rstrip("\n"),
+    "a byte order mark": "\ufeff" + SMALL,
+    "carriage returns": SMALL.replace("\n", "\r\n"),
+    "JSON": json.dumps(yaml.safe_load(SMALL)),
+    "JSON on lines": json.dumps(yaml.safe_load(SMALL), indent=2),
+    "a secret that is a list": HOSTILE.replace('"hunter2-the-secret"', "[hunter2]"),
+    "an anchor": HOSTILE.replace("EVIL: ", "EVIL: &e ").replace('"hunter2-the-secret"', "*e"),
+    "only comments": "# nothing\n",
+    "a profile": example()[1],
+    "a long line": SMALL.replace("epochs", "e" * 20_000),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_whatever_is_given_gives_a_page(case: str) -> None:
+    made = page(ODD[case])
+    read = read_html(text(ODD[case]))
+    assert len(made.listings) == 6
+    able = [one.target for one in made.listings if one.text.lines]
+    assert bool(able) != any(one.diagnostic.severity == "error" for one in made.findings if len(one.targets) == 6)
+    assert read.id("spec-title").text == "Spec spec.yaml"
+
+
+@pytest.mark.parametrize("case", ["no newline at the end", "a byte order mark", "carriage returns", "JSON on lines"])
+def test_other_ways_to_write_it_have_their_lines_too(case: str) -> None:
+    spec = ODD[case]
+    assert isinstance(spec, str)
+    made = page(spec)
+    assert made.panels[0].text is not None
+    assert len(made.panels[0].text.lines) == len(spec.rstrip("\n").split("\n"))
+    down, _ = kin(spec.removeprefix("\ufeff"), None, made.chosen)
+    listing = next(one for one in made.listings if one.target == made.chosen)
+    lines = {f"spec-{origin.first}" for one in listing.reasons for origin in one.origins if origin.first}
+    assert lines <= set(down)
+    assert len(lines) > 5
+
+
+def test_the_target_that_is_shown_is_the_one_that_compile_takes() -> None:
+    assert page(SIX).chosen == "pod"
+    assert page(SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")).chosen == "trainjob"
+    assert page(HOSTILE).chosen == "job"
+
+
+def test_the_spec_s_own_choice_is_a_line_that_values_came_from() -> None:
+    spec = SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")
+    listing = next(one for one in page(spec).listings if one.target == "trainjob")
+    kind = next(one for one in listing.reasons if listing.text.lines[one.first - 1] == "kind: TrainJob")
+    assert [(origin.first, origin.strength) for origin in kind.origins] == [(9, "value")]
+
+
+def test_where_the_first_choice_refuses_another_target_is_no_error() -> None:
+    made = page(SIX.replace("  nodes: 1", "  nodes: 1\n  runPolicy: {cleanPodPolicy: All}"))
+    assert made.chosen == "pytorchjob"
+    assert not [one for one in made.diagnostics if one.severity == "error"]
+    assert {one for found in made.findings for one in found.targets} == set(TARGETS) - {"pytorchjob"}
+
+
+def test_the_name_is_that_of_the_jobs_or_of_the_file() -> None:
+    assert page(f"{SIX}---\n{HOSTILE}").name == "six, hostile"
+    assert page("kind: TrainingJob\n").name == "spec.yaml"
+
+
+def test_a_bad_profile_leaves_nothing_to_show() -> None:
+    made = gather(SIX, cluster="kind: ClusterProfile\nspec: {gpus: 1}\n")
+    assert made.listings == ()
+    assert [one.filename for one in made.diagnostics] == ["cluster.yaml"]
+
+
+MANY = json.dumps(dict.fromkeys(map(str, range(100)), "b"))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"  roles:\n    a: &a {{replicas: 1, command: [a], env: {MANY}}}\n"
+        + "".join(f"    r{n}: *a\n" for n in range(25)),
+        "  env:\n" + "".join(f"    A{n}: b\n" for n in range(2500)),
+        "  setup: |\n" + "    echo\n" * 2500,
+        f"  setup: {'echo ' * 300_000}\n",
+    ],
+    ids=["aliases", "values", "lines", "characters"],
+)
+def test_a_spec_above_the_limit_is_refused_at_once(more: str) -> None:
+    spec = SMALL.partition("  env:")[0] + more
+    start = time.process_time()
+    made = gather(spec, filename="a.yaml")
+    assert time.process_time() - start < 1
+    (found,) = made.diagnostics
+    assert (found.name, found.severity, found.filename) == ("too-large", "error", "a.yaml")
+    assert found.message == "the spec and its profile have more than 2,500 values and lines of texts for one page"
+    assert made.listings == ()
+    assert found.message in html(made)
+    assert gather(SMALL, cluster=spec).diagnostics[0].name == "too-large"
+
+
+def test_input_of_strangers_has_a_lower_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = SMALL + "".join(f"    A{n}: b\n" for n in range(500))
+    monkeypatch.setattr("ptcompile._internal.limits._in_force", [UNTRUSTED])
+    assert gather(spec).diagnostics[0].name == "too-large"
+
+
+CASES = {
+    "example": example(),
+    "six": (SIX, None),
+    "hostile": (HOSTILE, None),
+    "awkward-text": golden("awkward-text"),
+    "parameter-server": golden("parameter-server"),
+    "fabric-efa": golden("fabric-efa"),
+}
+
+
+def listings(case: str) -> list[Listing]:
+    return [one for one in page(*CASES[case]).listings if one.text.lines]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_lines_are_what_compile_writes_with_secrets_masked(case: str) -> None:
+    found = listings(case)
+    assert found
+    for one in found:
+        written = emitter.emit_all([without_secrets(manifest) for manifest in one.explanation.manifests])
+        assert "\n".join([*one.text.lines, ""]) == written
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lines_belong_together_as_the_causes_say(case: str) -> None:
+    spec, cluster = CASES[case]
+    for one in listings(case):
+        down, up = kin(spec, cluster, one.target)
+        made: dict[str, set[str]] = {}
+        for reason in one.reasons:
+            for origin in reason.origins:
+                for line in range(origin.first, origin.last + 1) if origin.first else ():
+                    for number in range(reason.first, reason.last + 1):
+                        made.setdefault(f"{origin.file}-{line}", set()).add(f"{one.target}-{number}")
+        assert made == dict(down)
+        assert len(up) > 5
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_line_with_a_value_has_one_reason_with_the_cause_s_author(case: str) -> None:
+    for one in listings(case):
+        assert [reason.by for reason in one.reasons] == [cause.by for cause in one.explanation.causes]
+        assert [reason.rule for reason in one.reasons] == [cause.rule for cause in one.explanation.causes]
+        covered = [line for reason in one.reasons for line in range(reason.first, reason.last + 1)]
+        assert len(covered) == len(set(covered))
+        for line in set(range(1, len(one.text.lines) + 1)) - set(covered):
+            assert one.text.lines[line - 1].rstrip(" -").endswith(":") or one.text.lines[line - 1] == "---"
+
+
+def test_a_key_belongs_to_the_author_of_all_that_it_holds() -> None:
+    one = next(one for one in page(SIX).listings if one.target == "job")
+    authors = {one.text.lines[number - 1].strip(): by for number, by in authors_of(one).items()}
+    assert authors["resources:"] == authors["requests:"] == "resources"
+    assert authors["env:"] == "spec"
+    assert "spec:" not in authors
+    assert "volumes:" not in authors
+
+
+def test_what_goes_on_over_lines_has_no_keys() -> None:
+    panel = page(SIX).panels[0]
+    assert panel.text is not None
+    inside = [panel.text.lines[number - 1].strip() for number in sorted(panel.text.inside)]
+    assert inside == ["key: no key", "# no comment"]
+
+
+def test_what_nobody_wrote_is_said_in_words() -> None:
+    one = next(one for one in page(SIX).listings if one.target == "job")
+    words = {origin.words for reason in one.reasons for origin in reason.origins if not origin.first}
+    assert "the built-in profile: spec.gpu.resourceName: nvidia.com/gpu" in words
+    profile = 'kind: ClusterProfile\nspec: {versions: {kubernetes: "1.34"}}\n'
+    one = next(one for one in page(SIX, profile).listings if one.target == "job")
+    words = {origin.words for reason in one.reasons for origin in reason.origins if not origin.first}
+    assert "the profile's default: spec.gpu.resourceName: nvidia.com/gpu" in words
+
+
+def test_no_secret_is_in_a_page_s_text() -> None:
+    made = page(HOSTILE)
+    assert made.panels[0].text is not None
+    shown = str([made.panels, made.findings, [(one.text, one.reasons) for one in made.listings]])
+    shown += str([pod.env for one in made.listings for pod in one.world.pods])
+    assert not re.search("hunter2|several-secret|lines-of-secret", shown)
+    assert "    API_TOKEN: ***" in made.panels[0].text.lines

@@ -1,0 +1,251 @@
+"""The page as HTML: its parts, what it lets in, how large it is."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from ptcompile.explainer.page import html
+from ptcompile.registry.targets import TARGETS
+from tests.conftest import ROOT
+from tests.explainer.page.making import HOSTILE, SIX, example, golden, page, text
+from tests.explainer.page.reading import Element, read_html
+
+CASES = {
+    "example": example(),
+    "six": (SIX, None),
+    "hostile": (HOSTILE, None),
+    "bad-types": golden("bad-types"),
+    "bad-tab": golden("bad-tab"),
+    "bad-reserved-env": golden("bad-reserved-env"),
+    "env-sources": golden("env-sources"),
+    "multi": (f"{SIX}---\n{HOSTILE}---\nkind: TrainingJob\n", None),
+}
+MOST = 500_000
+"""Bytes that the page of six targets may have."""
+
+
+@functools.cache
+def parsed(case: str) -> Element:
+    return read_html(text(*CASES[case]))
+
+
+@pytest.fixture(params=CASES)
+def read(request: pytest.FixtureRequest) -> Element:
+    return parsed(request.param)
+
+
+def data(read: Element) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(read.id("data").text)
+    return found
+
+
+def test_ids_are_unique_and_what_refers_to_one_finds_it(read: Element) -> None:
+    ids = [one.attributes["id"] for one in read.all() if "id" in one.attributes]
+    assert len(ids) == len(set(ids))
+    for one in read.all():
+        for name in ("aria-labelledby", "aria-controls", "for"):
+            assert set(one.attributes.get(name, "").split()) <= set(ids)
+        target = one.attributes.get("href", "#pod")
+        assert target.startswith("data:image/svg+xml,") or target[1:] in ids
+
+
+def test_it_loads_nothing_and_lets_nothing_in(read: Element) -> None:
+    policy = next(one.attributes["content"] for one in read.all("meta") if "http-equiv" in one.attributes)
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    style, script = next(read.all("style")), [one for one in read.all("script") if "type" not in one.attributes]
+    assert len(list(read.all("style"))) == len(script) == 1
+    assert rules == {
+        "default-src": "'none'",
+        "style-src": f"'{digest(style)}'",
+        "script-src": f"'{digest(script[0])}'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert not {one.name for one in read.all()} & {"img", "iframe", "object", "embed", "form", "base", "audio", "video"}
+    for one in read.all():
+        assert not [name for name in one.attributes if name.startswith("on") or name in ("src", "style", "action")]
+    assert not re.search(r"@import|url\(|https?:", style.text + script[0].text)
+
+
+def digest(one: Element) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(one.text.encode()).digest()).decode()}"
+
+
+@pytest.mark.parametrize("case", ["example", "six", "hostile", "bad-types", "env-sources"])
+def test_the_spec_stands_there_line_by_line(case: str) -> None:
+    read = parsed(case)
+    panel = page(*CASES[case]).panels[0]
+    assert panel.text is not None
+    shown = [next(one.all("code")).text for one in read.id("spec-lines").all("li")]
+    assert shown == list(panel.text.lines)
+
+
+def test_every_target_has_its_tab_its_lines_and_its_pods() -> None:
+    read = read_html(text(SIX))
+    bar = next(one for one in read.all("div") if one.attributes.get("class") == "tabs")
+    assert [one.text for one in bar.all("a")] == list(TARGETS)
+    for listing in page(SIX).listings:
+        shown = [next(one.all("code")).text for one in read.id(f"{listing.target}-lines").all("li")]
+        assert shown == list(listing.text.lines)
+        pods = read.id(f"pods-{listing.target}").text
+        assert all(f"{pod.shown}" in pods for pod in listing.world.pods)
+        assert "NCCL_DEBUG" in pods
+        assert "on failure" in pods
+    assert len(list(read.all("svg"))) == len(TARGETS)
+
+
+def test_the_author_is_named_in_words_on_the_first_of_his_lines() -> None:
+    read = read_html(text(*example()))
+    for listing in page(*example()).listings:
+        if listing.text.lines:
+            lines = list(read.id(f"{listing.target}-lines").all("li"))
+            named = {one.text for line in lines for one in line.all("i")}
+            authors = {reason.by for reason in listing.reasons} - {"spec"}
+            assert named == authors
+            legend = [one.text for one in read.id(listing.target).all("button")]
+            assert sum(int(word.split()[-1]) for word in legend) == len(listing.reasons)
+            for reason in listing.reasons:
+                assert lines[reason.first - 1].attributes["class"] == f"a{data(read)['authors'].index(reason.by)}"
+
+
+def test_the_script_knows_every_reason(read: Element) -> None:
+    found = data(read)
+    for name, reasons in found["targets"].items():
+        lines = len(list(read.id(f"{name}-lines").all("li"))) if reasons else 0
+        for first, last, by, rule, origins in reasons:
+            assert 1 <= first <= last <= lines
+            assert found["authors"][by]
+            assert found["rules"][rule]
+            for file, line, other, strength in origins:
+                assert found["strengths"][strength]
+                assert read.id(f"{('spec', 'cluster')[file]}-{other}") if line else found["words"][other]
+
+
+def test_findings_stand_below_their_lines() -> None:
+    read = read_html(text(*golden("bad-types")))
+    line = read.id("spec-10")
+    assert "spec.nodes: '2' is not a whole number" in line.text
+    assert "PTC023" in line.text
+    assert "spec.nodes" not in read.id("spec-11").text
+
+
+def test_errors_of_every_target_are_shown_once() -> None:
+    read = read_html(text(*golden("bad-types")))
+    message = "spec.nodes: '2' is not a whole number"
+    assert message in read.id("spec-10").text
+    for target in TARGETS:
+        shown = read.id(target).text
+        assert message not in shown
+        assert "It does not compile: " in shown
+        assert "errors, shown at the spec's lines." in shown
+
+
+def test_what_one_target_refuses_is_said_in_its_tab_and_at_the_line() -> None:
+    read = read_html(text(*example()))
+    assert "volcano cannot express this job." in read.id("volcano").text
+    assert "Volcano has no deadline for jobs" in read.id("volcano").text
+    note = next(one for one in read.id("spec-31").all("div"))
+    assert note.attributes["data-for"] == "volcano"
+    assert "Volcano has no deadline for jobs" in note.text
+    assert "refused" in read.id("tab-volcano").text
+    assert "refused" not in read.id("tab-job").text
+
+
+def test_a_finding_about_a_mapping_stands_at_its_key() -> None:
+    read = read_html(text(*golden("gang-scheduler-plugins")))
+    at = golden("gang-scheduler-plugins")[0].splitlines().index("spec:") + 1
+    assert "Volcano places the pods of its Jobs itself" in read.id(f"spec-{at}").text
+
+
+def test_a_finding_of_every_target_is_shown_for_every_target() -> None:
+    read = read_html(text(SIX.replace("nodes: 1", "nodes: 1\n  spot: true")))
+    note = next(one for one in read.id("spec-9").all("div"))
+    assert "spot" in note.text
+    assert "data-for" not in note.attributes
+
+
+def test_the_profile_s_findings_stand_at_the_profile() -> None:
+    spec, cluster = example()
+    made = page(spec, cluster.replace('"1.34"', '"1.94"'))
+    assert {one.file for one in made.findings if one.diagnostic.filename == "cluster.yaml"} <= {"cluster"}
+
+
+def test_what_stands_in_the_files_stays_text() -> None:
+    read = read_html(text(HOSTILE))
+    calm = {one.name for case in ("example", "six") for one in parsed(case).all()}
+    assert {one.name for one in read.all()} <= calm
+    assert len(list(read.all("script"))) == 2
+    evil = "</script><script>window.hacked=3</script><img src=x onerror=window.hacked=4>"
+    assert f'EVIL: "{evil}"' in read.id("spec-12").text
+    assert "&lt;b&gt; ]]> -->" in read.id("spec-13").text
+    assert "window.hacked=1" in read.id("job-lines").text
+
+
+def test_what_nobody_sees_is_shown() -> None:
+    hidden = "\u202e\u200b\ue000\ufeff"
+    made = text(SIX.replace("# no comment", f"# no{hidden}comment"))
+    for char in hidden:
+        assert char not in made, ascii(char)
+        assert char.encode("unicode_escape").decode() in made
+
+
+def test_a_file_name_is_text_too() -> None:
+    from ptcompile.explainer.page import gather
+
+    made = html(gather(SIX, filename="</script><b>x\x1b.yaml", target="pod"))
+    assert data(read_html(made))["files"] == ["</script><b>x\\x1b.yaml"]
+    assert not set("<>&\u2028\u2029") & set(read_html(made).id("data").text)
+    assert "<b>x" not in made
+    assert "\x1b" not in made
+    assert "&lt;/script&gt;&lt;b&gt;x\\x1b.yaml" in made
+
+
+def test_no_secret_is_on_it() -> None:
+    for spec in (HOSTILE, HOSTILE.replace("nodes: 2", "nodes: two")):
+        assert "hunter2" not in text(spec)
+        assert "several-secret" not in text(spec)
+    refused = HOSTILE.replace('"hunter2-the-secret"', "123456789")
+    assert "API_TOKEN" in text(refused)
+    assert "123456789" not in text(refused)
+
+
+def test_a_file_that_nobody_could_read_shows_no_line() -> None:
+    broken = HOSTILE + "  image: twice\n"
+    read = read_html(text(broken))
+    assert "hunter2" not in text(broken)
+    assert "its lines are not shown" in read.text
+    assert "duplicate" in read.text or "twice" in read.text
+
+
+def test_six_targets_are_less_than_500_kilobytes() -> None:
+    env = "".join(f'    SOME_VARIABLE_{i}: "some value of a length that people write {i}"\n' for i in range(40))
+    made = text(SIX.replace("    NCCL_DEBUG", f"{env}    NCCL_DEBUG"))
+    assert all(listing.text.lines for listing in page(SIX).listings)
+    assert len(text(SIX).encode()) < MOST / 3
+    assert len(made.encode()) < MOST
+
+
+def test_the_same_bytes_in_another_process() -> None:
+    code = "import sys; from tests.page.making import *; sys.stdout.buffer.write(text(*example()).encode())"
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, check=True, cwd="/")
+    assert done.stdout == text(*example()).encode()
+
+
+def test_one_target_alone() -> None:
+    made = page(SIX, target="volcano")
+    assert made.targets == ("volcano",)
+    assert made.chosen == "volcano"
+    panes = [one.attributes["id"] for one in read_html(text(SIX, target="volcano")).all("ol")]
+    assert panes == ["spec-lines", "volcano-lines"]

@@ -1,0 +1,83 @@
+"""The page as people want it: dark, narrow, on paper, without its script, read aloud."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.explainer.page.browser import CHROMIUM, Browser
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+
+
+def test_dark_is_dark(show: Any, tmp_path: Path) -> None:
+    shots, grounds = [], []
+    for scheme in ("light", "dark"):
+        tab = show("example", prefers_color_scheme=scheme)
+        grounds.append(tab.run("getComputedStyle(document.body).backgroundColor"))
+        shots.append(tab.screenshot(tmp_path / f"{scheme}.png"))
+    assert shots[0] != shots[1]
+    light, dark = ([int(n) for n in ground[4:-1].split(",")] for ground in grounds)
+    assert min(light) > 230
+    assert max(dark) < 40
+
+
+@pytest.mark.parametrize("width", [360, 800, 1280, 1920])
+def test_nothing_is_wider_than_the_window(width: int, show: Any) -> None:
+    for case in ("example", "hostile"):
+        tab = show(case, width=width)
+        assert tab.run("document.documentElement.scrollWidth") <= width
+
+
+def test_print_is_light_and_has_the_chosen_target(show: Any, tmp_path: Path) -> None:
+    tab = show("example", prefers_color_scheme="dark")
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    tab.call("Emulation.setEmulatedMedia", media="print", features=[dark])
+    assert tab.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert tab.run("getComputedStyle(document.querySelector('.tabs')).display") == "none"
+    assert tab.run("getComputedStyle(document.getElementById('why')).display") == "none"
+    assert tab.run("document.getElementById('job-109').offsetHeight") > 0
+    assert tab.run("document.getElementById('jobset').offsetHeight") == 0
+    pane = "document.getElementById('job-lines')"
+    assert tab.run(f"{pane}.scrollHeight") <= tab.run(f"{pane}.clientHeight")
+    assert tab.pdf(tmp_path / "page.pdf")[:4] == b"%PDF"
+
+
+def test_it_reads_without_its_script(show: Any, chromium: Browser) -> None:
+    chromium.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        tab = show("example")
+        found = tab.call("Accessibility.getFullAXTree")["nodes"]
+    finally:
+        chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+    texts = " ".join(str(node.get("name", {}).get("value", "")) for node in found)
+    for words in (
+        "llama.finetune",
+        "kind: JobSet",
+        "kind: PyTorchJob",
+        "What each pass did",
+        "rendezvous",
+        "on failure",
+    ):
+        assert words.replace("kind: ", "") in texts
+    roles = [node.get("role", {}).get("value") for node in found]
+    assert "tab" not in roles
+    assert "listitem" in roles
+
+
+def test_whoever_does_not_see_it_finds_everything_named(show: Any) -> None:
+    tab = show("example")
+    found = [node for node in tab.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+    by_role: dict[str, list[str]] = {}
+    for node in found:
+        by_role.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
+    assert by_role["tab"] == ["pod (refused)", "job", "pytorchjob", "volcano (refused)", "trainjob (refused)", "jobset"]
+    assert by_role["tabpanel"] == ["job"]
+    assert by_role["tablist"] == ["Targets"]
+    assert by_role["listbox"] == ["Lines of spec", "Lines of the profile", "Lines of job"]
+    assert len(by_role["option"]) == 31 + 18 + 111
+    assert "status" in by_role
+    for role in ("button", "region", "table", "tab", "image", "option"):
+        assert all(by_role.get(role, [])), role

@@ -1,0 +1,73 @@
+"""The colours of the page: readable in both schemes, by the WCAG 2.2's measure for text (level AA)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from functools import cache
+
+import pytest
+
+from ptcompile.explainer.page.html import AUTHORS, author_styles
+from ptcompile.graph.svg_elements import STYLE
+from tests.explainer.page.making import SIX, text
+from tests.explainer.page.reading import read_html
+
+AA = 4.5
+TEXTS = ("ink", "soft", "key", "comment", "accent", "error", "warning", *(f"a{i}" for i in range(len(AUTHORS))))
+GROUNDS = ("paper", "ground", "faint")
+MARKED = ("value", "there", "here")
+"""Lines that are pointed at or lit."""
+
+
+@cache
+def css() -> str:
+    return next(read_html(text(SIX)).all("style")).text
+
+
+def colours(scheme: str) -> dict[str, str]:
+    """The variables that hold in a scheme: those of the dark one stand behind those of the light one."""
+    blocks: list[str] = re.findall(r":root \{([^}]*)\}", css())
+    authors = [one for one in blocks if "--a0" in one]
+    found = [*blocks[:2], *authors] if scheme == "dark" else [blocks[0], authors[0]]
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", "".join(found)))
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read_on_every_ground(scheme: str) -> None:
+    found = colours(scheme)
+    pairs = [*itertools.product(TEXTS, (*GROUNDS, *MARKED)), ("soft", "error-ground"), ("soft", "warning-ground")]
+    pairs += [("ink", f"{sort}-ground") for sort in ("error", "warning")]
+    pairs += [(sort, f"{sort}-ground") for sort in ("error", "warning")]
+    poor = {pair: round(contrast(found[pair[0]], found[pair[1]]), 2) for pair in pairs}
+    assert {pair: ratio for pair, ratio in poor.items() if ratio < AA} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_author_has_a_colour_of_his_own(scheme: str) -> None:
+    found = colours(scheme)
+    assert len({found[f"a{i}"] for i in range(len(AUTHORS))}) == len(AUTHORS)
+    assert all(f".a{i} {{" in css() for i in range(len(AUTHORS)))
+
+
+def test_the_pictures_styles_are_theirs_alone() -> None:
+    assert f".graph {{{STYLE}}}" in css()
+    assert read_html(text(SIX)).text.count(STYLE) == 1
+
+
+@pytest.mark.parametrize("count", [14, 30])
+def test_more_passes_need_no_new_colour(count: int) -> None:
+    found = re.findall(r"--a\d+: (#[0-9a-f]{6});", author_styles(count))
+    assert len(found) == 2 * count
+    assert all(len(set(half)) == count for half in (found[:count], found[count:]))

@@ -1,0 +1,85 @@
+"""Lines of a profile that say its defaults are left out together: the same explanation as of each line alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ptcompile
+from ptcompile.compiler import pipeline
+from ptcompile.compiler.reader import load_profile
+from ptcompile.explainer import provenance as asked
+from ptcompile.explainer import sensitivity
+from ptcompile.explainer.values import MISSING
+from ptcompile.ir.job import Job
+from ptcompile.registry.targets import TARGETS, target_named
+from ptcompile.source import streams
+from ptcompile.spec.cluster_profile import ClusterProfile
+from tests.explainer.cases import causes_of
+from tests.explainer.reference import Json
+from tests.making import DEFAULT_CLUSTER, smallest
+from tests.strategies import profiles, specs
+
+
+def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
+    together = causes_of(data, cluster, target)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sensitivity, "of_defaults", lambda *_: frozenset())
+        assert causes_of(data, cluster, target) == together
+
+
+@settings(max_examples=settings().max_examples // 6)  # each line of each is compiled alone
+@given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
+def test_together_they_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
+    cluster = ClusterProfile.model_validate(given)
+    assume(ptcompile.compile(spec, target=target, cluster=cluster, lint=False).ok)
+    _same(spec, cluster, target)
+
+
+def _small(more: str = "") -> Json:
+    (document,) = streams.read(smallest(more), None).documents
+    return dict(document.data)
+
+
+def test_what_asks_whether_a_default_was_given_has_each_line_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = target_named("job")
+
+    def asking(lowered: Job, cluster: ClusterProfile) -> list[Json]:
+        made = [dict(one) for one in job.emit(lowered, cluster)]
+        return [{**made[0], "given": "queue_system" in cluster.spec.model_fields_set}, *made[1:]]
+
+    monkeypatch.setattr(pipeline, "target_named", lambda _: job._replace(emit=asking))
+    profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {queueSystem: kueue}\n"
+    cluster, _ = load_profile(profile)
+    assert cluster is not None
+    causes = {one.path: one for one in causes_of(_small(), cluster, "job")}
+    assert [one.path for one in causes["given",].inputs] == [("spec", "queueSystem")]
+    _same(_small(), cluster, "job")
+
+
+def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_another_value() -> None:
+    compiled = 0
+    manifests = asked._manifests
+
+    def counted(*given: object) -> object:
+        nonlocal compiled
+        compiled += 1
+        return manifests(*given)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asked, "_manifests", counted)
+        causes_of(_small(), DEFAULT_CLUSTER, "job")
+    lines = sensitivity.of_cluster(sensitivity.filled(DEFAULT_CLUSTER))
+    defaults = sensitivity.of_defaults(sensitivity.filled(DEFAULT_CLUSTER), lines)
+    assert len(defaults) == len({one.path for one in lines}) > 40
+    assert compiled < 30
+
+
+def test_a_line_of_the_user_s_is_no_default() -> None:
+    filled = sensitivity.filled(DEFAULT_CLUSTER)
+    named = sensitivity.replaced(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
+    lines = sensitivity.of_cluster(named)
+    assert ("spec", "cloud") not in sensitivity.of_defaults(named, lines)
+    assert ("spec", "gpu", "resourceName") in sensitivity.of_defaults(named, lines)
+    assert ("spec", "gpu") not in sensitivity.of_defaults(named, lines)

@@ -1,0 +1,89 @@
+"""What the trace says is what the passes did: taken back, a step gives the job before it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.compiler import passes
+from ptcompile.compiler.passes import PASSES, Step
+from ptcompile.compiler.pipeline import compile_document
+from ptcompile.explainer.explanation import trace, view
+from ptcompile.explainer.values import MISSING
+from ptcompile.source.secrets.scanner import without_secrets
+from tests.conftest import ABLE, Case, pair_name, thinned
+from tests.explainer.cases import explained
+from tests.making import profile, smallest
+
+
+@pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
+def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None:
+    data, cluster, explanation = explained(case, target)
+    built = compile_document(data, cluster, target).built
+    assert built is not None
+    steps = passes.steps(built.lowered, built.context, built.passes)
+    assert explanation.jobs[0].steps == trace(steps)
+    assert [one.name for one in trace(steps)] == [one.__name__ for one in PASSES]
+    for step in steps:
+        before = _without_empty(without_secrets(view(step.before)))
+        assert before == _without_empty(_taken_back(step)), step.name
+
+
+def _taken_back(step: Step) -> Any:
+    data: Any = copy.deepcopy(without_secrets(view(step.after)))
+    (told,) = trace([step])
+    places = [(("roles", role, *one.path), one) for one in told.changes for role in one.roles]
+    places += [(("job", *one.path), one) for one in told.changes if not one.roles]
+    for path, change in reversed(places):
+        holder = data
+        for part in path[:-1]:
+            holder = holder[part]
+        if change.after is MISSING:
+            assert path[-1] not in holder
+        else:
+            assert holder[path[-1]] == change.after
+        if change.before is MISSING:
+            del holder[path[-1]]
+        else:
+            holder[path[-1]] = change.before
+    return data
+
+
+def _without_empty(data: Any) -> Any:
+    """Without empty mappings and lists: what was added part by part leaves them behind."""
+    if isinstance(data, dict):
+        inner = {key: _without_empty(value) for key, value in data.items()}
+        return {key: value for key, value in inner.items() if value not in ({}, [])}
+    if isinstance(data, list):
+        return [value for value in map(_without_empty, data) if value not in ({}, [])]
+    return data
+
+
+def test_the_same_in_two_roles_is_said_once() -> None:
+    steps = ptcompile.explain(smallest("master: {}\nworker: {env: {A: a}}"), target="pytorchjob").jobs[0].steps
+    shm = next(step for step in steps if step.name == "shm")
+    assert [(one.roles, one.kind, one.shown) for one in shm.changes] == [
+        (("master", "worker"), "added", "spec.containers[pytorch].volumeMounts"),
+        (("master", "worker"), "added", "spec.volumes"),
+    ]
+
+
+def test_what_a_pass_changes_is_old_and_new() -> None:
+    cluster = profile({"accelerators": {"a": {"nodeLabels": {"card": "a"}}}})
+    affinity = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}}}"
+    body = f"{affinity}\naccelerator: a\nresources: {{gpu: 1}}"
+    steps = ptcompile.explain(smallest(body), target="pod", cluster=cluster).jobs[0].steps
+    placement = next(step for step in steps if step.name == "placement")
+    assert [(one.kind, one.path[-1]) for one in placement.changes] == [("added", "matchExpressions")]
+    assert not next(step for step in steps if step.name == "metadata").changes
+
+
+def test_secrets_are_masked() -> None:
+    cluster = profile({"defaults": {"env": {"HF_TOKEN": "hunter2", "X": "y"}}})
+    explanation = ptcompile.explain(smallest(""), target="pod", cluster=cluster)
+    assert "hunter2" in repr(explanation.manifests)
+    assert "hunter2" not in explanation.text() + repr(explanation.to_dict()) + repr(explanation.causes)
+    assert "HF_TOKEN" in explanation.text()

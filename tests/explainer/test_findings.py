@@ -1,0 +1,104 @@
+"""explain says what compile says: the findings of the rules too, at the same lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ptcompile
+from ptcompile.compiler.reader import load_profile
+from ptcompile.explainer import explanation
+from ptcompile.explainer.page import gather
+from tests.cli.running import here
+from tests.conftest import ALL, Case, pair_name
+from tests.making import smallest, text
+
+ONE_WORD = text(
+    'image: ghcr.io/acme/train:latest\ncommand: ["python train.py"]\n'
+    "nodes: 2\nresources: {gpu: 8, cpu: 8, memory: 64Gi}"
+)
+"""An error of a rule (no such program) and a warning (latest)."""
+MEANT = ONE_WORD.replace("latest\n", "latest  # ptcompile: ignore[latest-image] pinned by the registry\n")
+
+
+@pytest.mark.parametrize("case", ALL, ids=pair_name)
+def test_they_say_the_same(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explanation, "provenance", lambda *_given, **_how: ())  # which takes long, and finds nothing
+    told = ptcompile.explain(
+        case.spec, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"
+    ).diagnostics
+    profile, wrong = load_profile(case.cluster, filename="cluster.yaml")
+    assert told == (*(() if profile is None else wrong), *case.compile().diagnostics)
+
+
+def test_what_a_rule_calls_an_error_is_explained_all_the_same() -> None:
+    explained = ptcompile.explain(ONE_WORD)
+    assert [(one.name, one.severity) for one in explained.diagnostics] == [
+        ("latest-image", "warning"),
+        ("command-in-one-word", "error"),
+    ]
+    assert all(one.span is not None for one in explained.diagnostics)
+    assert not explained.ok
+    assert explained.at("command")
+
+
+def test_it_can_be_switched_off_and_chosen() -> None:
+    assert ptcompile.explain(ONE_WORD, lint=False).diagnostics == ()
+    assert [one.name for one in ptcompile.explain(ONE_WORD, ignore=["PTC804"]).diagnostics] == ["latest-image"]
+    assert [one.name for one in ptcompile.explain(ONE_WORD, select=["PTC804"]).diagnostics] == ["command-in-one-word"]
+    with pytest.raises(ValueError, match="no rule"):
+        ptcompile.explain(ONE_WORD, ignore=["no-such-rule"])
+
+
+def test_comments_in_the_spec_are_heeded() -> None:
+    assert [one.name for one in ptcompile.explain(MEANT).diagnostics] == ["command-in-one-word"]
+    unused = smallest("nodes: 2  # ptcompile: ignore[latest-image]")
+    assert [one.name for one in ptcompile.explain(unused).diagnostics] == ["unused-ignore"]
+
+
+def test_a_comment_in_the_spec_says_nothing_of_the_profile() -> None:
+    profile = "kind: ClusterProfile\nspec: {gpus: 1}\n"
+    spec = "# ptcompile: ignore-file[ALL]\n" + smallest()
+    for found in (ptcompile.compile(spec, cluster=profile), ptcompile.explain(spec, cluster=profile)):
+        assert [one.name for one in found.diagnostics] == ["spec-unknown-field"]
+
+
+def test_all_mistakes_at_once() -> None:
+    wrong = smallest("nods: 2\nvolumeMounts: [{name: dta, mountPath: /d}]")
+    assert [one.message for one in ptcompile.explain(wrong).diagnostics] == [
+        one.message for one in ptcompile.compile(wrong).diagnostics
+    ]
+    assert len(ptcompile.explain(wrong).diagnostics) == 2
+
+
+def test_the_page_has_each_once_with_its_targets() -> None:
+    found = gather(ONE_WORD).findings
+    assert len({(one.diagnostic.name, one.line, one.targets) for one in found}) == len(found)
+    (word,) = [one for one in found if one.diagnostic.name == "command-in-one-word"]
+    assert word.targets == ("job", "pytorchjob", "volcano", "trainjob", "jobset")
+    assert not [one for one in gather(ONE_WORD, lint=False).findings if one.diagnostic.stage == "run"]
+
+
+def test_a_comment_that_one_target_has_a_finding_for_is_not_unused() -> None:
+    """A Pod is told nothing of `nodes: 2` but that it cannot be."""
+    found = gather(MEANT).findings
+    assert not [one for one in found if one.diagnostic.name in ("latest-image", "unused-ignore")]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spec.yaml").write_text(ONE_WORD)
+    found = here(capsys, "explain", "spec.yaml", "command")
+    compiled = here(capsys, "compile", "spec.yaml")
+    assert (found.status, found.err) == (compiled.status, compiled.err) == (1, found.err)
+    assert "written by  the spec" in found.out
+    quiet = here(capsys, "explain", "spec.yaml", "command", "--no-lint")
+    assert (quiet.status, quiet.err, quiet.out) == (0, "", found.out)
+    page = here(capsys, "explain", "spec.yaml", "--html", "page.html")
+    assert (page.status, page.err) == (1, found.err)
+    assert "command-in-one-word" in Path("page.html").read_text()
+    assert here(capsys, "explain", "spec.yaml", "--html", "page.html", "--no-lint").status == 0
+    assert "command-in-one-word" not in Path("page.html").read_text()
+    Path("ptcompile.toml").write_text('ignore = ["PTC804"]\n')
+    assert here(capsys, "explain", "spec.yaml").status == 0

@@ -1,0 +1,236 @@
+"""The two laws of an explanation, over every golden and over generated specs: no value unexplained, no line in vain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ptcompile
+from ptcompile.compiler.passes import PASSES
+from ptcompile.compiler.pipeline import compile_document
+from ptcompile.explainer.explanation import Explanation
+from ptcompile.explainer.model import Cause
+from ptcompile.registry.targets import TARGETS
+from ptcompile.spec.cluster_profile import ClusterProfile
+from tests.conftest import PROFILE, Case, pair_name
+from tests.explainer.cases import SOME, by_record, causes_of, explained
+from tests.explainer.reference import Json, emitted, every_leaf, place, told, without
+from tests.making import DEFAULT_CLUSTER, profile, smallest
+from tests.strategies import profiles, specs
+
+WRITERS = {"spec", "target", *(one.__name__ for one in PASSES)}
+
+
+@pytest.mark.parametrize(("case", "target"), SOME, ids=pair_name)
+def test_every_value_of_every_golden_is_explained(case: Case, target: str) -> None:
+    explanation = explained(case, target).explanation
+    assert explanation.manifests == case.compile(target).manifests
+    _law_1(explanation.causes, explanation.manifests)
+    said = {(one.manifest, *one.path): (one.by, one.rule) for one in explanation.causes}
+    for path, by, rule in by_record(case, target):
+        assert said[path] == (by, rule)
+
+
+@pytest.mark.parametrize(("case", "target"), SOME, ids=pair_name)
+def test_without_its_line_a_value_of_a_golden_is_another(case: Case, target: str) -> None:
+    data, cluster, explanation = explained(case, target)
+    _law_2(explanation.causes, list(explanation.manifests), data, cluster, target)
+
+
+@settings(max_examples=settings().max_examples // (4 if PROFILE == "long" else 7))  # each is compiled 300 times
+@given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
+def test_both_laws_of_generated_specs(spec: Json, given_profile: Json, target: str) -> None:
+    cluster = ClusterProfile.model_validate(given_profile)
+    compiled = compile_document(spec, cluster, target)
+    assume(compiled.manifests)
+    causes = causes_of(spec, cluster, target)
+    assert causes == causes_of(spec, cluster, target)
+    _law_1(causes, compiled.manifests)
+    _law_2(causes, list(compiled.manifests), spec, cluster, target)
+
+
+def _law_1(causes: tuple[Cause, ...], manifests: tuple[Json, ...]) -> None:
+    """One cause for each value, in order; a writer and a rule for each; a line for each that the user wrote."""
+    values = every_leaf(list(manifests))
+    assert [(one.manifest, *one.path) for one in causes] == [path for path, _ in values]
+    for one, (_, value) in zip(causes, values, strict=True):
+        assert one.value in (value, "***")
+        assert one.by in WRITERS
+        assert one.rule.endswith(".")
+        assert one.by != "spec" or any(line.file == "spec" and line.given for line in one.inputs), one
+
+
+def _law_2(
+    causes: tuple[Cause, ...], manifests: list[Json], data: Json, cluster: ClusterProfile, target: str | None
+) -> None:
+    """Each line that is said to count by being there: without it the value stands there less often.
+
+    The name of a variable that has a default stays: then the rest of the variable is another.
+    """
+    given_profile = cluster.document()
+    whole = told(manifests)
+    lines: dict[tuple[Any, ...], list[Cause]] = {}
+    for one in causes:
+        for line in one.inputs:
+            if line.left_out:
+                lines.setdefault((line.file, line.path), []).append(one)
+    for (file, path), affected in lines.items():
+        if file == "spec":
+            now = emitted(without(data, path), cluster, None if path == ("spec", "target") else target)
+        else:
+            now = emitted(data, without(given_profile, path), target)
+        left = told(now)
+        gone = {where for where, _ in whole - left}
+        for one in affected:
+            entry = (place((one.manifest, *one.path), manifests), repr(_value(one, manifests)))
+            item = place((one.manifest, *one.path[:-1]), manifests) + "/"
+            assert left[entry] < whole[entry] or (
+                one.path[-1] == "name" and any(where.startswith(item) for where in gone)
+            ), (
+                path,
+                one,
+            )
+
+
+def _value(cause: Cause, manifests: Any) -> Any:
+    value = manifests[cause.manifest]
+    for part in cause.path:
+        value = value[part]
+    return value
+
+
+# ---- single facts
+
+
+def _cause(body: str, query: str, target: str = "job", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Cause:
+    found = ptcompile.explain(smallest(body), target=target, cluster=cluster).at(query)
+    assert len(found) == 1, [one.shown for one in found]
+    return found[0]
+
+
+def _lines(cause: Cause, *, other_value: bool) -> list[str]:
+    return [str(line.path[-1]) for line in cause.inputs if line.other_value is other_value]
+
+
+ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
+    # body, target, path, by, lines whose value reaches it, lines that it is there for
+    ("", "pod", "image", "spec", ["image"], []),
+    ("nodes: 2", "job", "completions", "target", ["nodes"], []),
+    ("nodes: 2", "job", "command[--nnodes]", "rendezvous", ["nodes"], ["script"]),
+    ("nodes: 2", "job", "command[--monitor-interval]", "rendezvous", [], ["script"]),
+    # as it would be without the line: still the user's
+    ("nodes: 2\nelastic: {monitorInterval: 5}", "job", "command[--monitor-interval]", "rendezvous",
+     ["monitorInterval"], ["script"]),
+    ("nodes: 2\nelastic: {nprocPerNode: 2}", "job", "env.OMP_NUM_THREADS.value", "env", [], ["nprocPerNode"]),
+    ("nodes: 2", "job", "publishNotReadyAddresses", "target", [], ["nodes"]),
+    ("sharedMemory: 8Gi", "pod", "sizeLimit", "shm", ["sharedMemory"], []),
+    ("", "pod", "medium", "shm", [], []),
+    ("hostNetwork: true", "pod", "dnsPolicy", "spec", ["hostNetwork"], []),
+    ("nodes: 2\nqueue: q", "job", "labels[kueue.x-k8s.io/queue-name]", "target", ["queue", "queueSystem"],
+     []),
+    ("env: {OMP_NUM_THREADS: '4'}\nelastic: {nprocPerNode: 2}", "pod", "env.OMP_NUM_THREADS.name", "spec",
+     ["OMP_NUM_THREADS"], []),
+    ("volumes: [{name: s, emptyDir: {}}]\nvolumeMounts: [{name: s, mountPath: /dev/shm}]", "pod", "mountPath", "spec",
+     [], ["mountPath"]),
+    ("env: {X: a}", "pod", "env.X.value", "spec", ["X"], []),
+    ("master: {}\nworker: {replicas: 1}", "pytorchjob", "Worker.replicas", "spec", ["replicas"], []),
+    # the block itself, where none of its lines counts
+    ("master: {env: {A: a}}\nworker: {env: {B: b}}", "pytorchjob", "Worker.replicas", "target", [], ["worker"]),
+    # equal words among the arguments, each with its own line
+    ('args: ["3", "3"]', "pod", "args[0]", "spec", ["0"], []),
+    ('args: ["3", "3"]', "pod", "args[1]", "spec", ["1"], ["0"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "target", "query", "by", "reaching", "there"), ROWS)
+def test_who_wrote_it_and_from_which_lines(
+    body: str, target: str, query: str, by: str, reaching: list[str], there: list[str]
+) -> None:
+    one = _cause(body, query, target)
+    assert (one.by, _lines(one, other_value=True), _lines(one, other_value=False)) == (by, reaching, there)
+
+
+def test_what_several_lines_say_has_the_one_that_wrote_it() -> None:
+    """A role that repeats its job's volume: without either line the other says it, and the role's won."""
+    volume = "volumes: [{name: data, emptyDir: {}}]"
+    explanation = ptcompile.explain(smallest(f"{volume}\nmaster: {{{volume}}}\nworker: {{replicas: 0}}"), target="pod")
+    (one,) = explanation.at("volumes[data].name")
+    assert [(line.path, line.left_out, line.other_value) for line in one.inputs] == [
+        (("spec", "master", "volumes", 0, "name"), False, False),
+    ]
+    assert "  spec.master.volumes[0].name\n" in explanation.text("volumes[data].name")
+
+
+def test_lines_of_the_profile() -> None:
+    cluster = profile({"defaults": {"env": {"REGION": "eu"}}, "gpu": {"resourceName": "amd.com/gpu"}})
+    one = _cause("", "env.REGION.value", "pod", cluster)
+    assert [(line.file, line.path, line.given) for line in one.inputs] == [
+        ("cluster", ("spec", "defaults", "env", "REGION"), True)
+    ]
+    toleration = _cause("resources: {gpu: 1}", "tolerations[0].key", "pod", cluster)
+    assert [(line.file, line.path, line.given) for line in toleration.inputs] == [
+        ("cluster", ("spec", "gpu", "resourceName"), True),
+        ("spec", ("spec", "resources", "gpu"), True),
+    ]
+    assert _lines(toleration, other_value=False) == ["gpu"]
+
+
+def test_a_target_that_the_spec_chose_is_a_line_of_what_the_target_writes() -> None:
+    explanation = ptcompile.explain(smallest("nodes: 2\ntarget: volcano"))
+    kinds = {one.shown: [line.path for line in one.inputs] for one in explanation.causes}
+    assert kinds["kind"] == [("spec", "target")] or ("spec", "target") in kinds["apiVersion"]
+    assert ("spec", "target") in kinds["spec.minAvailable"]
+    assert ("spec", "target") not in kinds["spec.tasks[master].template.spec.containers[pytorch].image"]
+    asked = ptcompile.explain(smallest("nodes: 2\ntarget: volcano"), target="volcano")
+    assert not any(("spec", "target") in [line.path for line in one.inputs] for one in asked.causes)
+
+
+def test_a_pass_is_not_named_for_what_a_target_does_because_of_it() -> None:
+    """The profile's scheduler is beyond what a TrainJob can change in the built-in runtime, so it brings its own."""
+    cluster = profile({"defaults": {"schedulerName": "bins"}})
+    explanation = ptcompile.explain(smallest("nodes: 2\nrestartPolicy: OnFailure"), target="trainjob", cluster=cluster)
+    assert [one["kind"] for one in explanation.manifests] == ["TrainingRuntime", "TrainJob"]
+    by = {one.shown.rpartition(".")[2]: one.by for one in explanation.causes if one.manifest == 0}
+    assert (by["apiVersion"], by["kind"], by["completionMode"]) == ("target", "target", "target")
+    assert (by["image"], by["schedulerName"], by["medium"]) == ("spec", "placement", "shm")
+
+
+def test_a_number_of_the_devices_is_that_of_processes() -> None:
+    cluster = profile({"accelerators": {"v5e": {"resourceName": "google.com/tpu", "nodeLabels": {"tpu": "v5e"}}}})
+    body = "nodes: 2\naccelerator: v5e\nresources: {gpu: 4}\nelastic: {nprocPerNode: auto}"
+    for target, query in (("pytorchjob", "nprocPerNode"), ("trainjob", "numProcPerNode")):
+        one = _cause(body, query, target, cluster)
+        assert (str(one.value), one.by) == ("4", "processes")
+
+
+def test_what_pods_ask_for_together_is_the_target_s() -> None:
+    """Also where the group needs one pod alone, whose own amount it is."""
+    cluster = profile({"gangScheduler": "volcano"})
+    body = 'elastic: {nnodes: "1:2", nprocPerNode: 1}\nresources: {cpu: "8", gpu: 1}'
+    for query in ("minResources.cpu", "minResources[nvidia.com/gpu]"):
+        assert _cause(body, query, "job", cluster).by == "target"
+
+
+def test_the_lines_of_few_values_come_first() -> None:
+    explanation = ptcompile.explain(smallest("nodes: 2"), target="job")
+    one = explanation.at("command[--master-addr]")[0]
+    assert one.inputs[0].path == ("metadata", "name")
+    assert [line.other_value for line in one.inputs] == sorted((x.other_value for x in one.inputs), reverse=True)
+
+
+def test_what_does_not_compile_is_not_explained() -> None:
+    explanation = ptcompile.explain("kind: TrainingJob\nspec: {nods: 1}\n")
+    assert (explanation.causes, explanation.jobs, explanation.ok) == ((), (), False)
+    assert causes_of({"spec": 1}, DEFAULT_CLUSTER, "pod") == ()
+
+
+def test_several_documents_are_one_explanation() -> None:
+    both = smallest("nodes: 2") + "---\n" + smallest("", "other")
+    explanation = ptcompile.explain(both)
+    assert [job.manifests for job in explanation.jobs] == [(0, 1), (2,)]
+    assert explanation.manifests == ptcompile.compile(both).manifests
+    _law_1(explanation.causes, explanation.manifests)
+    assert isinstance(explanation, Explanation)

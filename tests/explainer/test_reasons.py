@@ -1,0 +1,71 @@
+"""Every value that a pass or a target writes has a sentence of its own, and every sentence a value."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from ptcompile.compiler.passes import PASSES
+from ptcompile.explainer import reasons
+from ptcompile.registry.targets import TARGETS, sentences_of
+from tests.conftest import ABLE
+from tests.explainer.cases import SOME, by_record, explained
+from tests.making import profile, smallest
+
+TABLES = {
+    "spec": reasons.SPEC,
+    **reasons.OF_PASS,
+    **{f"target {name}": sentences_of(name) for name in TARGETS},
+    "every target": reasons.OF_ALL_TARGETS,
+}
+
+MORE: list[tuple[str, str, dict[str, object]]] = [
+    # what no golden has: body, target, profile
+    ("", "pod", {"defaults": {"nodeSelector": {"a": "b"}, "podTemplate": {"spec": {"priority": 1}}}}),
+    ("nodes: 2", "volcano", {"defaults": {"queue": "q"}}),
+    ("nodes: 2", "job", {"defaults": {"queue": "q"}}),
+    ("nodes: 2", "trainjob", {"defaults": {"queue": "q"}, "queueSystem": "volcano"}),
+    ("nodes: 2\nelastic: {startMethod: fork}", "job", {}),
+    ("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}", "volcano", {}),
+    ("nodes: 2\nrestartPolicy: OnFailure\npodLabels: {a: b}", "trainjob", {"versions": {"trainer": "2.1"}}),
+    ("nodes: 2\nrestartPolicy: OnFailure\nserviceAccountName: s", "trainjob", {"versions": {"trainer": "2.0"}}),
+    ("nodes: 2\nrunPolicy: {backoffLimit: 3, activeDeadlineSeconds: 9}", "trainjob", {"versions": {"trainer": "2.1"}}),
+    ("nodes: 2\nrunPolicy: {backoffLimit: 3, activeDeadlineSeconds: 9}", "jobset", {}),
+    ("master: {}\nworker: {replicas: 2}\nelastic: {}", "jobset", {}),
+    ("nodes: 2\nrunPolicy: {successPolicy: AllNodes}", "volcano", {}),
+    ("elastic: {nnodes: '2:3'}\nhostNetwork: true", "job", {}),
+    ("", "pod", {"defaults": {"queue": "q"}, "queueSystem": "volcano"}),
+    ("nodes: 2", "job", {"defaults": {"queue": "q"}, "queueSystem": "volcano"}),
+]
+
+
+def test_the_tables_are_those_of_all_passes() -> None:
+    assert list(reasons.OF_PASS) == [one.__name__ for one in PASSES]
+    assert all(text.endswith(".") for table in TABLES.values() for text in table.values())
+
+
+@pytest.fixture(scope="module")
+def spoken() -> set[tuple[str, str]]:
+    found = {(target, one.by, one.rule) for case, target in ABLE for one in by_record(case, target)}
+    for case, target in SOME:
+        found |= {(target, one.by, one.rule) for one in explained(case, target).explanation.causes}
+    for body, target, cluster in MORE:
+        explanation = ptcompile.explain(smallest(body), target=target, cluster=profile(cluster))
+        assert explanation.ok, (body, explanation.diagnostics)
+        found |= {(target, one.by, one.rule) for one in explanation.causes}
+    out = set()
+    for target, by, rule in found:
+        names = [f"target {target}", "every target"] if by == "target" else [by]
+        out |= {(name, rule) for name in names if rule in TABLES[name].values()} or {
+            ("nobody", f"{target} {by} {rule}")
+        }
+    return out
+
+
+def test_no_value_is_without_a_sentence(spoken: set[tuple[str, str]]) -> None:
+    assert not [rule for name, rule in spoken if name == "nobody"]
+
+
+def test_no_sentence_is_without_a_value(spoken: set[tuple[str, str]]) -> None:
+    rows = {(name, rule) for name, table in TABLES.items() for rule in table.values()}
+    assert sorted(rows - spoken) == []

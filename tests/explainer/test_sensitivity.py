@@ -1,0 +1,143 @@
+"""Lines changed together are told apart: the same explanation as with each line tried alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ptcompile
+from ptcompile.explainer import sensitivity
+from ptcompile.explainer.model import Cause
+from ptcompile.explainer.sensitivity import Change, of_spec, outcomes, replaced
+from ptcompile.explainer.values import MISSING
+from ptcompile.registry.targets import TARGETS
+from ptcompile.spec.cluster_profile import ClusterProfile
+from tests.conftest import ABLE, Case, thinned
+from tests.explainer.cases import causes_of
+from tests.explainer.reference import Json
+from tests.making import DEFAULT_CLUSTER, smallest
+from tests.strategies import profiles, specs
+
+ALL_ALONE = 10**9
+
+
+def _explained(few: int, data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, ...]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sensitivity, "FEW", few)
+        return causes_of(data, cluster, target)
+
+
+def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
+    assert _explained(1, data, cluster, target) == _explained(ALL_ALONE, data, cluster, target)
+
+
+ONE_EACH = [
+    able[len(case.name) % len(able)]  # any of them, and not always the same
+    for case, pairs in groupby(ABLE, key=lambda pair: pair[0])
+    for able in [list(pairs)]
+]
+"""Every golden, for one of the targets that can express it."""
+
+
+@pytest.mark.parametrize(("case", "target"), thinned(ONE_EACH, 4), ids=str)
+def test_lines_of_goldens_tried_together_say_what_they_say_alone(case: Case, target: str) -> None:
+    from ptcompile.compiler.reader import load_profile
+    from ptcompile.source import streams
+
+    cluster, _ = load_profile(case.cluster)
+    assert cluster is not None
+    for document in streams.read(case.spec, None).documents:
+        _same(dict(document.data), cluster, target)
+
+
+@settings(max_examples=settings().max_examples // 6)  # each line of each is compiled alone
+@given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
+def test_lines_of_generated_specs_tried_together_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
+    cluster = ClusterProfile.model_validate(given)
+    assume(ptcompile.compile(spec, target=target, cluster=cluster).ok)
+    _same(spec, cluster, target)
+
+
+LISTS = {
+    "values that are numbers": "env: {" + ", ".join(f"A{i}: '{i}'" for i in range(9)) + "}\n",
+    "values that are the same": "env: {" + ", ".join(f"A{i}: x" for i in range(9)) + "}\n",
+    "names that follow one another": "volumes: ["
+    + ", ".join(f"{{name: v{i}, emptyDir: {{}}}}" for i in range(9))
+    + "]\nvolumeMounts: ["
+    + ", ".join(f"{{name: v{i}, mountPath: /v{i}}}" for i in range(9))
+    + "]\n",
+    "the last words twice": "args: [a, b, b]\n",
+    "words that come twice": "args: [a, b, a, a, c, b, --d=1, --d=2, --e]\n",
+    "roles that know of one another": "roles: {"
+    + ", ".join(f"r{i}: {{replicas: {i + 1}, command: [a, b{i}]}}" for i in range(5))
+    + "}\n",
+    "ports that follow one another": "podTemplate: {spec: {containers: [{name: main, ports: ["
+    + ", ".join(f"{{containerPort: {8000 + i}}}" for i in range(9))
+    + "]}]}}\n",
+    "labels and tolerations": "podLabels: {a1: b, a2: b, a3: c, a4: '1'}\n"
+    "tolerations: [{key: a, operator: Exists}, {key: b, operator: Exists}, {key: a, value: c}]\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [(name, target) for at, name in enumerate(LISTS) for target in thinned(["job", "volcano", "jobset"], 3, start=at)],
+)
+def test_long_lists_tried_together_say_what_they_say_alone(name: str, target: str) -> None:
+    from ptcompile.source import streams
+
+    (document,) = streams.read(smallest("nodes: 2\n" + LISTS[name]), None).documents
+    _same(dict(document.data), DEFAULT_CLUSTER, target)
+
+
+def _changes(count: int) -> tuple[Json, list[Change]]:
+    data: Json = {"metadata": {}, "spec": {"env": {f"A{i}": f"v{i}" for i in range(count)}}}
+    return data, [one for one in of_spec(data) if not one.left_out]
+
+
+def _counted(outcome: Callable[[Any], frozenset[Any] | None], count: int) -> tuple[dict[Any, frozenset[Any]], int]:
+    asked = 0
+
+    def counting(document: Any) -> frozenset[Any] | None:
+        nonlocal asked
+        asked += 1
+        return outcome(document)
+
+    data, changes = _changes(count)
+    return {change.path: now for change, now in outcomes(data, changes, counting)}, asked
+
+
+def _own(document: Any) -> frozenset[Any]:
+    return frozenset(name for name, value in document["spec"]["env"].items() if value != f"v{name[1:]}")
+
+
+def test_a_hundred_lines_take_fourteen_documents() -> None:
+    found, asked = _counted(_own, 100)
+    assert asked == 14
+    assert found == {("spec", "env", f"A{i}"): {f"A{i}"} for i in range(100)}
+
+
+def test_what_two_lines_decide_is_found_for_both() -> None:
+    found, _ = _counted(lambda document: _own(document) | ({"sum"} if {"A3", "A40"} & _own(document) else set()), 100)
+    assert {path[-1] for path, now in found.items() if "sum" in now} == {"A3", "A40"}
+
+
+def test_what_only_two_lines_together_change_is_no_line_s() -> None:
+    found, _ = _counted(lambda document: _own(document) | ({"both"} if {"A3", "A7"} <= _own(document) else set()), 100)
+    assert not any("both" in now for now in found.values())
+
+
+def test_a_line_that_makes_the_others_invalid_leaves_them_theirs() -> None:
+    found, _ = _counted(lambda document: None if "A5" in _own(document) else _own(document), 100)
+    assert len(found) == 99
+    assert all(now == {path[-1]} for path, now in found.items())
+
+
+def test_other_values_at_several_places() -> None:
+    data = {"a": [1, {"b": 2, "c": 3}, 4], "d": 5}
+    assert replaced(data, {("a", 0): MISSING, ("a", 1, "b"): 7, ("d",): MISSING}) == {"a": [{"b": 7, "c": 3}, 4]}

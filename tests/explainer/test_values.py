@@ -1,0 +1,97 @@
+"""What changed between two manifests: items by name, not by place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.explainer.values import MISSING, at, changed, differences, identity, leaves
+
+A, B, C = ({"name": name, "value": name.lower()} for name in "ABC")
+
+ROWS: list[tuple[str, Any, Any, list[str]]] = [
+    # what, base, new, the paths that changed
+    ("the same", {"a": 1}, {"a": 1}, []),
+    ("another value", {"a": 1, "b": 2}, {"a": 1, "b": 3}, ["b"]),
+    ("gone, with all below", {"a": {"x": 1, "y": {}}}, {}, ["a.x", "a.y"]),
+    ("what is new is no change", {"a": 1}, {"a": 1, "b": 2}, []),
+    ("another type", {"a": [1]}, {"a": {"x": 1}}, ["a.0"]),
+    ("an item in front", {"env": [B]}, {"env": [A, B]}, []),
+    ("an item less in front", {"env": [A, B]}, {"env": [B]}, ["env.0.name", "env.0.value"]),
+    ("an item moved and changed", {"env": [A, B]}, {"env": [{**B, "value": "x"}, A]}, ["env.1.value"]),
+    ("an item with another name", {"env": [A, B]}, {"env": [C, B]}, ["env.0.name", "env.0.value"]),
+    ("only the name", {"tasks": [{"name": "a", "n": 1}]}, {"tasks": [{"name": "b", "n": 1}]}, ["tasks.0.name"]),
+    ("options by name", {"command": ["t", "--a=1", "--b=2"]}, {"command": ["t", "--b=2"]}, ["command.1"]),
+    ("an option's value", {"command": ["t", "--a=1"]}, {"command": ["t", "--x", "--a=2"]}, ["command.1"]),
+    ("equal words, the first another", {"args": ["3", "3"]}, {"args": ["4", "3"]}, ["args.0"]),
+    ("equal words, the last another", {"args": ["3", "3"]}, {"args": ["3", "4"]}, ["args.1"]),
+    ("two of one name, by content", {"tolerations": [{"key": "a", "value": "x"}]},
+     {"tolerations": [{"key": "a"}, {"key": "a", "value": "x"}]}, []),
+    ("mounts by path", {"volumeMounts": [{"name": "v", "mountPath": "/a"}, {"name": "v", "mountPath": "/b"}]},
+     {"volumeMounts": [{"name": "v", "mountPath": "/b"}]}, ["volumeMounts.0.name", "volumeMounts.0.mountPath"]),
+    ("without a name, by content", {"envFrom": [{"x": {"r": 1}}, {"y": {"r": 2}}]}, {"envFrom": [{"y": {"r": 2}}]},
+     ["envFrom.0.x.r"]),
+    ("without a name, what another says instead",
+     {"policies": [{"events": ["A"], "do": 1}, {"events": ["B"], "do": 2}]},
+     {"policies": [{"events": ["A", "B"], "do": 2}]}, ["policies.0.do"]),
+    ("without a name, split in two", {"policies": [{"events": ["A", "B"], "do": 2}]},
+     {"policies": [{"events": ["A"], "do": 1}, {"events": ["B"], "do": 2}]}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_changed(base: Any, new: Any, expected: list[str]) -> None:
+    assert [".".join(map(str, path)) for path in changed(base, new)] == expected
+
+
+DATA = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a", "--x=1"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "env", "a"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(DATA, DATA)
+def test_any_data(base: Any, new: Any) -> None:
+    paths = [path for path, _ in leaves(base)]
+    found = list(changed(base, new))
+    assert found == [path for path in paths if path in set(found)]  # in order, each once
+    assert not list(changed(base, base))
+    assert not list(differences(base, base))
+    assert all(at(base, path) == value for path, value in leaves(base))
+    assert list(changed(base, MISSING)) == paths
+
+
+@pytest.mark.parametrize(
+    ("item", "field", "expected"),
+    [
+        ({"mountPath": "/x", "name": "v"}, "volumeMounts", "/x"),
+        ({"name": "v"}, "volumes", "v"),
+        ({"key": "taint"}, "tolerations", "taint"),
+        ({"kind": "Pod"}, "", "Pod"),
+        ({"name": {"x": 1}}, "", None),
+        ("--nnodes=4", "command", "--nnodes"),
+        ("train.py", "command", "train.py"),
+        ([1], "", None),
+    ],
+)
+def test_identity(item: Any, field: str, expected: Any) -> None:
+    assert identity(item, field) == expected
+
+
+def test_differences_at_their_highest_place() -> None:
+    before = {"a": 1, "env": [A, B], "old": {"x": 1}}
+    after = {"a": 2, "env": [C, A], "new": {"y": 1}}
+    assert list(differences(before, after)) == [
+        (("a",), 1, 2),
+        (("env", 0, "name"), "B", "C"),
+        (("env", 0, "value"), "b", "c"),
+        (("new",), MISSING, {"y": 1}),
+        (("old",), {"x": 1}, MISSING),
+    ]
+    assert list(differences([A, B], [B])) == [((0,), A, MISSING)]

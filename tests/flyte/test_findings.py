@@ -1,0 +1,112 @@
+"""Findings about a task stand at the decorator's keyword, the parameter or the return type that they are about.
+
+What a range, spot nodes, retries and a restart policy bring beside what the task says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptcompile import flyte
+from ptcompile.diagnostics import Path as Keys
+from ptcompile.flyte.findings import file_of, span
+from tests.flyte.making import OURS as F
+from tests.flyte.making import roles
+
+
+@flyte.task(
+    task_config=flyte.Elastic(nnodes=2, rdzv_configs={"timeout": 5}),
+    secret_requests=[flyte.Secret(group="a"), flyte.Secret(group="ü", key="k")],
+    environment={"ü": "1", "A": "2"},
+)
+def train(epochs: int, *, lr: float = 0.1) -> float:
+    return lr * epochs
+
+
+def bare(n: int) -> None: ...
+
+
+TEXT = Path(__file__).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("function", "path", "said"),
+    [
+        (train, ("task_config", "nnodes"), "2"),
+        (train, ("task_config", "rdzv_configs", "timeout"), "5"),
+        (train, ("task_config", "worker"), 'flyte.Elastic(nnodes=2, rdzv_configs={"timeout": 5})'),
+        (train, ("secret_requests", 1, "key"), '"k"'),
+        (train, ("environment", "A"), '"2"'),
+        (train, ("inputs", "lr"), "lr: float"),
+        (train, ("outputs",), "float"),
+        (train, ("container_image",), "flyte.task("),
+        (bare, ("container_image",), "def bare(n: int) -> None: ..."),
+        (bare, ("outputs",), "None"),
+    ],
+)
+def test_the_nearest_expression_is_found(function: Any, path: Keys, said: str) -> None:
+    function = getattr(function, "function", function)
+    assert file_of(function) == __file__
+    at = span(function, TEXT, path)
+    assert at is not None
+    assert at.line == at.end_line
+    assert TEXT.split("\n")[at.line - 1][at.column - 1 : at.end_column - 1] == said
+
+
+def test_what_is_built_in_has_no_place() -> None:
+    assert file_of(len) is None
+    assert span(len, TEXT, ("inputs", "x")) is None
+
+
+SPOT = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {"nodeLabels": {"spot": "true"}}}}
+
+
+def compiled(config: Any, **knobs: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """The PyTorchJob, and the notes by their path."""
+    task = flyte.task(compiled, task_config=config, container_image="acme/t:1", script="t.py", **knobs)
+    result = task.compile("job", cluster=SPOT)
+    notes = [one for one in result.diagnostics if one.name == "unlike-flyte"]
+    assert {one.severity for one in notes} <= {"note"}
+    return dict(result.unwrap()[0]), {".".join(map(str, one.path)): one.message for one in notes}
+
+
+LIMIT, RESTARTS = "task_config.run_policy.backoff_limit", "task_config"
+FAILURE = F.RestartPolicy.FAILURE
+
+
+@pytest.mark.parametrize(
+    ("config", "knobs", "paths", "why"),
+    [
+        (F.Elastic(nnodes="2:4"), {}, {LIMIT, RESTARTS}, "nnodes 2:4 lets pods come and go"),
+        (F.Elastic(nnodes=2), {"interruptible": True}, {LIMIT, RESTARTS}, "interruptible pods are lost and restarted"),
+        (F.PyTorch(worker=F.Worker(replicas=1)), {"retries": 2}, {RESTARTS}, "retries and backoff_limit count only"),
+        (F.Elastic(nnodes=2, run_policy=F.RunPolicy(backoff_limit=1)), {}, {RESTARTS}, "retries and backoff_limit"),
+        (
+            F.PyTorch(worker=F.Worker(replicas=1, restart_policy=FAILURE)),
+            {},
+            {LIMIT, RESTARTS},  # the master, of which it says nothing, starts again too
+            "a restart policy other than Never restarts pods",
+        ),
+        (
+            F.PyTorch(master=F.Master(restart_policy=FAILURE), worker=F.Worker(replicas=1, restart_policy=FAILURE)),
+            {"retries": 1},
+            set(),
+            "",
+        ),
+    ],
+)
+def test_each_policy_that_the_task_does_not_name_is_noted(
+    config: Any, knobs: dict[str, Any], paths: set[str], why: str
+) -> None:
+    made, notes = compiled(config, **knobs)
+    assert "OnFailure" in {role["restartPolicy"] for role in roles(made).values()}
+    assert set(notes) == paths
+    assert all(why in message for message in notes.values())
+
+
+def test_what_flyte_writes_too_is_not_noted() -> None:
+    for config in (F.Elastic(nnodes=2), F.PyTorch(worker=F.Worker(replicas=1)), F.Elastic()):
+        assert compiled(config)[1] == {}

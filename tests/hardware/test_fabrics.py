@@ -1,0 +1,118 @@
+"""Fabrics by cloud and accelerator: what comes along, what is counted, what vendors recommend, shares of a node."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.fabrics import FABRICS, TUNINGS, fabric_in, tuned
+from ptcompile.hardware.nodes import LEVELS, levels_of
+from ptcompile.kubernetes import names
+from ptcompile.spec import devices as hardware
+from tests import making
+
+EFA = "vpc.amazonaws.com/efa"
+
+
+@pytest.mark.parametrize(
+    ("cloud", "accelerator", "fabric", "count", "amounts"),
+    [
+        # aws/karpenter-provider-aws, instance-types.md: network cards
+        ("eks", "nvidia-h100", "efa", 8, {EFA: "32"}),
+        ("eks", "nvidia-b200", "efa", 8, {EFA: "8"}),
+        ("eks", "nvidia-b300", "efa", 8, {EFA: "16"}),
+        ("eks", "nvidia-gb200", "efa", 4, {EFA: "4"}),
+        ("eks", "nvidia-gb200", "nvlink-domain", 4, {EFA: "4"}),
+        ("aks", "nvidia-gb300", "nvlink-domain", 4, {"rdma/ib": "4"}),
+        ("aks", "nvidia-h100", "infiniband", 8, {"rdma/ib": "8"}),
+        (None, "nvidia-h100", "infiniband", 8, {"rdma/ib": "1"}),  # CoreWeave: one is all of them
+        ("oke", "nvidia-h100", "rdma-vf", 8, {"nvidia.com/rdma-vf": "16"}),
+        ("oke", "nvidia-h200", "rdma-vf", 8, {"nvidia.com/rdma-vf": "8"}),
+        ("gke", "nvidia-gb200", "nvlink-domain", 4, {}),
+        (None, "nvidia-gb200", "nvlink-domain", 4, {}),
+    ],
+)
+def test_devices_of_a_whole_node(
+    cloud: str | None, accelerator: str, fabric: str, count: int, amounts: dict[str, str]
+) -> None:
+    found = hardware.fabric_amounts(making.profile({"cloud": cloud}), fabric, accelerator, count)
+    assert {key: value for key, value in found.items() if "/" in key} == amounts
+
+
+@pytest.mark.parametrize(
+    ("devices", "pages"),
+    [(8, "5120Mi"), (4, "5120Mi"), (3, "3846Mi"), (1, "1282Mi"), (0, "5120Mi")],
+)
+def test_huge_pages_by_the_share_of_the_node(devices: int, pages: str) -> None:
+    """Nodes have 5128 pages of 2 MiB (EKS user guide, node-efa): eight pods of one GPU have to share them."""
+    found = hardware.fabric_amounts(making.profile({"cloud": "eks"}), "efa", "nvidia-h100", devices)
+    assert found["hugepages-2Mi"] == pages
+    assert devices == 0 or int(pages.removesuffix("Mi")) * (8 // devices) <= 10256
+
+
+@pytest.mark.parametrize("cloud", [None, "gke", "eks", "aks", "oke"])
+@pytest.mark.parametrize("name", FABRICS)
+def test_a_fabric_is_whole_wherever_it_is(name: str, cloud: str | None) -> None:
+    for accelerator in (None, *ROWS):
+        found = fabric_in(name, cloud, accelerator)
+        assert found is not None, accelerator
+        assert found.source, accelerator
+        assert found.counted is None or found.counted in found.resources, accelerator
+        assert hardware.built_in_fabric(name, cloud, accelerator) is not None, accelerator
+
+
+def test_the_interfaces_of_gib_by_machine() -> None:
+    key = "networking.gke.io/interfaces"
+    for accelerator, count in (("nvidia-h200", 8), ("nvidia-b200", 8), ("nvidia-gb200", 4), ("nvidia-gb300", 0)):
+        found = fabric_in("gib", "gke", accelerator)
+        assert found is not None
+        assert found.annotations.get(key, "").count('"rdma-') == count
+        assert found.env["NCCL_NET"] == "gIB"
+        assert bool(found.claims) is (count == 0)
+
+
+def test_every_recommendation_names_rows_fabrics_and_its_source() -> None:
+    for one in TUNINGS:
+        assert one.fabric in FABRICS
+        assert set(one.accelerators) <= ROWS.keys()
+        assert all(one.cloud in ROWS[name].nodes for name in one.accelerators)
+        assert "(20" in one.source
+        assert tuned(one.fabric, one.cloud, (one.accelerators or ("",))[0]).items() >= one.env.items()
+
+
+def test_recommendations_stay_in_their_cloud() -> None:
+    assert tuned("infiniband", "aks", "nvidia-h100")["NCCL_IB_QPS_PER_CONNECTION"] == "4"
+    assert tuned("infiniband", None, "nvidia-h100") == {}
+    assert tuned("infiniband", "aks", "nvidia-a100-80gb") == {}
+
+
+def test_levels_are_labels() -> None:
+    for levels in LEVELS.values():
+        assert all(names.is_qualified_name(label) for label in levels.values())
+        assert list(levels)[-1] == "host"
+    assert levels_of(None) is LEVELS[""]
+
+
+@pytest.mark.parametrize(
+    ("cloud", "level", "label"),
+    [
+        ("gke", "subblock", "cloud.google.com/gce-topology-subblock"),
+        ("eks", "layer-3", "topology.k8s.aws/network-node-layer-3"),
+        ("aks", "torset", "ib/torset"),
+        ("oke", "local-block", "oci.oraclecloud.com/rdma.local_block_id"),
+        (None, "nvlink-domain", "nvidia.com/gpu.clique"),
+    ],
+)
+def test_a_level_of_the_cloud_needs_no_profile(cloud: str | None, level: str, label: str) -> None:
+    body = f"nodes: 2\nqueue: q\ntopology: {{required: {level}}}\nresources: {{cpu: 1}}"
+    manifest = making.manifest(making.smallest(body), "job", making.profile({"cloud": cloud}))
+    annotations = manifest["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["kueue.x-k8s.io/podset-required-topology"] == label
+
+
+def test_the_profile_s_own_level_wins() -> None:
+    own = {"cloud": "gke", "topology": {"levels": {"block": {"nodeLabel": "example.com/block"}}}}
+    body = "nodes: 2\nqueue: q\ntopology: {preferred: block}\nresources: {cpu: 1}"
+    manifest = making.manifest(making.smallest(body), "job", making.profile(own))
+    annotations = manifest["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"kueue.x-k8s.io/podset-preferred-topology": "example.com/block"}

@@ -1,0 +1,52 @@
+"""The catalogue as tables: every row and machine is there, and the guide shows what the command prints."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ptcompile.hardware import tables
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.fabrics import FABRICS
+from ptcompile.hardware.machines import by_name
+from tests.cli.running import here
+from tests.conftest import ROOT
+
+Capture = pytest.CaptureFixture[str]
+GUIDE = (ROOT / "docs" / "guide" / "machines.md").read_text(encoding="utf-8")
+
+
+def test_the_guide_shows_the_table() -> None:
+    """Refresh what stands between the two marks with `ptcompile targets --accelerators --format markdown`."""
+    _, _, rest = GUIDE.partition("<!-- machines: begin -->\n")
+    shown, end, _ = rest.partition("<!-- machines: end -->")
+    assert end
+    assert shown == tables.markdown()
+
+
+def test_every_machine_is_in_the_table() -> None:
+    cells = {cell for line in tables.text().splitlines() for cell in line.split()}
+    assert cells >= {*by_name(), *ROWS}
+
+
+def test_as_data(capsys: Capture) -> None:
+    data = json.loads(here(capsys, "targets", "--accelerators", "--format", "json").out)
+    assert data["accelerators"].keys() == ROWS.keys()
+    assert data["fabrics"].keys() == FABRICS.keys()
+    gb200 = data["accelerators"]["nvidia-gb200"]
+    assert (gb200["resource"], gb200["nodesPerDomain"], gb200["arm64"]) == ("nvidia.com/gpu", 18, True)
+    (machine,) = gb200["clouds"]["eks"]["machines"]
+    assert (machine["devices"], machine["fabricDevices"], machine["localDisk"]) == (4, {"efa": 4}, "22500G")
+    assert all(one["sources"] for row in data["accelerators"].values() for one in row["clouds"].values())
+    assert all("20" in one["source"] for one in data["variables"])
+
+
+def test_the_command_prints_one_of_the_tables(capsys: Capture) -> None:
+    assert here(capsys, "targets", "--accelerators").out == tables.text()
+    assert here(capsys, "targets", "--accelerators", "--format", "markdown").out == tables.markdown()
+
+
+@pytest.mark.parametrize("words", [["--format", "markdown"], ["--accelerators", "--versions"]])
+def test_words_that_do_not_go_together(capsys: Capture, words: list[str]) -> None:
+    assert here(capsys, "targets", *words).status == 2

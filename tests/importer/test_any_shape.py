@@ -1,0 +1,59 @@
+"""Any value anywhere in a stream of manifests: a spec that compiles, or findings, and never an exception."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ptcompile
+from ptcompile.registry.targets import TARGETS
+from tests.making import smallest
+from tests.places import places, put
+from tests.strategies import GARBAGE
+
+JOB = """
+    env: {A: "1"}
+    volumes: [{name: v, emptyDir: {}}]
+    volumeMounts: [{name: v, mountPath: /v}]
+"""
+ROLES = "    nodes: 2\n    roles: {data: {replicas: 1, command: [serve]}}"
+MORE = {"pod": "", "job": "    nodes: 2", "pytorchjob": "    nodes: 2"}
+"""What a target has besides, where it has no roles."""
+OF_NO_KNOWN_KIND = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "n"}}
+"""Nothing checks its fields."""
+
+
+@cache
+def manifests(target: str) -> list[Any]:
+    """What a job compiles to, and what import knows nothing about."""
+    made = ptcompile.compile(smallest(JOB + MORE.get(target, ROLES)), target=target)
+    assert made.ok
+    return [*made.manifests, OF_NO_KNOWN_KIND]
+
+
+def assert_total(stream: list[Any], *, lossy: bool) -> None:
+    """What import gives compiles, and where it gives nothing it says why."""
+    imported = ptcompile.import_manifests(stream, lossy=lossy)
+    assert imported.found or imported.diagnostics
+    for one in imported.found:
+        assert ptcompile.compile(one.yaml(), cluster=imported.profile, lint=False).ok
+
+
+def test_a_job_without_pods() -> None:
+    """Nobody runs the torchrun of its template, so that no options are known."""
+    path = (0, "spec", "replicatedJobs", 0, "template", "spec", "completions")
+    assert_total(put(manifests("jobset"), path, 0), lossy=False)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@settings(max_examples=40)
+@given(data=st.data(), lossy=st.booleans())
+def test_any_value_anywhere(target: str, data: st.DataObject, lossy: bool) -> None:
+    whole = manifests(target)
+    path = data.draw(st.sampled_from(list(places(whole))))
+    value: Any = data.draw(st.sampled_from([None, "", [], {}, 0, 1.5, [None], [1], "::x", {"name": {}}]) | GARBAGE)
+    assert_total(put(whole, path, value), lossy=lossy)

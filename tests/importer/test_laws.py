@@ -1,0 +1,79 @@
+"""The laws of import: what compile writes comes back as the spec, and means the same when it is compiled again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+
+import ptcompile
+from ptcompile.registry.targets import TARGETS
+from ptcompile.source.emitter import emit_all
+from tests.conftest import PAIRS, Case, pair_name, thinned
+from tests.strategies import specs
+
+Json = dict[str, Any]
+
+
+def _with_role(**words: Any) -> Json:
+    """A job of one node, and a role that differs from it in the name of its container only."""
+    job = {"image": "i", "roles": {"ps": {"restartPolicy": "Never"}}, **words}
+    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": job}
+
+
+def comes_back(spec: Any, target: str, cluster: Any = None) -> tuple[ptcompile.Result, ptcompile.Imported] | None:
+    """What a spec compiles to, and what that imports to; None where the target refuses the spec."""
+    made = ptcompile.compile(spec, target=target, cluster=cluster)
+    if not made.ok or not made.manifests:
+        return None
+    return made, ptcompile.import_manifests(made.yaml(), cluster=cluster)
+
+
+def assert_same(
+    made: ptcompile.Result, imported: ptcompile.Imported, target: str, cluster: Any = None
+) -> ptcompile.Result:
+    """What was imported means what it was made from. Returns what it compiles to."""
+    assert [one.message for one in imported.diagnostics] == []
+    assert [(one.same_world, one.same_manifest) for one in imported.found] == [(True, True)]
+    again = ptcompile.compile(imported.yaml(), cluster=cluster)
+    whole = emit_all([*imported.kept, *again.manifests])  # what no spec stands for is applied as it is
+    difference = ptcompile.diff(made.yaml(), whole, from_cluster=cluster, to_cluster=cluster)
+    assert not difference.differs, difference.text()
+    assert imported.target == target
+    return again
+
+
+@pytest.mark.parametrize(("case", "target"), thinned(PAIRS, 7), ids=pair_name)
+def test_what_a_golden_compiles_to_imports_to_the_same(case: Case, target: str) -> None:
+    found = comes_back(case.spec, target, case.cluster)
+    if found is None:
+        return
+    made, imported = found
+    compiled = assert_same(made, imported, target, case.cluster)
+    assert "manifest" not in imported.specs[0]["spec"], "what compile wrote was said in words"
+    again = ptcompile.import_manifests(compiled.yaml(), cluster=case.cluster)
+    assert again.specs == imported.specs, "import's own output is a fixed point"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@settings(max_examples=8)
+@given(spec=specs())
+@example(spec=_with_role())
+@example(spec=_with_role(env={"X_WHERE": "$(PS_HOSTS)"}))
+@example(spec=_with_role(script="train.py", elastic={}))
+def test_what_any_spec_compiles_to_imports_to_the_same(target: str, spec: Json) -> None:
+    found = comes_back(spec, target)
+    if found is not None:
+        assert_same(*found, target)
+
+
+def test_a_master_and_a_worker_stay_so_when_their_containers_have_names_of_their_own() -> None:
+    spec = {"image": "i", "command": ["python", "train.py"], "master": {}, "worker": {"replicas": 2}}
+    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": spec}
+    manifests = ptcompile.compile(document, target="jobset").yaml()
+    master, name, worker = manifests.rpartition("- name: pytorch")
+    assert name
+    (imported,) = ptcompile.import_manifests(f"{master}- name: train{worker}").specs
+    assert imported["spec"].keys() >= {"master", "worker"}
+    assert "roles" not in imported["spec"]

@@ -1,0 +1,149 @@
+"""Import over the manifests that projects publish, with an API server's verdict on each (tests/recorded)."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.registry import table as operators
+from ptcompile.registry.model import Kind
+from tests.places import places
+from tests.recorded import changed, manifests, rows
+
+Json = dict[str, Any]
+
+TRAINS = re.compile(r"torchrun|torch\.distributed|pytorch|\btrain\w*\.py|accelerate launch|deepspeed", re.I)
+
+
+@cache
+def published() -> dict[str, Json]:
+    """Accepted manifests that train, by id."""
+    kinds = operators.kinds_with(Kind.read)
+    found = {row["id"]: row["manifest"] for row in rows("apiserver/real") if row["accepted"]}
+    return {
+        name: one
+        for name, one in found.items()
+        if (one.get("apiVersion"), one.get("kind")) in kinds
+        and (one["kind"] in {"PyTorchJob", "TrainJob"} or TRAINS.search(json.dumps(one)))
+    }
+
+
+LOUD = {"1e5ba629ec5d", "9a821fcc98e0"}
+"""A Volcano Job of PaddlePaddle, and a TrainJob that Trainer's webhook rejects. May only shrink."""
+
+
+@pytest.mark.parametrize("name", published())
+def test_each_is_imported_to_the_same_world_or_an_error_says_why(name: str) -> None:
+    manifest = published()[name]
+    imported = ptcompile.import_manifests(manifest)
+    if name in LOUD:
+        assert not imported.ok
+        assert all(one.path and one.message for one in imported.diagnostics)
+        return
+    assert imported.ok, imported.diagnostics
+    difference = ptcompile.diff(manifest, imported.yaml(), to_cluster=imported.profile)
+    assert difference.ok
+    assert [(one.before, one.after, one.facts) for one in difference.objects if one.facts or not one.after] == []
+
+
+@pytest.mark.parametrize("name", [name for name, one in published().items() if one["kind"] == "PyTorchJob"])
+def test_an_exact_import_of_a_pytorchjob_has_the_same_fields(name: str) -> None:
+    manifest = published()[name]
+    imported = ptcompile.import_manifests(manifest, exact=True)
+    assert imported.found[0].same_manifest
+    assert not ptcompile.diff(manifest, imported.yaml(), to_cluster=imported.profile).differs
+
+
+def test_a_spec_is_shorter_than_its_manifest() -> None:
+    """In the median at most 0.6 lines of spec for a line of manifest, comments included."""
+    ratios = []
+    for manifest in published().values():
+        imported = ptcompile.import_manifests(manifest)
+        if imported.ok:
+            lines = len(yaml.safe_dump(manifest, sort_keys=False).splitlines())
+            ratios.append(len(imported.yaml().splitlines()) / lines)
+    assert sorted(ratios)[len(ratios) // 2] <= 0.6
+
+
+@pytest.mark.parametrize("name", published())
+def test_its_lines_have_120_columns(name: str) -> None:
+    """All but those that hold one text of the manifest, and what the proof says of paths that are longer."""
+    for line in ptcompile.import_manifests(published()[name]).yaml().splitlines():
+        assert len(line) <= 120 or line.lstrip(" -").startswith(('"', "torchrun", "# differs"))
+
+
+def _backwards(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _backwards(value[key]) for key in reversed(value)}
+    return [_backwards(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", list(published())[::4])
+def test_neither_the_order_of_keys_nor_the_run_matters(name: str) -> None:
+    manifest = published()[name]
+    first = ptcompile.import_manifests(manifest)
+    assert ptcompile.import_manifests(manifest).yaml() == first.yaml()
+    assert ptcompile.import_manifests(_backwards(manifest)).specs == first.specs
+
+
+MUTATIONS: list[tuple[str, Any]] = [
+    ("image", "other:1"),
+    ("replicas", 3),
+    ("restartPolicy", "Never"),
+    ("value", "other"),
+]
+
+
+def _mutants() -> list[tuple[str, tuple[str | int, ...], Any]]:
+    out = []
+    for name, manifest in published().items():
+        if name in LOUD or manifest["kind"] == "TrainJob":
+            continue
+        for path in places(manifest):
+            new = next((value for key, value in MUTATIONS if path and path[-1] == key), None)
+            if new is not None:
+                out.append((name, path, new))
+    return out
+
+
+@pytest.mark.parametrize(("name", "path", "value"), _mutants()[::3])
+def test_the_proof_sees_one_changed_field(name: str, path: tuple[str | int, ...], value: Any) -> None:
+    """The spec of a manifest, compared with that manifest with one field changed: the proof is not vacuous."""
+    manifest = published()[name]
+    mutant = changed(manifest, {"op": "set", "path": path, "value": value})
+    if mutant == manifest:
+        return
+    imported = ptcompile.import_manifests(manifest, exact=True)
+    difference = ptcompile.diff(mutant, imported.yaml(), to_cluster=imported.profile)
+    assert difference.differs
+    again = ptcompile.import_manifests(mutant, exact=True)
+    assert not again.ok or again.specs != imported.specs, "and the mutant's own spec says what was changed"
+
+
+def test_a_manifest_with_one_change_is_imported_the_same_or_an_error_says_why() -> None:
+    """Any field set, removed or renamed, null included: never an exception, and nothing is lost in silence."""
+    base, kinds = manifests("apiserver/real"), operators.kinds_with(Kind.read)
+    mutants = [
+        row
+        for row in rows("apiserver/mutants")
+        if (base[row["base"]]["apiVersion"], base[row["base"]]["kind"]) in kinds
+    ]
+    for row in mutants[::60]:
+        mutant = changed(base[row["base"]], row)
+        imported = ptcompile.import_manifests(mutant)
+        if not imported.ok:
+            assert all(one.path for one in imported.diagnostics if one.severity == "error")
+            continue
+        difference = ptcompile.diff(mutant, imported.yaml(), to_cluster=imported.profile)
+        if any("is a placeholder" in one.message for one in imported.diagnostics):  # which compile refuses, as was told
+            assert {one.name for one in difference.diagnostics if one.severity == "error"} == {"invalid-image"}
+            continue
+        assert difference.ok, (row["base"], row["path"])
+        lost = [one for one in difference.objects if one.facts or one.before is None or one.after is None]
+        assert lost == [], (row["base"], row["path"])

@@ -1,0 +1,311 @@
+"""null means "nothing here, from nobody": it outlives the passes on every target, or the target says why it cannot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.compiler.pipeline import compile_document
+from ptcompile.kubernetes.pod_spec import MERGE_KEYS
+from ptcompile.registry.targets import TARGETS
+from tests import strategies
+from tests.making import compiled, manifest, profile, smallest, text
+from tests.strategies import Json
+
+MANY = [name for name in TARGETS if name != "pod"]
+
+
+def templates(value: Any) -> Iterator[Json]:
+    """Every pod template with the container that trains, wherever it stands in a manifest."""
+    if isinstance(value, dict):
+        names = {one["name"] for one in value.get("spec", {}).get("containers", ())} if "spec" in value else set()
+        if names & {"pytorch", "node"}:
+            yield {
+                key: value[key]
+                for key in ("metadata", "spec")
+                if key in value and (key == "spec" or "kind" not in value)
+            }
+        for inner in value.values():
+            yield from templates(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from templates(inner)
+
+
+def places(value: Any, key: str = "") -> Iterator[tuple[str, ...]]:
+    """Every place inside a template that a null can name, items of lists by what names them."""
+    parts = value if isinstance(value, dict) else {}
+    if isinstance(value, list) and key in MERGE_KEYS:
+        named = MERGE_KEYS[key]
+        parts = {str(item[named]): {k: v for k, v in item.items() if k != named} for item in value}
+    for name, inner in parts.items():
+        if isinstance(value, dict):
+            yield (name,)
+        for rest in places(inner, name):
+            yield (name, *rest)
+
+
+def patch_of(place: tuple[str, ...], key: str = "") -> Any:
+    """The pod template patch with null at a place."""
+    if not place:
+        return None
+    head, *rest = place
+    inner = patch_of(tuple(rest), head)
+    name = int(head) if key == "ports" else head
+    return [{**inner, MERGE_KEYS[key]: name}] if key in MERGE_KEYS else {head: inner}
+
+
+def has(value: Any, place: tuple[str, ...], key: str = "") -> bool:
+    """Whether there is something at a place. The container that trains has two names."""
+    if not place:
+        return True
+    head, *rest = place
+    if isinstance(value, list) and key in MERGE_KEYS:
+        heads = {head, "node"} if (key, head) == ("containers", "pytorch") else {head}
+        items = [item for item in value if str(item.get(MERGE_KEYS[key])) in heads]
+        return any(has(item, tuple(rest)) for item in items)
+    return isinstance(value, dict) and head in value and has(value[head], tuple(rest), head)
+
+
+def main_of(made: Json) -> Json:
+    """The first container that trains in a manifest."""
+    container: Json = next(templates(made))["spec"]["containers"][0]
+    return container
+
+
+@pytest.mark.parametrize("target", MANY)
+def test_a_request_without_a_limit_stays_without_one(target: str) -> None:
+    body = {"image": "img:1", "script": "t.py", "nodes": 2, "resources": {"memory": "4Gi", "requests": {"cpu": 4}}}
+    made = main_of(manifest(text(json.dumps(body)), target))
+    assert made["resources"] == {"requests": {"cpu": "4", "memory": "4Gi"}, "limits": {"memory": "4Gi"}}
+
+
+RESOURCES: list[tuple[Json, Json]] = [
+    # (what the spec says, what the manifest has)
+    ({"cpu": 4}, {"requests": {"cpu": "4"}, "limits": {"cpu": "4"}}),
+    ({"cpu": 4, "limits": {"cpu": None}}, {"requests": {"cpu": "4"}}),
+    ({"cpu": None, "requests": {"cpu": 4}}, {"requests": {"cpu": "4"}}),
+    ({"requests": {"cpu": 4}}, {"requests": {"cpu": "4"}}),
+    ({"limits": {"cpu": 4}}, {"requests": {"cpu": "4"}, "limits": {"cpu": "4"}}),
+    ({"requests": {"cpu": None}, "limits": {"cpu": 4}}, {"limits": {"cpu": "4"}}),
+    (
+        {"cpu": 1, "requests": {"gpu": 2}},
+        {"requests": {"cpu": "1", "nvidia.com/gpu": "2"}, "limits": {"cpu": "1", "nvidia.com/gpu": "2"}},
+    ),
+    ({}, {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}),
+    ({"limits": {"cpu": None}}, {"requests": {"cpu": "1"}}),
+    ({"cpu": None}, {}),
+]
+
+
+@pytest.mark.parametrize(("said", "wanted"), RESOURCES, ids=str)
+def test_resources_over_a_profile_with_both_halves(said: Json, wanted: Json) -> None:
+    cluster = profile({"defaults": {"requests": {"cpu": 1}, "limits": {"cpu": 2}}})
+    body = {"image": "img:1", "command": ["sh"], "resources": said, "sharedMemory": False}
+    assert main_of(manifest(text(json.dumps(body)), "job", cluster)).get("resources", {}) == wanted
+
+
+@pytest.mark.parametrize("half", ["requests", "limits"])
+@pytest.mark.parametrize("devices", [{"gpu": 1}, {"devices": {"rdma/hca": 1}}, {"devices": {"hugepages-2Mi": "1Gi"}}])
+def test_half_a_device_is_refused(half: str, devices: Json) -> None:
+    empty = {key: None if key == "gpu" else dict.fromkeys(value) for key, value in devices.items()}
+    body = {"image": "img:1", "script": "t.py", "resources": {**devices, half: empty}}
+    done = compiled(text(json.dumps(body)))
+    leaf = [*devices["devices"]] if "devices" in devices else []
+    assert [(one.name, one.path) for one in done.problems if one.severity == "error"] == [
+        ("gpu-request-differs-from-limit", ("spec", "resources", half, *empty, *leaf))
+    ]
+
+
+KEPT_AWAY: dict[str, tuple[Json, tuple[str, ...]]] = {
+    # what the spec says, and the place that a pass or the profile below would fill
+    "OMP_NUM_THREADS": (
+        {"env": {"OMP_NUM_THREADS": None}},
+        ("spec", "containers", "pytorch", "env", "OMP_NUM_THREADS"),
+    ),
+    "env": ({"env": {"P": None}}, ("spec", "containers", "pytorch", "env", "P")),
+    "podLabels": ({"podLabels": {"team": None}}, ("metadata", "labels", "team")),
+    "podAnnotations": ({"podAnnotations": {"note": None}}, ("metadata", "annotations", "note")),
+    "nodeSelector": ({"nodeSelector": {"pool": None}}, ("spec", "nodeSelector", "pool")),
+    "serviceAccountName": ({"serviceAccountName": None}, ("spec", "serviceAccountName")),
+    "schedulerName": ({"schedulerName": None}, ("spec", "schedulerName")),
+    "priorityClassName": ({"priorityClassName": None}, ("spec", "priorityClassName")),
+    "imagePullPolicy": ({"imagePullPolicy": None}, ("spec", "containers", "pytorch", "imagePullPolicy")),
+    "limits": (
+        {"podTemplate": {"spec": {"containers": [{"name": "pytorch", "resources": {"limits": None}}]}}},
+        ("spec", "containers", "pytorch", "resources", "limits"),
+    ),
+    "volumes": ({"podTemplate": {"spec": {"volumes": None}}}, ("spec", "volumes")),
+    "imagePullSecrets": ({"podTemplate": {"spec": {"imagePullSecrets": None}}}, ("spec", "imagePullSecrets")),
+    "tolerations": ({"podTemplate": {"spec": {"tolerations": None}}}, ("spec", "tolerations")),
+}
+PROFILE = profile(
+    {
+        "defaults": {
+            "env": {"P": "1"},
+            "labels": {"team": "a"},
+            "annotations": {"note": "b"},
+            "nodeSelector": {"pool": "c"},
+            "serviceAccountName": "d",
+            "schedulerName": "e",
+            "imagePullSecrets": [{"name": "f"}],
+            "tolerations": [{"key": "g", "operator": "Exists"}],
+            "podTemplate": {
+                "spec": {
+                    "priorityClassName": "h",
+                    "containers": [{"name": "pytorch", "imagePullPolicy": "Always"}],
+                }
+            },
+        }
+    }
+)
+
+
+@pytest.mark.parametrize("target", MANY)
+@pytest.mark.parametrize(("said", "place"), KEPT_AWAY.values(), ids=KEPT_AWAY)
+def test_null_keeps_away_what_would_be_filled_in(said: Json, place: tuple[str, ...], target: str) -> None:
+    body = {
+        "image": "img:1",
+        "script": "t.py",
+        "nodes": 2,
+        "elastic": {"nprocPerNode": 2},
+        "resources": {"memory": "4Gi"},
+    }
+    filled = list(templates(manifest(text(json.dumps(body)), target, PROFILE)))
+    assert filled
+    assert all(has(one, place) for one in filled)
+    left = list(templates(manifest(text(json.dumps({**body, **said})), target, PROFILE)))
+    assert len(left) == len(filled)
+    assert not any(has(one, place) for one in left)
+
+
+def test_a_role_s_null_keeps_away_what_the_job_says() -> None:
+    said = {"workingDir": "/app", "env": {"A": "1"}, "podLabels": {"x": "y"}, "priorityClassName": "high"}
+    role = {"workingDir": None, "env": {"A": None}, "podLabels": {"x": None}, "priorityClassName": None}
+    body = {"image": "img:1", "script": "t.py", **said, "master": {}, "worker": role}
+    master, worker = templates(manifest(text(json.dumps(body)), "pytorchjob"))
+    assert (master["metadata"], master["spec"]["priorityClassName"]) == ({"labels": {"x": "y"}}, "high")
+    assert ("metadata" in worker, "priorityClassName" in worker["spec"]) == (False, False)
+    assert "workingDir" not in worker["spec"]["containers"][0]
+    assert "env" not in worker["spec"]["containers"][0]
+
+
+def test_a_role_gives_again_what_the_job_keeps_away() -> None:
+    patch = {"spec": {"priorityClassName": None}}
+    body = {"image": "img:1", "script": "t.py", "env": {"P": None}, "podTemplate": patch, "master": {}}
+    worker = {"env": {"P": "2"}, "podTemplate": {"spec": {"priorityClassName": "own"}}}
+    master, last = templates(manifest(text(json.dumps({**body, "worker": worker})), "pytorchjob", PROFILE))
+    assert ("env" in master["spec"]["containers"][0], "priorityClassName" in master["spec"]) == (False, False)
+    assert last["spec"]["containers"][0]["env"] == [{"name": "P", "value": "2"}]
+    assert last["spec"]["priorityClassName"] == "own"
+
+
+def test_null_is_no_label_of_the_object_and_no_queue() -> None:
+    cluster = profile({"defaults": {"labels": {"a": "1", "b": "2"}, "annotations": {"c": "3"}, "queue": "team"}})
+    head = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob"}
+    metadata = {"name": "train", "labels": {"a": None}, "annotations": {"c": None}}
+    spec = {**head, "metadata": metadata, "spec": {"image": "img:1", "script": "t.py", "queue": None}}
+    done = compile_document(spec, cluster, "job")
+    assert done.manifests[-1]["metadata"] == {"name": "train", "labels": {"b": "2"}}
+    unsaid = compile_document({**spec, "spec": {"image": "img:1", "script": "t.py"}}, cluster, "job")
+    assert unsaid.manifests[-1]["metadata"]["labels"] == {"b": "2", "kueue.x-k8s.io/queue-name": "team"}
+
+
+@pytest.mark.parametrize("target", MANY)
+def test_what_is_null_under_elastic_is_left_to_torchrun(target: str) -> None:
+    elastic = {"rdzvBackend": "c10d", "nprocPerNode": 1}
+    body = {"image": "img:1", "script": "t.py", "nodes": 2, "resources": {}}
+    null = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
+    for more, there in (({}, True), (null, False)):
+        made = str(manifest(text(json.dumps({**body, "elastic": {**elastic, **more}})), target))
+        assert ("--monitor-interval" in made, "--rdzv-id" in made, "--rdzv-conf" in made) == (there,) * 3
+
+
+def test_null_under_elastic_in_an_elastic_policy() -> None:
+    null = {"rdzvId": None, "rdzvConfigs": {"timeout": None}}
+    body = {"image": "img:1", "script": "t.py", "elastic": {"nnodes": "1:2", "nprocPerNode": 1, **null}}
+    policy = manifest(text(json.dumps(body)), "pytorchjob")["spec"]["elasticPolicy"]
+    assert ("rdzvId" in policy, policy["rdzvConf"]) == (False, [{"key": "join_timeout", "value": "900"}])
+
+
+NEEDED: list[tuple[str, str, Json, tuple[str | int, ...]]] = [
+    ("job", "subdomain", {"spec": {"subdomain": None}}, ("spec", "subdomain")),
+    (
+        "pytorchjob",
+        "ports",
+        {"spec": {"containers": [{"name": "pytorch", "ports": None}]}},
+        ("spec", "containers", 0, "ports"),
+    ),
+    (
+        "jobset",
+        "env",
+        {"spec": {"containers": [{"name": "pytorch", "env": None}]}},
+        ("spec", "containers", 0, "env"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("target", "field", "patch", "place"), NEEDED, ids=str)
+def test_what_a_target_needs_is_not_taken_away(
+    target: str, field: str, patch: Json, place: tuple[str | int, ...]
+) -> None:
+    body = {"image": "img:1", "script": "t.py", "masterPort": 1234, "master": {}, "worker": {}, "podTemplate": patch}
+    if target == "job":
+        body = {"image": "img:1", "script": "t.py", "nodes": 2, "podTemplate": patch}
+    errors = [one for one in compiled(text(json.dumps(body)), target).problems if one.severity == "error"]
+    assert [(one.name, one.path) for one in errors] == [("unsupported-by-target", ("spec", "podTemplate", *place))]
+    assert f"the target {target} needs {field}" in errors[0].message
+
+
+@pytest.mark.parametrize("name", ["MASTER_ADDR", "PET_NNODES"])
+def test_what_the_operator_sets_at_run_time_cannot_be_kept_away(name: str) -> None:
+    done = compiled(smallest(f"nodes: 2\nenv: {{{name}: null}}"), "pytorchjob")
+    assert [(one.name, one.path) for one in done.problems] == [("unsupported-by-target", ("spec", "env", name))]
+
+
+@pytest.mark.parametrize(("patch", "place"), [("{spec: null}", ()), ("{spec: {containers: null}}", ("containers",))])
+def test_a_pod_without_the_container_that_trains_is_refused(patch: str, place: tuple[str, ...]) -> None:
+    done = compiled(smallest(f"podTemplate: {patch}"))
+    assert [(one.name, one.path) for one in done.problems] == [
+        ("spec-conflict", ("spec", "podTemplate", "spec", *place))
+    ]
+
+
+def test_nulls_of_what_a_patch_adds_are_not_written() -> None:
+    sidecar = {"name": "side", "image": "s:1", "workingDir": None, "env": [{"name": "A", "value": None}]}
+    patch = {"spec": {"containers": [sidecar], "tolerations": [{"key": "a", "value": None, "operator": "Exists"}]}}
+    body = {"image": "img:1", "script": "t.py", "podTemplate": patch}
+    (made,) = templates(manifest(text(json.dumps(body)), "job"))
+    assert made["spec"]["containers"][1] == {"name": "side", "image": "s:1", "env": [{"name": "A"}]}
+    assert made["spec"]["tolerations"] == [{"key": "a", "operator": "Exists"}]
+
+
+NOT_ASKED = {("spec",), ("spec", "containers"), ("spec", "restartPolicy")}
+"""What the vocabulary refuses before any target is asked."""
+
+
+def compiled_document(spec: Json, target: str, cluster: Any) -> Any:
+    return compile_document(spec, cluster, target)
+
+
+@given(st.data(), strategies.specs(catalogue=True), st.sampled_from([*TARGETS]))
+def test_null_in_a_pod_template_removes_on_every_target(data: st.DataObject, spec: Json, target: str) -> None:
+    cluster = profile(data.draw(strategies.profiles()).get("spec", {}))
+    done = compiled_document(spec, target, cluster)
+    found = [one for made in done.manifests for one in templates(made)]
+    named = sorted({place for one in found for place in places(one)} - NOT_ASKED)
+    if not named:
+        return
+    place = tuple("pytorch" if part == "node" else part for part in data.draw(st.sampled_from(named)))
+    patch = {"podTemplate": patch_of(place)}
+    roles = {role: {**spec["spec"][role], **patch} for role in ("master", "worker") if role in spec["spec"]}
+    job = {**spec["spec"], **patch, **roles}
+    after = compiled_document({**spec, "spec": job}, target, cluster)
+    for made in after.manifests:
+        for one in templates(made):
+            assert not has(one, place), (place, target)

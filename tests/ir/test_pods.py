@@ -1,0 +1,135 @@
+"""Pod templates: read and written without loss; a patch merges by name, and null takes away."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ptcompile.ir import pods as pod_template
+
+FULL: dict[str, Any] = {
+    "metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}},
+    "spec": {
+        "restartPolicy": "Never",
+        "serviceAccountName": "me",
+        "nodeSelector": {"zone": "a"},
+        "affinity": {"podAffinity": {}},
+        "tolerations": [{"key": "k", "operator": "Exists"}],
+        "initContainers": [{"name": "init", "image": "i"}],
+        "containers": [
+            {"name": "side", "image": "s"},
+            {
+                "name": "pytorch", "image": "p", "command": ["c"], "args": [], "workingDir": "/w",
+                "ports": [{"containerPort": 1}], "env": [{"name": "A", "value": "1"}],
+                "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}, "claims": [{"name": "x"}]},
+                "volumeMounts": [{"name": "v", "mountPath": "/v"}], "livenessProbe": {"exec": {"command": ["x"]}},
+            },
+        ],
+        "volumes": [{"name": "v", "emptyDir": {}}],
+        "enableServiceLinks": False,
+    },
+}  # fmt: skip
+
+
+def test_nothing_is_lost_between_reading_and_writing() -> None:
+    before = copy.deepcopy(FULL)
+    out = pod_template.write(pod_template.read(FULL, "pytorch"))
+    assert before == FULL
+    assert out["metadata"] == FULL["metadata"]
+    assert {c["name"]: c for c in out["spec"].pop("containers")} == {
+        c["name"]: c for c in copy.deepcopy(FULL)["spec"]["containers"]
+    }
+    assert out["spec"] == {key: value for key, value in FULL["spec"].items() if key != "containers"}
+
+
+def test_the_keys_stand_as_people_write_them() -> None:
+    out = pod_template.write(pod_template.read(FULL, "pytorch"), subdomain="s")["spec"]
+    assert list(out)[:3] == ["restartPolicy", "subdomain", "serviceAccountName"]
+    assert list(out).index("containers") < list(out).index("volumes")
+    assert list(out["containers"][0])[:5] == ["name", "image", "command", "args", "workingDir"]
+
+
+@pytest.mark.parametrize(("name", "main"), [("pytorch", "pytorch"), ("side", "side"), ("none-such", "side")])
+def test_the_container_that_trains_is_found_by_name_else_the_first(name: str, main: str) -> None:
+    assert pod_template.read(FULL, name).main.name == main
+
+
+def test_the_main_container_can_be_renamed() -> None:
+    out = pod_template.write(pod_template.read(FULL, "pytorch"), main="node")
+    assert [one["name"] for one in out["spec"]["containers"]] == ["node", "side"]
+
+
+@pytest.mark.parametrize("empty", [{}, {"spec": {}}, {"spec": None, "metadata": None}, {"spec": {"containers": []}}])
+def test_an_empty_template(empty: dict[str, Any]) -> None:
+    assert pod_template.write(pod_template.read(empty, "m")) == {"spec": {"containers": [{"name": "m"}]}}
+
+
+MERGES: dict[str, tuple[Any, Any, Any]] = {
+    "a scalar replaces": ({"a": 1}, {"a": 2}, {"a": 2}),
+    "what the patch does not name stays": ({"a": 1, "b": 2}, {"b": 3}, {"a": 1, "b": 3}),
+    "mappings merge": ({"a": {"x": 1}}, {"a": {"y": 2}}, {"a": {"x": 1, "y": 2}}),
+    "null takes away": ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
+    "null takes away what was never there": ({"b": 2}, {"a": None}, {"b": 2}),
+    "null below a new mapping is no value either": ({}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
+    "a list without names replaces": ({"command": ["a"]}, {"command": ["b"]}, {"command": ["b"]}),
+    "containers by name (docs/facts/torchx.md#defects-of-torchx 5: nothing is dropped)": (
+        {"containers": [{"name": "m", "image": "i", "env": [{"name": "A", "value": "1"}]}]},
+        {"containers": [{"name": "m", "env": [{"name": "B", "value": "2"}]}]},
+        {"containers": [
+            {"name": "m", "image": "i", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+        ]},
+    ),
+    "another container is added": (
+        {"containers": [{"name": "m"}]}, {"containers": [{"name": "s"}]},
+        {"containers": [{"name": "m"}, {"name": "s"}]},
+    ),
+    "volumes by name (1.8 case 6: not twice)": (
+        {"volumes": [{"name": "v", "emptyDir": {}}]},
+        {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}]},
+        {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}]},
+    ),
+    "mounts by path, since one volume is mounted twice (7 case 9)": (
+        {"volumeMounts": [{"name": "v", "mountPath": "/a"}]},
+        {"volumeMounts": [{"name": "v", "mountPath": "/b"}, {"name": "v", "mountPath": "/a", "readOnly": True}]},
+        {"volumeMounts": [{"name": "v", "mountPath": "/a", "readOnly": True}, {"name": "v", "mountPath": "/b"}]},
+    ),
+    "tolerations are added where an equal one is not there": (
+        {"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "a"}, {"key": "b"}]},
+        {"tolerations": [{"key": "a"}, {"key": "b"}]},
+    ),
+    "a value takes the place of a source": (
+        {"env": [{"name": "A", "valueFrom": {"x": 1}}]}, {"env": [{"name": "A", "value": "1"}]},
+        {"env": [{"name": "A", "value": "1"}]},
+    ),
+    "a source takes the place of a value": (
+        {"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "A", "valueFrom": {"x": 1}}]},
+        {"env": [{"name": "A", "valueFrom": {"x": 1}}]},
+    ),
+    "ports by number": (
+        {"ports": [{"containerPort": 1}]}, {"ports": [{"containerPort": 1, "name": "p"}]},
+        {"ports": [{"containerPort": 1, "name": "p"}]},
+    ),
+    "a mapping over a scalar": ({"a": 1}, {"a": {"b": 2}}, {"a": {"b": 2}}),
+    "a scalar over a mapping": ({"a": {"b": 2}}, {"a": 1}, {"a": 1}),
+    "items without a name are added": ({"env": [{"value": "x"}]}, {"env": [{"value": "y"}]},
+                                       {"env": [{"value": "x"}, {"value": "y"}]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", MERGES.values(), ids=MERGES)
+def test_a_patch(row: tuple[Any, Any, Any]) -> None:
+    base, patch, wanted = copy.deepcopy(row)
+    assert pod_template.merge(base, patch) == wanted
+    assert (base, patch) == row[:2], "neither side is changed"
+
+
+@pytest.mark.parametrize("row", [row for name, row in MERGES.items() if "without a name" not in name])
+def test_a_patch_twice_is_a_patch_once(row: tuple[Any, Any, Any]) -> None:
+    once = pod_template.merge(row[0], row[1])
+    assert pod_template.merge(once, row[1]) == once
+
+
+def test_ordered_puts_the_usual_first_and_keeps_the_rest() -> None:
+    assert list(pod_template.ordered({"z": 1, "b": 2, "a": 3}, ("a", "b", "c"))) == ["a", "b", "z"]

@@ -1,0 +1,71 @@
+"""Rules of the command line, over the ways that one is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.linter.asking import container, fires, found
+
+A = {"name": "A_B", "value": "1"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "fields", "expected"),
+    [
+        ("command-in-one-word", {"command": ["python train.py"]}, True),
+        ("command-in-one-word", {"command": ["bash -c 'run it'"]}, True),
+        ("command-in-one-word", {"command": ["python", "train.py x"]}, False),
+        ("command-in-one-word", {"args": ["python train.py"]}, False),  # the entry point may be a shell
+        ("command-in-one-word", {"command": ["bash", "-c", "python train.py"]}, False),
+        ("option-in-one-word", {"command": ["python"], "args": ["train.py", "--lr 0.1"]}, True),
+        ("option-in-one-word", {"command": ["python"], "args": ["train.py", "--lr -1"]}, True),
+        ("option-in-one-word", {"command": ["python"], "args": ["train.py", "--lr=0.1 0.2"]}, False),
+        ("option-in-one-word", {"command": ["python"], "args": ["train.py", "--prompt", "a b --c d"]}, False),
+        ("option-in-one-word", {"args": ["--lr 0.1"]}, False),
+        ("option-in-one-word", {"command": ["bash", "-c", "x"], "args": ["--lr 0.1"]}, False),
+        ("shell-syntax-without-shell", {"command": ["a", "&&", "b"]}, True),
+        ("shell-syntax-without-shell", {"command": ["a"], "args": ["x", ">", "/log"]}, True),
+        ("shell-syntax-without-shell", {"command": ["bash", "-c", "a && b"]}, False),
+        ("shell-syntax-without-shell", {"command": ["find", ".", "-exec", "cat", "{}", ";"]}, False),
+        ("shell-syntax-without-shell", {"args": ["a", "&&", "b"]}, False),
+        ("shell-variable-without-shell", {"command": ["python", "t.py", "--data=${DATA_DIR}"]}, True),
+        ("shell-variable-without-shell", {"command": ["python", "t.py", "$HOSTNAME"]}, True),
+        ("shell-variable-without-shell", {"command": ["python", "t.py", "$(DATA_DIR)"]}, False),
+        ("shell-variable-without-shell", {"command": ["python", "t.py", "$$DATA_DIR"]}, False),
+        ("shell-variable-without-shell", {"command": ["python", "t.py", "run=${now:%Y}"]}, False),  # hydra's
+        ("shell-variable-without-shell", {"command": ["sh", "-c", "python $DATA_DIR"]}, False),
+        ("shell-variable-in-env", {"env": [A, {"name": "B", "value": "${A_B}/x"}]}, True),
+        ("shell-variable-in-env", {"env": [A, {"name": "B", "value": "$(A_B)/x"}]}, False),
+        ("shell-variable-in-env", {"env": [A, {"name": "B", "value": "costs 5$"}]}, False),
+        ("shell-variable-in-env", {"env": [A, {"name": "B", "value": "$$A_B"}]}, False),
+        ("script-without-c", {"command": ["bash", "python train.py"]}, True),
+        ("script-without-c", {"command": ["sh"], "args": ["-x", "torchrun train.py"]}, True),
+        ("script-without-c", {"command": ["bash", "run.sh"], "args": ["a b"]}, False),
+        ("script-without-c", {"command": ["bash", "-c", "python train.py"]}, False),
+        ("script-without-c", {"args": ["bash", "python train.py"]}, False),
+        ("lost-arguments", {"command": ["bash", "-c", "torchrun", "--nnodes=2"]}, True),
+        ("lost-arguments", {"command": ["sh", "-c"], "args": ["a", "b"]}, True),
+        ("lost-arguments", {"command": ["bash", "-c", "a", "bash", "b"]}, True),
+        ("lost-arguments", {"command": ["bash", "-c", "exec \"$@\"", "--", "torchrun"]}, False),
+        ("lost-arguments", {"command": ["bash", "-c", "run $1", "_", "x"]}, False),
+        ("lost-arguments", {"command": ["bash", "-c", "run", "bash"]}, False),
+        ("lost-arguments", {"command": ["bash", "run.sh", "a", "b"]}, False),
+        ("background-training", {"command": ["bash", "-c", "torchrun train.py &"]}, True),
+        ("background-training", {"command": ["bash", "-c", "torchrun train.py & wait"]}, False),
+        ("background-training", {"command": ["bash", "-c", "python a.py & python b.py"]}, False),
+        ("background-training", {"command": ["bash", "-c", "torchrun train.py &> log"]}, False),
+    ],
+)  # fmt: skip
+def test_ways_to_write_it(rule: str, fields: dict[str, object], expected: bool) -> None:
+    assert fires(rule, container(**fields)) is expected
+
+
+def test_one_word_is_taken_apart_as_a_shell_would() -> None:
+    (problem,) = found("command-in-one-word", container(command=["python train.py --name 'a b'", "--lr=1"]))
+    assert problem.fix is not None
+    assert problem.fix.edits[0].value == ["python", "train.py", "--name", "a b", "--lr=1"]
+
+
+def test_what_needs_a_shell_is_not_taken_apart() -> None:
+    (problem,) = found("command-in-one-word", container(command=["cd /x && python train.py"]))
+    assert problem.fix is None

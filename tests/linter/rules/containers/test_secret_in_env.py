@@ -1,0 +1,48 @@
+"""What is a secret, and that no message gives one away."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.linter.asking import container, found
+
+TOKEN = "hf_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("WANDB_API_KEY", "0c5a7f3e9b1d48f2a6c4", True),
+        ("HF_TOKEN", TOKEN, True),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI", True),
+        ("DB_PASSWORD", "hunter2x", True),
+        ("api_key", "abcdef", True),
+        ("NOTES", f"use {TOKEN}", True),
+        ("EXTRA", "AKIAIOSFODNN7EXAMPLE", True),
+        ("WANDB_API_KEY", "", False),
+        ("WANDB_API_KEY", "$(OTHER)", False),
+        ("WANDB_API_KEY", "<your key>", False),
+        ("HF_TOKEN", "true", False),
+        ("GOOGLE_PRIVATE_KEY", "/var/run/key.json", False),
+        ("PAD_TOKEN", "[PAD]", False),
+        ("MAX_TOKENS", "4096", False),
+        ("TOKENIZERS_PARALLELISM", "false", False),
+        ("SORT_KEY", "length", False),
+        ("AWS_ACCESS_KEY_ID", "someone", False),
+    ],
+)
+def test_names_and_values(name: str, value: str, expected: bool) -> None:
+    problems = found("secret-in-env", container(env=[{"name": name, "value": value}]))
+    assert bool(problems) is expected
+    assert not any(value in problem.message for problem in problems)
+
+
+def test_one_from_a_secret_is_fine() -> None:
+    entry = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}
+    assert not found("secret-in-env", container(env=[entry]))
+
+
+def test_a_token_on_the_command_line() -> None:
+    (problem,) = found("secret-in-env", container(command=["python", "train.py", f"--token={TOKEN}"]))
+    assert TOKEN not in problem.message
+    assert problem.path[-2:] == ("command", 2)

@@ -1,0 +1,123 @@
+"""Processes against devices, wherever the number is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.linter import run
+from tests.linter.rules.launch.making import messages, names, pod, pytorchjob
+
+Json = dict[str, Any]
+DEVICES = frozenset(
+    {
+        "more-processes-than-gpus",
+        "idle-gpus",
+        "gpu-processes-without-gpu",
+        "miscounted-devices",
+        "host-core-processes",
+        "world-size-counts-processes",
+    }
+)
+
+
+def node(*command: str, **limits: Any) -> Json:
+    return pod(*command, resources={"limits": {"cpu": 8, "memory": "64Gi", **limits}})
+
+
+GPU8, GPU1 = {"nvidia.com/gpu": 8}, {"nvidia.com/gpu": 1}
+CASES: list[tuple[str, Json, set[str]]] = [
+    ("by flag", node("torchrun", "--nproc-per-node=9", "t.py", **GPU8), {"more-processes-than-gpus"}),
+    ("by two words", node("torchrun", "--nproc_per_node", "4", "t.py", **GPU8), {"idle-gpus"}),
+    ("in a shell", node("bash", "-c", "exec torchrun --nproc-per-node=9 t.py", **GPU8), {"more-processes-than-gpus"}),
+    (
+        "in a shell, by its variable",
+        node("sh", "-c", "N=9; torchrun --nproc-per-node=$N t.py", **GPU8),
+        {"more-processes-than-gpus"},
+    ),
+    ("in a shell, unknown", node("sh", "-c", "torchrun --nproc-per-node=$N t.py", **GPU8), set()),
+    ("by nobody", node("torchrun", "t.py", **GPU8), {"idle-gpus"}),
+    ("as many as there are", node("torchrun", "--nproc-per-node=8", "t.py", **GPU8), set()),
+    ("counted by torchrun", node("torchrun", "--nproc-per-node=gpu", "t.py", **GPU8), set()),
+    ("no GPU is no mistake", node("torchrun", "--nproc-per-node=8", "t.py"), set()),
+    ("slices are no GPUs", node("torchrun", "--nproc-per-node=1", "t.py", **{"nvidia.com/mig-1g.5gb": 2}), set()),
+    ("a TPU's processes are its own", node("torchrun", "--nproc-per-node=1", "t.py", **{"google.com/tpu": 4}), set()),
+    ("gpu without one", node("torchrun", "--nproc-per-node=gpu", "t.py"), {"gpu-processes-without-gpu"}),
+    ("auto without one", node("torchrun", "--nproc-per-node=auto", "t.py"), {"host-core-processes"}),
+    (
+        "auto on slices",
+        node("torchrun", "--nproc-per-node=auto", "t.py", **{"nvidia.com/mig-1g.5gb": 2}),
+        {"miscounted-devices"},
+    ),
+    ("auto on one slice", node("torchrun", "--nproc-per-node=auto", "t.py", **{"nvidia.com/mig-1g.5gb": 1}), set()),
+    (
+        "auto on a TPU",
+        node("torchrun", "--nproc-per-node=auto", "t.py", **{"google.com/tpu": 4}),
+        {"miscounted-devices"},
+    ),
+    ("auto on Gaudi", node("torchrun", "--nproc-per-node=auto", "t.py", **{"habana.ai/gaudi": 8}), set()),
+    (
+        "gpu by the runtime",
+        pod(
+            "torchrun",
+            "--nproc-per-node=gpu",
+            "t.py",
+            resources={},
+            env=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}],
+        ),
+        set(),
+    ),
+    (
+        "by the operator's field",
+        pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"),
+        {"more-processes-than-gpus"},
+    ),
+    ("by the operator's default", pytorchjob(master=["torchrun", "t.py"], nprocPerNode=None), set()),
+    (
+        "plain Python of an integer field",
+        pytorchjob(master=["python", "t.py"], nprocPerNode="2"),
+        {"world-size-counts-processes"},
+    ),
+    (
+        "a launcher that is a module",
+        pytorchjob(master=["python", "-m", "accelerate.commands.launch", "t.py"], nprocPerNode="2"),
+        set(),
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_devices(manifest: Json, expected: set[str]) -> None:
+    assert names(manifest) & DEVICES == expected
+
+
+def test_the_finding_stands_where_the_number_is() -> None:
+    assert messages(pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"), "more-processes-than-gpus") == [
+        "spec.nprocPerNode: 2 processes on a node with 1 GPU: the extra ones find no device"
+    ]
+    by_env = pod("torchrun", "t.py", env=[{"name": "PET_NPROC_PER_NODE", "value": "2"}])
+    (found,) = run(by_env, only={"more-processes-than-gpus"})
+    assert found.path == ("spec", "containers", 0, "env", 0, "value")
+    assert found.fix is not None
+    assert [(edit.op, edit.path, edit.value) for edit in found.fix.edits] == [("set", found.path, "1")]
+
+
+@pytest.mark.parametrize(
+    ("command", "index", "value"),
+    [
+        (["torchrun", "--nproc-per-node=2", "t.py"], 1, "--nproc-per-node=1"),
+        (["torchrun", "--nproc_per_node", "2", "t.py"], 2, "1"),
+    ],
+)
+def test_a_flag_is_rewritten_as_it_is_written(command: list[str], index: int, value: str) -> None:
+    (found,) = run(pod(*command), only={"more-processes-than-gpus"})
+    assert found.fix is not None
+    (edit,) = found.fix.edits
+    assert (edit.path, edit.value) == (("spec", "containers", 0, "command", index), value)
+
+
+def test_a_script_is_not_rewritten() -> None:
+    (found,) = run(pod("sh", "-c", "torchrun --nproc-per-node=2 t.py"), only={"more-processes-than-gpus"})
+    assert found.path == ("spec", "containers", 0, "command", 2)
+    assert found.fix is None

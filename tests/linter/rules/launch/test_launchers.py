@@ -1,0 +1,168 @@
+"""Launchers beyond torchrun, scripts that their variables tell of others, and what the kubelet makes of `$(X)`."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from tests.linter.test_hosts import BY_APP, BY_JOB, SERVICE
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: %(name)s}
+spec:
+  completions: 4
+  parallelism: 4
+  completionMode: Indexed
+  backoffLimit: 0
+  template:
+    metadata: {labels: {app: train}}
+    spec:
+      subdomain: train
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: %(command)s
+          env: %(env)s
+"""
+INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+RANK = f'{{name: RANK, valueFrom: {{fieldRef: {{fieldPath: "{INDEX}"}}}}}}'
+NAMED = RANK.replace(INDEX, "metadata.name")
+FOUR, EIGHT = "{name: WORLD_SIZE, value: '4'}", "{name: WORLD_SIZE, value: '8'}"
+HERE = "{name: MASTER_ADDR, value: train-0.train}, {name: MASTER_PORT, value: '29500'}"
+POD = "{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}"
+
+
+def found(command: str, env: str = "", *, name: str = "train", more: str = "") -> set[tuple[str, str]]:
+    """Name and severity of what is found at stage run, but for what a GPU-less example has of itself."""
+    text = SERVICE % ("", BY_APP) + JOB % {"command": command, "env": f"[{env}]", "name": name} + more
+    return {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
+
+
+def accelerate(*words: str) -> str:
+    return f"[accelerate, launch, --multi_gpu, {', '.join(words)}, train.py]"
+
+
+INDEXED = "$(JOB_COMPLETION_INDEX)"
+ALL = ("--num_machines=4", "--num_processes=32", f"--machine_rank={INDEXED}", "--main_process_ip=train-0.train")
+COMPOSER = "[composer, -n, '8', --world_size=%s, --node_rank=%s, --master_addr=train-0.train, t.py]"
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, set()),
+        ({0: "--num_machines=8"}, {("too-few-pods", "error")}),
+        ({0: "--num_machines=2"}, {("too-many-pods", "error")}),
+        ({2: "--machine_rank=0"}, {("same-node-rank", "error")}),
+        ({2: "--machine_rank, '1'"}, {("same-node-rank", "error"), ("master-without-rank-0", "error")}),
+        ({3: "--main_process_ip=train-9.train"}, {("unresolvable-endpoint", "error")}),
+        ({3: "--main_process_ip=localhost"}, {("local-endpoint", "error")}),
+    ],
+)
+def test_accelerate(changed: dict[int, str], expected: set[tuple[str, str]]) -> None:
+    words = [changed.get(i, word) for i, word in enumerate(ALL)]
+    assert found(accelerate(*words)) == expected
+    assert found(accelerate(*words).replace("accelerate, launch", "python, -m, accelerate.commands.launch")) == expected
+    assert found(accelerate(*words).replace("[accelerate", "[nsys, profile, -o, /tmp/x, accelerate")) == expected
+
+
+def test_an_accelerate_that_reads_its_machines_from_a_file_is_left_alone() -> None:
+    assert found(accelerate("--config_file=/etc/accelerate.yaml")) == set()
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (COMPOSER % (32, INDEXED), set()),
+        (COMPOSER % (64, INDEXED), {("too-few-pods", "error")}),
+        (COMPOSER % (32, 0), {("same-node-rank", "error")}),
+        (
+            "[deepspeed, --no_ssh, --num_nodes=4, --node_rank=0, --master_addr=train-0.train, t.py]",
+            {("same-node-rank", "error")},
+        ),
+        (
+            "[python, -m, torch.distributed.launch, --nnodes=8, --node_rank=$(JOB_COMPLETION_INDEX),"
+            " --master_addr=train-0.train, t.py]",
+            {("too-few-pods", "error")},
+        ),
+    ],
+)
+def test_others(command: str, expected: set[tuple[str, str]]) -> None:
+    assert found(command) == expected
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        (f"{FOUR}, {RANK}, {HERE}", set()),
+        (f"{EIGHT}, {RANK}, {HERE}", {("world-size-differs", "warning")}),
+        (f"{FOUR}, {{name: RANK, value: '0'}}, {HERE}", {("same-node-rank", "error")}),
+        (f"{FOUR}, {RANK}, {HERE.replace('train-0.train', 'localhost')}", {("local-endpoint", "error")}),
+        (f"{FOUR}, {RANK}, {HERE.replace('train-0', 'train-7')}", {("unresolvable-endpoint", "error")}),
+        (f"{FOUR}, {RANK}", {("half-told-script", "warning")}),
+        (f"{FOUR}, {NAMED}, {HERE}", {("bad-launch-number", "error")}),
+        ("{name: SEED, value: '4'}", set()),
+    ],
+)
+def test_a_script_that_its_variables_tell(env: str, expected: set[tuple[str, str]]) -> None:
+    assert found("[python, train.py]", env) == expected
+    assert found("[/entrypoint.sh, python3, -u, train.py]", env) == expected
+
+
+C10D = "[torchrun, --nnodes=4, --rdzv-backend=c10d, '--rdzv-endpoint=%s', --rdzv-id=%s, train.py]"
+
+
+@pytest.mark.parametrize(
+    ("command", "env", "expected"),
+    [
+        (C10D % ("$(HOST):29400", "a"), "{name: HOST, value: train-0.train}", set()),
+        (C10D % ("$(HOTS):29400", "a"), "{name: HOST, value: train-0.train}", {("literal-variable", "error")}),
+        (
+            C10D % ("$(HOST):29400", "a"),
+            "{name: HOST, value: $(JOB)-0.train}, {name: JOB, value: train}",
+            {("literal-variable", "error")},
+        ),
+        (C10D % ("$(HOST):29400", "a"), "{name: JOB, value: train}, {name: HOST, value: $(JOB)-0.train}", set()),
+        (C10D % ("train-0.train:29400", "a, train.py, --lr=$(LR)"), "", {("literal-variable", "warning")}),
+        (C10D % ("train-0.train:29400", "a, train.py, --db=$(DB_SERVICE_HOST)"), "", set()),
+        (C10D % ("train-0.train:29400", "$(POD)"), POD, {("rendezvous-id-differs", "error")}),
+        (C10D % ("train-0.train:29400", "$(JOB_COMPLETION_INDEX)"), "", {("rendezvous-id-differs", "error")}),
+        (
+            "[torchrun, --nnodes=4, --node-rank=$(POD), --master-addr=train-0.train, train.py]",
+            POD,
+            {("bad-launch-number", "error")},
+        ),
+    ],
+)
+def test_variables(command: str, env: str, expected: set[tuple[str, str]]) -> None:
+    assert found(command, env) == expected
+
+
+def test_env_from_of_the_stream_and_of_elsewhere() -> None:
+    command = C10D % ("$(HOST):29400", "a")
+    config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg}\ndata: {%s: train-0.train}\n---\n"
+    job = (
+        JOB % {"command": command, "env": "[]", "name": "train"} + "          envFrom: [{configMapRef: {name: cfg}}]\n"
+    )
+    service = SERVICE % ("", BY_JOB)
+    said = [{d.name for d in ptcompile.lint(text).diagnostics} for text in (
+        service + config % "HOST" + job, service + config % "HOTS" + job, service + job)]  # fmt: skip
+    assert said == [set(), {"literal-variable"}, set()]
+
+
+def test_two_jobs_of_a_stream_meet() -> None:
+    """Ranks and nodes are counted over all objects that name one endpoint."""
+    command = "[torchrun, --nnodes=%s, '--node-rank=%s', --master-addr=train-0.train, train.py]"
+    other = "---\n" + JOB % {"command": command % (2, 1), "env": "[]", "name": "rest"}
+    one = ("completions: 4\n  parallelism: 4", "completions: 1\n  parallelism: 1")
+
+    def lint(nodes: int, rank: int) -> set[str]:
+        head = JOB % {"command": command % (nodes, rank), "env": "[]", "name": "train"}
+        text = SERVICE % ("", BY_APP) + head + other
+        return {d.name for d in ptcompile.lint(text.replace(*one)).diagnostics}
+
+    assert lint(2, 0) == set()
+    assert lint(2, 1) == {"same-node-rank"}

@@ -1,0 +1,166 @@
+"""What keeps nodes from meeting by c10d, or from meeting again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linter import run
+from tests.linter.rules.launch.making import Json, job, jobset, pytorchjob, role
+
+C10D = ("torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:29400")
+RANGE = ("torchrun", "--nnodes=2:4", *C10D[2:])
+OWN = {"name": "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "value": "1"}
+SHARED = {**OWN, "value": "0"}
+
+
+def found(manifest: Json, rule: str, **versions: Any) -> list[str]:
+    """Where a rule finds something."""
+    return [
+        ".".join(map(str, one.path)) for one in run(manifest, only={rule}, versions=Versions()._replace(**versions))
+    ]
+
+
+def one(*command: str, **fields: Any) -> Json:
+    return jobset(role(*command, "train.py", pods=4, **fields))
+
+
+IMAGE = "pytorch/pytorch:%s-cuda12.1-cudnn8-runtime"
+WORDS = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.command"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "versions", "where"),
+    [
+        (one(*C10D, "--max-restarts=3"), {}, [f"{WORDS}.4"]),
+        (one(*RANGE), {}, [f"{WORDS}.1"]),
+        (one(*RANGE, env=[SHARED]), {}, [f"{WORDS}.1"]),
+        (one(*RANGE, env=[OWN]), {}, []),
+        (one(*C10D), {}, []),
+        (one(*RANGE), {"torch": (2, 3)}, []),
+        (one(*RANGE), {"torch": (2, 4)}, [f"{WORDS}.1"]),
+        (one(*RANGE, image=IMAGE % "2.2.2"), {}, []),
+        (one(*RANGE, image=IMAGE % "2.6.0"), {"torch": (2, 2)}, [f"{WORDS}.1"]),
+        (one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"), {}, []),
+        (one(*RANGE[:2], "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd:2379"), {}, []),
+        (jobset(role(*RANGE, "train.py", pods=1)), {}, []),
+        (
+            pytorchjob(
+                worker=["torchrun", "t.py"], elasticPolicy={"minReplicas": 1, "maxReplicas": 2, "maxRestarts": 3}
+            ),
+            {},
+            ["spec.elasticPolicy.maxRestarts"],
+        ),
+    ],
+)
+def test_a_store_for_each_meeting(manifest: Json, versions: Json, where: list[str]) -> None:
+    assert found(manifest, "shared-rendezvous-store", **versions) == where
+
+
+TAGGED = WORDS.replace("command", "image")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "versions", "where"),
+    [
+        (one(*C10D, "--max-restarts=3"), {"torch": (2, 5)}, [TAGGED]),
+        (one(*RANGE, env=[OWN]), {"torch": (2, 7)}, [TAGGED]),
+        (one(*RANGE, image=IMAGE % "2.3.0"), {}, [TAGGED]),
+        (one(*RANGE, image=IMAGE % "2.8.0"), {"torch": (2, 5)}, []),
+        (one(*RANGE), {}, []),
+        (one(*RANGE), {"torch": (2, 2)}, []),
+        (one(*C10D), {"torch": (2, 5)}, []),
+        (jobset(role(*RANGE, "train.py", pods=1)), {"torch": (2, 5)}, []),
+        (one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"), {"torch": (2, 5)}, []),
+    ],
+)
+def test_a_drain_closes_the_rendezvous_of_2_3_to_2_7(manifest: Json, versions: Json, where: list[str]) -> None:
+    assert found(manifest, "drain-closes-rendezvous", **versions) == where
+
+
+def test_the_variable_is_added_where_there_are_others() -> None:
+    (problem,) = run(one(*RANGE, env=[{"name": "A", "value": "1"}]), only={"shared-rendezvous-store"})
+    assert problem.fix is not None
+    assert [(edit.op, edit.value) for edit in problem.fix.edits] == [("append", OWN)]
+
+
+@pytest.mark.parametrize(
+    ("conf", "there"),
+    [
+        ("timeout=900", True),
+        ("timeout=900,join_timeout=900", True),
+        ("timeout=900,read_timeout=900", False),
+        ("timeout=60", False),  # what it is anyway
+        ("join_timeout=900", False),
+        ("timeout=soon", False),
+    ],
+)
+def test_c10d_does_not_read_timeout(conf: str, there: bool) -> None:
+    assert bool(found(one(*C10D, f"--rdzv-conf={conf}"), "unread-timeout")) is there
+    static = one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", f"--rdzv-conf={conf}")
+    assert found(static, "unread-timeout") == []
+
+
+def test_the_fix_of_an_unread_timeout_keeps_the_rest() -> None:
+    (problem,) = run(one(*C10D, "--rdzv-conf=timeout=900,x=y"), only={"unread-timeout"})
+    assert problem.fix is not None
+    assert problem.fix.edits[0].value == "--rdzv-conf=timeout=900,x=y,read_timeout=900"
+
+
+def _on_host(manifest: Json) -> Json:
+    spec = manifest["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    spec |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+    return manifest
+
+
+ADDRESS = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "where"),
+    [
+        (_on_host(one(*C10D)), [WORDS.replace("containers.0.command", "hostNetwork")]),
+        (_on_host(one(*C10D, env=[ADDRESS])), []),
+        (_on_host(one(*C10D, "--local-addr=10.0.0.1")), []),
+        (_on_host(one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x")), []),
+        (one(*C10D), []),
+    ],
+)
+def test_names_of_nodes(manifest: Json, where: list[str]) -> None:
+    assert found(manifest, "node-names-handed-out") == where
+
+
+def _limited(manifest: Json, **fields: Any) -> Json:
+    manifest["spec"]["replicatedJobs"][0]["template"]["spec"].update(fields)
+    return manifest
+
+
+@pytest.mark.parametrize(
+    ("seconds", "conf", "there"),
+    [(600, "join_timeout=900", True), (900, "join_timeout=900", True), (901, "join_timeout=900", False),
+     (600, "join_timeout=300", False), (600, "read_timeout=60", True), (601, "read_timeout=60", False),
+     (30, "join_timeout=900", False)],
+)  # fmt: skip
+def test_a_deadline_and_the_wait_for_others(seconds: int, conf: str, there: bool) -> None:
+    manifest = _limited(one(*C10D, f"--rdzv-conf={conf}"), activeDeadlineSeconds=seconds)
+    assert bool(found(manifest, "deadline-before-join")) is there
+
+
+def test_the_deadline_of_a_pytorchjob_is_its_run_policy_s() -> None:
+    elastic = {"minReplicas": 1, "maxReplicas": 2}
+    manifest = pytorchjob(worker=["torchrun", "t.py"], runPolicy={"activeDeadlineSeconds": 300}, elasticPolicy=elastic)
+    assert found(manifest, "deadline-before-join") == ["spec.runPolicy.activeDeadlineSeconds"]
+
+
+@pytest.mark.parametrize(("limit", "there"), [(0, False), (1, True), (2, True), (3, False), (None, False)])
+def test_retries_for_the_loss_of_node_0(limit: int | None, there: bool) -> None:
+    restarts = (*C10D, "--max-restarts=3")
+    assert bool(found(_limited(one(*restarts), backoffLimit=limit), "few-retries-for-node-0")) is there
+    assert found(_limited(one(*C10D), backoffLimit=limit), "few-retries-for-node-0") == []
+    plain = job(
+        *restarts[:2], "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:1", "--max-restarts=3", "t.py", pods=4
+    )
+    plain["spec"]["backoffLimit"] = limit
+    assert bool(found(plain, "few-retries-for-node-0")) is there

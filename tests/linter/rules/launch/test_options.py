@@ -1,0 +1,130 @@
+"""What torchrun's own parsers refuse, drop or take twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.linter.rules.launch.making import jobset, names, pod, pytorchjob, role
+
+Json = dict[str, Any]
+
+
+def torchrun(*words: str, **fields: Any) -> Json:
+    return pod("torchrun", *words, **fields)
+
+
+def env(name: str, value: str) -> Json:
+    return {"env": [{"name": name, "value": value}]}
+
+
+CASES: list[tuple[str, Json, set[str]]] = [
+    ("a plain launch", torchrun("train.py"), set()),
+    ("words behind the script are the script's", torchrun("train.py", "--nnodes=0", "--epochs", "3"), set()),
+    ("no words at all", torchrun(), {"missing-script"}),
+    ("an option that eats the script", torchrun("--rdzv-id", "train.py"), {"missing-script"}),
+    ("a module", torchrun("-m", "train"), set()),
+    ("help needs no script", torchrun("--help"), set()),
+    ("an unknown option may eat it rightly", torchrun("--new-option", "train.py"), {"unknown-launch-option"}),
+    ("a shortened option", torchrun("--nnode=1", "train.py"), set()),
+    ("a shell's words", pod("bash", "-c", "torchrun $OPTIONS train.py"), set()),
+    ("Python as a script", torchrun("python3", "train.py"), {"python-as-script"}),
+    ("Python as a program", torchrun("--no-python", "python3", "train.py"), set()),
+    ("Python as a program, by variable", torchrun("python3", "t.py", **env("PET_NO_PYTHON", "1")), set()),
+    ("a script called python.py", torchrun("python.py"), set()),
+    (
+        "one option in two spellings",
+        torchrun("--nproc-per-node=1", "--nproc_per_node", "1", "t.py"),
+        {"repeated-launch-option"},
+    ),
+    ("a switch twice does no harm", torchrun("--standalone", "--standalone", "t.py"), set()),
+    ("nodes as text", torchrun("--nnodes=two", "t.py"), {"bad-nnodes"}),
+    ("no nodes", torchrun("--nnodes=0", "t.py"), {"bad-nnodes"}),
+    ("nodes of a shell", pod("sh", "-c", "torchrun --nnodes=$N t.py"), set()),
+    ("nodes by variable", torchrun("t.py", **env("PET_NNODES", "2:1")), {"bad-nnodes"}),
+    (
+        "the flag wins over a broken variable",
+        torchrun("--nnodes=1", "t.py", **env("PET_NNODES", "2:1")),
+        {"contradicting-launch-option"},
+    ),
+    ("processes with blanks, as int() takes them", torchrun("--nproc-per-node= 1 ", "t.py"), set()),
+    ("no processes", torchrun("--nproc-per-node=0", "t.py"), {"bad-nproc"}),
+    ("a device of the image's own", torchrun("--nproc-per-node=npu", "t.py"), set()),
+    ("half a process", torchrun("--nproc-per-node=1.5", "t.py"), {"bad-nproc"}),
+    ("a bad port", torchrun("--master-port=70000", "t.py"), {"bad-launch-number"}),
+    ("an interval with a fraction", torchrun("--monitor-interval=.5", "t.py"), set()),
+    ("an interval in words", torchrun("--monitor-interval=5s", "t.py"), {"bad-launch-number"}),
+    ("an endpoint without a port", torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=localhost", "t.py"), set()),
+    ("a static endpoint without a port", torchrun("--rdzv-endpoint=localhost", "t.py"), {"bad-endpoint"}),
+    ("an IPv6 endpoint", torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=[::1]:29400", "t.py"), set()),
+    ("an endpoint of an unknown backend", torchrun("--rdzv-backend=zeus", "--rdzv-endpoint=x://y", "t.py"), set()),
+    ("conf without a value", torchrun("--rdzv-conf=a=1,b=", "t.py"), {"bad-rdzv-conf"}),
+    ("conf that is empty", torchrun("--rdzv-conf=", "t.py"), set()),
+    (
+        "a backend misspelt",
+        torchrun("--rdzv-backend=c10", "--rdzv-endpoint=localhost:1", "t.py"),
+        {"unknown-rdzv-backend"},
+    ),
+    ("a backend of the image's own", torchrun("--rdzv-backend=mytube", "t.py"), set()),
+    ("etcd without an id", torchrun("--rdzv-backend=etcd", "--rdzv-endpoint=etcd:2379", "t.py"), {"etcd-without-id"}),
+    (
+        "static options beside c10d",
+        torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=localhost:1", "--node-rank=0", "t.py"),
+        {"ignored-rendezvous-option"},
+    ),
+    (
+        "an endpoint beside --standalone",
+        torchrun("--standalone", "--rdzv-endpoint=localhost:1", "t.py"),
+        {"ignored-rendezvous-option"},
+    ),
+    ("a switch in words", torchrun("t.py", **env("PET_STANDALONE", "yes")), {"bad-pet-switch"}),
+    ("a switch with a number", torchrun("t.py", **env("PET_STANDALONE", "1")), set()),
+    ("a switch without torchrun", pod("python", "t.py", **env("PET_STANDALONE", "yes")), set()),
+    ("a misspelt variable", torchrun("t.py", **env("PET_N_PROC_PER_NODE", "1")), {"unknown-pet-variable"}),
+    ("a variable of the process", torchrun("t.py", **env("LOCAL_RANK", "0")), {"env-that-torchrun-sets"}),
+    ("a variable that the command uses", torchrun("--node-rank=$(RANK)", "t.py", **env("RANK", "0")), set()),
+    ("flag and variable agree", torchrun("--max-restarts=3", "t.py", **env("PET_MAX_RESTARTS", "3")), set()),
+    (
+        "flag and variable do not",
+        torchrun("--max-restarts=3", "t.py", **env("PET_MAX_RESTARTS", "4")),
+        {"contradicting-launch-option"},
+    ),
+    (
+        "flag and field do not",
+        pytorchjob(master=["torchrun", "--nproc-per-node=1", "t.py"], nprocPerNode="2"),
+        {"contradicting-launch-option"},
+    ),
+    (
+        "flag and the operator's own default",
+        pytorchjob(master=["torchrun", "--nproc-per-node=1", "t.py"], nprocPerNode=None),
+        set(),
+    ),
+    (
+        "one number is a range of one",
+        pytorchjob(worker=["torchrun", "--nnodes=2", "t.py"], elasticPolicy={"minReplicas": 2}),
+        set(),
+    ),
+    (
+        "standalone of the operator",
+        pytorchjob(worker=["torchrun", "t.py"], elasticPolicy={"standalone": True}),
+        {"bad-pet-switch"},
+    ),
+    (
+        "many restarts",
+        jobset(role("torchrun", "--max-restarts=9", "t.py", pods=1), failurePolicy={"maxRestarts": 9}),
+        {"restarts-multiply"},
+    ),
+    (
+        "a range above the pods",
+        jobset(
+            role("torchrun", "--nnodes=1:3", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:1", "t.py")
+        ),
+        {"range-above-pods", "shared-rendezvous-store", "range-without-restarts"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_options(manifest: Json, expected: set[str]) -> None:
+    assert names(manifest) == expected

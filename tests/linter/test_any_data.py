@@ -1,0 +1,23 @@
+"""Rules are total: whatever stands at any place of a manifest, they find something or nothing, and never raise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.diagnostics import field_path
+from ptcompile.linter import every_rule, run
+from ptcompile.linter.pages import page
+from tests.strategies import mutated
+
+
+@given(mutated(st.sampled_from(every_rule()).map(lambda rule: {"documents": list(yaml.safe_load_all(page(rule).bad))})))
+def test_mutated_examples(stream: dict[str, Any]) -> None:
+    documents = stream.get("documents")
+    objects = [one for one in documents if isinstance(one, dict)] if isinstance(documents, list) else []
+    for one in objects:
+        for problem in run(one, others=objects, every=True):
+            assert problem.message.startswith(field_path(problem.path))

@@ -1,0 +1,54 @@
+"""Every code has a page; the lists of rules."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ptcompile.diagnostics.codes import CODES
+from ptcompile.linter import every_rule
+from ptcompile.linter.pages import ANSWERS, as_dicts, as_markdown, explained, listed, named
+from tests.cli.running import here
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_every_code_has_a_page(name: str) -> None:
+    text = explained(name)
+    assert text.startswith(f"{CODES[name]} {name}")
+    assert "Fix: " in text
+    assert max(map(len, text.splitlines())) <= 130
+
+
+def test_an_answer_is_for_what_is_no_rule() -> None:
+    assert ANSWERS.keys() <= CODES.keys()
+    assert not ANSWERS.keys() & {rule.name for rule in every_rule()}
+
+
+def test_a_code_and_its_name_are_one() -> None:
+    assert named("PTC302") == named("missing-shm") == "missing-shm"
+    assert named("PTC999") is None
+
+
+def test_the_lists_have_every_rule_once() -> None:
+    count = len(every_rule())
+    assert len(listed().splitlines()) == count
+    assert len(as_markdown().splitlines()) == count + 2
+    assert len(json.loads(json.dumps(as_dicts()))) == count
+
+
+def test_the_list_for_programs_names_no_module() -> None:
+    """A module's path is ours to change; what a rule is called is not."""
+    keys = ["code", "name", "severity", "stage", "authority", "title", "what", "why", "bad", "good", "fix", "source"]
+    assert all(list(one) == keys for one in as_dicts())
+    assert "ptcompile.rules" not in json.dumps(as_dicts())
+
+
+def test_explain_and_rules_as_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Bad:" in here(capsys, "explain", "PTC302").out
+    assert here(capsys, "explain", "missing-shm").out == here(capsys, "explain", "PTC302").out
+    wrong = here(capsys, "explain", "PTC999")
+    assert (wrong.status, wrong.out) == (2, "")
+    assert "did you mean missing-shm" in here(capsys, "explain", "missing-smh").err
+    assert here(capsys, "rules").out == listed()
+    assert json.loads(here(capsys, "rules", "--output-format", "json").out) == as_dicts()

@@ -1,0 +1,74 @@
+"""Every rule that has a fix: made on the bad example of its page, the finding is gone and no other has come."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+
+import ptcompile
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.fixer import mend
+from ptcompile.linter import every_rule
+from ptcompile.linter.pages import page
+from ptcompile.linter.rule import Rule
+from ptcompile.source.documents import read
+
+
+@cache
+def judge(content: bytes) -> tuple[Diagnostic, ...]:
+    return ptcompile.lint(content).diagnostics
+
+
+def has_fix(rule: Rule) -> bool:
+    return any(d.fix is not None for d in judge(page(rule).bad.encode()))
+
+
+def test_a_third_of_the_rules_have_one() -> None:
+    assert 3 * sum(map(has_fix, every_rule())) >= len(every_rule())
+
+
+@pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
+def test_the_fixes_of_a_rule(rule: Rule) -> None:
+    """All five laws in one test: most rules have no fix, and what is asked once is known for the others."""
+    if has_fix(rule):
+        the_fix_of_the_bad_example(rule)
+        safe_fixes_alone_leave_what_is_not_safe(rule)
+        the_title_says_what_is_done(rule)
+        a_fix_in_a_list_of_objects_and_in_json(rule)
+
+
+def the_fix_of_the_bad_example(rule: Rule) -> None:
+    bad = page(rule).bad.encode()
+    mended = mend(bad, judge, unsafe=True)
+    assert mended.skipped == ()
+    assert rule.name in {d.name for d in mended.applied}
+    assert judge(mended.content) == ()
+    assert mend(mended.content, judge, unsafe=True).content == mended.content
+
+
+def safe_fixes_alone_leave_what_is_not_safe(rule: Rule) -> None:
+    bad = page(rule).bad.encode()
+    mended = mend(bad, judge, unsafe=False)
+    assert all(d.fix is not None and d.fix.safe for d in mended.applied)
+    assert (mended.content == bad) == (not mended.applied)
+
+
+def the_title_says_what_is_done(rule: Rule) -> None:
+    for found in judge(page(rule).bad.encode()):
+        if found.fix is not None:
+            assert found.fix.edits
+            assert found.fix.title[:1].islower()
+            assert not found.fix.title.endswith(".")
+
+
+def a_fix_in_a_list_of_objects_and_in_json(rule: Rule) -> None:
+    """Paths of fixes are those of the object; the document may be a List around it, and JSON."""
+    objects = [document.data for document in read(page(rule).bad).documents]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=1).encode()
+    mended = mend(text, judge, unsafe=True)
+    assert mended.skipped == ()
+    assert judge(mended.content) == ()
+    alone = read(mend(page(rule).bad.encode(), judge, unsafe=True).content)
+    assert json.loads(mended.content)["items"] == [document.data for document in alone.documents]

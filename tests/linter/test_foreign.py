@@ -1,0 +1,129 @@
+"""What is none of an API server's business is counted and not judged; templates are said once a file."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from ptcompile.linter.foreign import may_be_template
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        (
+            "AWSTemplateFormatVersion: x\nResources: {A: {V: !Ref B, W: !Sub c}}\n",
+            "a CloudFormation template",
+        ),
+        ("resources: [job.yaml]\nnamePrefix: a-\n", "a kustomization"),
+        ("apiVersion: v2\nname: chart\nversion: 0.1.0\n", "a Helm chart"),
+        ("services: {web: {image: nginx}}\n", "a compose file"),
+        ("repos: [{repo: local, hooks: []}]\n", "a pre-commit configuration"),
+        ("image: {tag: 1, tag: 2}\n", "a document without apiVersion and kind"),
+        ("- op: remove\n  path: /spec\n", "a list"),
+        ("apiVersion: v1\nkind: Pod\nspec: {tolerations: [{key: a}]}\n", "a pod template"),
+    ],
+)
+def test_counted_and_not_judged(text: str, counted: str) -> None:
+    report = ptcompile.lint(text)
+    assert (report.diagnostics, report.unchecked) == ((), (counted,))
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n---\n"])
+def test_no_input_is_fine(text: str) -> None:
+    assert ptcompile.lint(text).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("metadata: {name: a}\nspec: {containers: []}\n", "required-value"),  # an object, and two lines are missing
+        ("kind: Pod\nmetadata: {name: a}\n", "required-value"),
+        ("hello\n", "not-a-mapping"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n",
+            "required-value",
+        ),  # named: it is meant to be made
+    ],
+)
+def test_what_is_still_an_error(text: str, name: str) -> None:
+    assert (name, "error") in {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
+
+
+def test_two_equal_keys_are_no_refusal_but_in_a_spec() -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\nspec: {containers: [{name: a, image: 'a:1'}]}\n"
+    (found,) = ptcompile.lint(pod).diagnostics
+    assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "style")
+    spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a, name: b}\nspec: {script: t.py}\n"
+    assert ("duplicate-key", "error") in {(d.name, d.severity) for d in ptcompile.lint(spec).diagnostics}
+
+
+TEMPLATE = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: "%s"}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: a:1
+          command: [python, train.py, "--data=${DATA}"]
+          env: [{name: DATA, value: /data}]
+          resources: {limits: {memory: 512m}}
+"""
+
+
+@pytest.mark.parametrize("name", ["${NAME}", "__NAME__", "<name>", "$NAME", "train-${ID}", "${NAME:-train}"])
+def test_a_template_is_said_once_and_its_placeholders_are_not_judged(name: str) -> None:
+    found = ptcompile.lint(TEMPLATE % name + "---\n" + TEMPLATE % name).diagnostics
+    assert [(d.name, d.severity) for d in found if d.name == "unrendered-template"] == [("unrendered-template", "note")]
+    assert {d.name for d in found} == {"unrendered-template", "fractional-bytes"}
+
+
+def test_what_a_shell_replaces_is_no_placeholder() -> None:
+    found = {d.name for d in ptcompile.lint(TEMPLATE % "train").diagnostics}
+    assert found == {"shell-variable-without-shell", "fractional-bytes"}
+
+
+def test_a_mapping_is_judged_as_it_is() -> None:
+    """Whoever hands over an object means it: there is no file to render."""
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "${NAME}"}, "spec": {"containers": []}}
+    assert any(d.path == ("metadata", "name") and d.severity == "error" for d in ptcompile.lint(manifest).diagnostics)
+
+
+def test_no_rule_judges_what_was_refused() -> None:
+    """A number of pods that cannot be read is refused once; whether it is enough is not asked."""
+    text = TEMPLATE.replace("[python, train.py", "[torchrun, --nnodes=4, --master-addr=a.b, train.py").replace(
+        "spec:\n  template", "spec:\n  completionMode: Indexed\n  parallelism: %s\n  completions: %s\n  template", 1
+    )
+    few = {d.name for d in ptcompile.lint(text % ("train", 2, 2)).diagnostics}
+    assert "too-few-pods" in few
+    unread = {d.name for d in ptcompile.lint(text % ("train", "two", 2)).diagnostics}
+    assert "wrong-type" in unread
+    assert not {"too-few-pods", "same-node-rank", "too-little-parallelism"} & unread
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("args: [$(RANK)]", False),
+        ("name: a__b", False),
+        ("name: $NAME", True),
+        ("name: ${NAME}", True),
+        ("name: __NAME__", True),
+        ("name: <name>", True),
+        ("args: [$(RANK), '{{ name }}']", True),
+        ('args: [$(RANK), "\\u003cname>"]', True),
+    ],
+)
+def test_most_files_need_no_walk_to_see_that_they_are_no_templates(text: str, told: bool) -> None:
+    assert may_be_template(text) is told
+
+
+def test_a_reference_in_a_schema_is_no_placeholder() -> None:
+    crd = (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {$ref: x}\n"
+    )
+    assert "unrendered-template" not in {d.name for d in ptcompile.lint(crd).diagnostics}

@@ -1,0 +1,171 @@
+"""The words that rules need: with them and without them the same is found, and a rule that needs others is not loaded.
+
+The one exception to look for is a rule that finds something in an object that lacks its words. So the rules are asked
+about every example of every rule, the same with parts taken away,
+every manifest of ours, and the recorded ones of others.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.linter import FAMILIES, Rule, Stream, Subject, every_rule, run
+from ptcompile.linter.needs import words_of
+from ptcompile.linter.pages import page
+from ptcompile.source import streams
+from tests import recorded
+from tests.conftest import ROOT, thinned
+from tests.making import documents
+from tests.oracle import rows
+from tests.strategies import mutated
+
+MANIFESTS = [
+    *thinned(sorted((ROOT / "golden").rglob("*.yaml")), 5),
+    *sorted(path for folder in ("examples", "tests") for path in (ROOT / folder).rglob("*.yaml")),
+]
+
+
+def assert_same(objects: list[Any]) -> None:
+    """Ask every rule about every object, and then those with the words alone."""
+    others = Stream([one for one in objects if isinstance(one, dict)])
+    for one in others.objects:
+        found, whole = list(run(one, others=others)), list(run(one, others=others, every=True))
+        lost = {problem.name for problem in whole if problem not in found}
+        assert found == whole, f"{lost} find something in an object without their words: widen them"
+
+
+@pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
+def test_examples(rule: Rule) -> None:
+    assert_same(_example(rule))
+
+
+@pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
+def test_examples_with_parts_taken_away(rule: Rule) -> None:
+    for less in thinned(_less(_example(rule)), 4, start=len(rule.name)):
+        assert_same(less)
+
+
+@given(mutated(st.sampled_from(every_rule()).map(lambda rule: {"documents": _example(rule)})))
+def test_mutated_examples(changed: dict[str, Any]) -> None:
+    objects = changed.get("documents")
+    assert_same(objects if isinstance(objects, list) else [])
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_our_manifests(path: Path) -> None:
+    assert_same(_objects(path.read_bytes()))
+
+
+@pytest.mark.parametrize("operator", ["jobset", "pytorchjob", "trainjob", "volcano"])
+def test_manifests_of_each_operator(operator: str) -> None:
+    manifests = [manifest for _, manifest in rows(operator)]
+    assert len(manifests) > 100
+    for one in thinned(manifests, 5):
+        assert_same([one])
+
+
+def test_manifests_from_everywhere() -> None:
+    for one in thinned(recorded.manifests("apiserver/real").values(), 5):
+        assert_same([one])
+
+
+@pytest.mark.parametrize(
+    ("texts", "there"), [(["a", "b"], False), (["a b"], True), (["a\tb"], True), (["a\n"], True), (["", "a"], False)]
+)
+def test_a_blank_is_a_word(texts: list[str], there: bool) -> None:
+    assert ("@blank" in (words_of(Subject({"args": texts})) or ())) is there
+
+
+SPLIT = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: img:1
+            env: [{name: A, value: torch}, {name: B, value: run}]
+            command: [sh, -c, SCRIPT]
+"""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "torchrun --nnodes=x train.py",
+        "tor'ch'run --nn\"odes\"=x train.py",  # quotes
+        "tor\\chrun --nno\\des=x train.py",  # escapes
+        "$A$B --nnodes=x train.py",  # two variables
+        "${A}run --nnodes=x train.py",  # braces
+        "tor$(echo)chrun --nnodes=x train.py; torchrun --nnodes=x train.py",
+        "torch$B --nnodes=x train.py",
+        '"tor"chrun --nnodes=x train.py',
+    ],
+)
+def test_words_that_a_shell_puts_together(script: str) -> None:
+    manifest = yaml.safe_load(SPLIT)
+    template = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
+    template["spec"]["containers"][0]["command"][2] = script
+    assert "bad-nnodes" in {problem.name for problem in run(manifest)}
+    assert_same([manifest])
+
+
+def test_a_trainjob_has_the_words_of_its_runtime() -> None:
+    manifest = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "train"},
+        "spec": {"runtimeRef": {"name": "torch-distributed"}},
+    }
+    assert "replicatedjobs" in (words_of(Subject(manifest)) or ())
+
+
+def test_most_rules_need_words() -> None:
+    """Else there would be no point in it."""
+    needed = [text for family in _families() for text in family.values()]
+    assert len([text for text in needed if text]) > 0.9 * len(needed)
+
+
+def test_needs_are_words() -> None:
+    """None of them is two words, which nothing could ever fulfil."""
+    for family in _families():
+        for text in family.values():
+            for word in text.replace("/", " ").split():
+                assert word.removeprefix("@").isalnum() or word in "$&|<>;", word
+
+
+def _example(rule: Rule) -> list[Any]:
+    return [*documents(page(rule).bad)]
+
+
+def _families() -> Iterator[dict[str, str]]:
+    for family in {family for families in FAMILIES.values() for family in families}:
+        yield sys.modules[f"ptcompile.{family}"].__dict__["RULES"]
+
+
+def _objects(text: bytes) -> list[Any]:
+    return [one for document in streams.read(text, None).documents for _, one in streams.objects(document.data)]
+
+
+def _less(value: Any) -> Iterator[Any]:
+    """Plain data again and again, each time without one of its keys or items."""
+    if isinstance(value, dict):
+        for key in value:
+            yield {k: v for k, v in value.items() if k != key}
+            yield from ({**value, key: less} for less in _less(value[key]))
+    elif isinstance(value, list):
+        for i, one in enumerate(value):
+            yield [*value[:i], *value[i + 1 :]]
+            yield from ([*value[:i], less, *value[i + 1 :]] for less in _less(one))

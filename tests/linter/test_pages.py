@@ -1,0 +1,64 @@
+"""Every rule's page: its bad example gives exactly the rule's finding at the marked line, its good example none."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import get_args
+
+import pytest
+
+import ptcompile
+import ptcompile.linter
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics.codes import CODES
+from ptcompile.diagnostics.terms import Severity, Stage
+from ptcompile.linter import every_rule
+from ptcompile.linter.pages import MARK, page
+from ptcompile.linter.rule import Rule
+
+RULES = every_rule()
+
+
+def told(text: str, rule: Rule) -> list[Diagnostic]:
+    """What is found in an example; notes of other rules say of it what it does not show."""
+    return [d for d in ptcompile.lint(text).diagnostics if d.severity != "note" or d.name == rule.name]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_bad_is_found_at_its_line(rule: Rule) -> None:
+    bad = page(rule).bad
+    marked = [number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(MARK)]
+    assert len(marked) == 1, "mark one line"
+    found = told(bad, rule)
+    assert [(d.name, d.span and d.span.line) for d in found] == [(rule.name, marked[0])]
+    assert (found[0].severity, found[0].stage, found[0].authority) == (rule.severity, rule.stage, rule.authority)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_good_is_clean(rule: Rule) -> None:
+    assert [d.name for d in told(page(rule).good, rule)] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_manners(rule: Rule) -> None:
+    assert rule.name in CODES
+    assert rule.check.__module__.rpartition(".")[2] == rule.name.replace("-", "_")
+    assert rule.stage in get_args(Stage)
+    assert rule.severity in get_args(Severity)
+    if rule.stage == "apply":  # an operator's webhook: what the API server refuses is validate's
+        assert rule.authority not in ("kube-apiserver", "kubelet", "torchrun", "ptcompile")
+    for found in ptcompile.lint(page(rule).bad).diagnostics:
+        assert found.message[0].islower()
+        assert found.help is not None
+        assert found.help[0] == found.help[0].lower()
+        assert not found.help.endswith(".")
+
+
+def test_every_module_of_a_family_is_in_its_table() -> None:
+    """No rule lies about unasked."""
+    named = {rule.check.__module__ for rule in RULES}
+    for family in pkgutil.iter_modules(ptcompile.linter.__path__, "ptcompile.linter."):
+        if family.ispkg:
+            for module in pkgutil.iter_modules(import_module(family.name).__path__, family.name + "."):
+                assert (module.name in named) == hasattr(import_module(module.name), "RULE"), module.name

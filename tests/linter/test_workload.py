@@ -1,0 +1,111 @@
+"""Objects of a stream that look at one another: by the releases of the cluster, and each simulated once."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linter import Stream, hosts, references
+from ptcompile.linter.rules.policies import closed_network
+from ptcompile.simulator import job
+from tests.conftest import ROOT
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train-%s}
+spec:
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  backoffLimit: 0
+  template:
+    metadata: {labels: {app: train}}
+    spec:
+      restartPolicy: Never
+      subdomain: train
+      containers:
+        - name: main
+          image: train:1
+          command: [torchrun, --nnodes=6, --node-rank=%s, --master-addr=train-a-0.train, train.py, train-b-0.train]
+"""
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: train}
+spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {app: train}}
+"""
+TEXT = "---\n".join([SERVICE, *(JOB % (name, "$(JOB_COMPLETION_INDEX)") for name in "abc")])
+
+
+def test_the_others_are_of_the_same_releases() -> None:
+    old = Versions(kubernetes=(1, 27))
+    stream = Stream(list(yaml.safe_load_all(TEXT)), old)
+    met = [one.pod.job for members in references._by_endpoint(stream).values() for one in members]
+    named = [one for jobs in hosts._jobs(stream).values() for one in jobs]
+    closed = [pod.job for pods in closed_network._meeting(stream).values() for pod in pods]
+    assert [len(met), len(named), len(closed)] == [3, 3, 3]
+    assert {one.versions for one in (*met, *named, *closed)} == {old}
+
+
+def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulated: list[str] = []
+
+    def counted(manifest: Any, *rest: Any) -> job.Job:
+        simulated.append(manifest["metadata"]["name"])
+        return job_of(manifest, *rest)
+
+    job_of = job.job_of
+    monkeypatch.setattr(job, "job_of", counted)
+    found = ptcompile.lint(TEXT)
+    assert sorted(simulated) == ["train-a", "train-b", "train-c"]
+    assert "same-node-rank" in {one.name for one in found.diagnostics}
+
+
+def test_what_is_looked_at_is_not_kept() -> None:
+    stream = Stream(list(yaml.safe_load_all(TEXT)))
+    for one in stream.objects:
+        list(ptcompile.linter.run(one, others=stream))
+    assert not stream.once(ptcompile.linter.subject._shared)
+
+
+@pytest.mark.parametrize(
+    ("command", "same"),
+    [
+        ("torchrun, --nnodes=2, --node-rank=$(JOB_COMPLETION_INDEX), --master-addr=train-0.train, train.py", False),
+        ("torchrun, --nnodes=2, --node-rank=0, --master-addr=train-0.train, train.py", True),
+        (
+            "torchrun, --nnodes=2, --node-rank=0, --master-addr=train-0.train, train.py, "
+            "--node-rank=$(JOB_COMPLETION_INDEX)",
+            True,
+        ),
+        (
+            "torchrun, --nnodes=2, --node-rank=$(JOB_COMPLETION_INDEX), --node-rank=0, --master-addr=train-0.train, "
+            "train.py",
+            True,
+        ),
+    ],
+)
+def test_ranks_are_those_of_the_launcher(command: str, same: bool) -> None:
+    """Also where the rank is one variable, so that the command line of the other pods is not read."""
+    text = JOB.replace("train-%s", "train").partition("          command:")[0] + f"          command: [{command}]\n"
+    found = ptcompile.lint(text).diagnostics
+    assert ("same-node-rank" in {one.name for one in found}) == same
+
+
+def test_what_was_read_and_simulated_goes_without_a_collection() -> None:
+    """The command collects no garbage: what knows one another would be kept for every file."""
+    text = (ROOT / "golden" / "elastic-range" / "job.yaml").read_text(encoding="utf-8")
+    ptcompile.lint(text)
+    gc.collect()
+    gc.disable()
+    try:
+        ptcompile.lint(text)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

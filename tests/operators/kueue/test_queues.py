@@ -1,0 +1,113 @@
+"""What Kueue's queues could ever give a job: the sums of quotas, cohorts, borrowing and lending."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.operators.kueue.queues import PodSet, Queues, shortage
+
+Json = dict[str, Any]
+NANO = 10**9
+
+
+def cluster(name: str, *, cohort: str | None = None, flavors: dict[str, Json] | None = None, **quota: Any) -> Json:
+    """A ClusterQueue of cpu; by default with one flavor of 10."""
+    rows = flavors or {"f": {"nominalQuota": 10, **quota}}
+    group = {
+        "coveredResources": ["cpu"],
+        "flavors": [{"name": one, "resources": [{"name": "cpu", **row}]} for one, row in rows.items()],
+    }
+    spec = {"resourceGroups": [group], **({"cohortName": cohort} if cohort else {})}
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": name}, "spec": spec}
+
+
+def cohort(name: str, quota: int, parent: str | None = None) -> Json:
+    """A Cohort with a quota of its own."""
+    one = {**cluster(name, nominalQuota=quota), "kind": "Cohort"}
+    if parent:
+        one["spec"]["parentName"] = parent
+    return one
+
+
+def most(name: str, *objects: Json) -> int:
+    """What a queue could have of cpu, in whole ones."""
+    return Queues(objects).most(name, "f", "cpu") // NANO
+
+
+def test_borrowing_and_lending() -> None:
+    lender = cluster("b", cohort="all", lendingLimit=4)
+    assert most("a", cluster("a"), lender) == 10
+    assert most("a", cluster("a", cohort="all", borrowingLimit=3), lender) == 13
+    assert most("b", cluster("a", cohort="all", borrowingLimit=3), lender) == 20
+    own = cohort("all", 5)
+    assert most("a", cluster("a", cohort="all"), lender, own) == 19
+    assert most("b", cluster("a", cohort="all"), lender, own) == 25
+
+
+def test_cohorts_of_cohorts_and_circles() -> None:
+    assert most("a", cluster("a", cohort="x"), cohort("x", 1, "y"), cohort("y", 2)) == 13
+    assert most("a", cluster("a", cohort="x"), cohort("x", 1, "y"), cohort("y", 2, "x")) >= 11
+
+
+def pods(name: str, count: int, cpu: int, **spec: Any) -> PodSet:
+    """A pod set that asks for cpu."""
+    return PodSet(name, count, {"cpu": cpu * NANO}, spec)
+
+
+def short(objects: list[Json], *sets: PodSet) -> tuple[str, bool] | None:
+    """Why the queue `a` can never admit the pods, and whether that is certain."""
+    found = shortage(Queues(objects), "a", sets)
+    return (found.why, found.certain) if found else None
+
+
+def test_every_resource_is_covered_by_some_group() -> None:
+    asked = PodSet("main", 1, {"memory": 1}, {})
+    assert short([cluster("a")], asked) == ("resource memory unavailable in ClusterQueue", True)
+    assert short([cluster("a")], PodSet("main", 1, {"memory": 0}, {})) is None
+
+
+def test_pods_of_one_set_are_of_one_flavor() -> None:
+    two = cluster("a", flavors={"f": {"nominalQuota": 8}, "g": {"nominalQuota": 8}})
+    assert short([two], pods("main", 1, 8)) is None
+    assert short([two], pods("main", 2, 8)) is not None
+    assert short([two], pods("one", 1, 8), pods("two", 1, 8)) is None
+    assert short([two], pods("one", 1, 8), pods("two", 1, 8), pods("three", 1, 1)) is not None
+
+
+def test_a_cohort_makes_it_uncertain_and_a_limit_certain() -> None:
+    assert short([cluster("a")], pods("main", 1, 11)) == (
+        "insufficient quota for cpu in flavor f: request > maximum capacity (11 > 10)",
+        True,
+    )
+    asked = pods("main", 1, 30)
+    for objects, certain in (
+        ([cluster("a", cohort="x")], False),
+        ([cluster("a", cohort="x", borrowingLimit=5)], True),
+    ):
+        found = short(objects, asked)
+        assert found is not None
+        assert found[1] == certain
+
+
+def _flavor(**spec: Any) -> Json:
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "f"}, "spec": spec}
+
+
+TAINT = {"key": "gpu", "value": "x", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize(
+    ("flavor", "pod", "suits"),
+    [
+        (_flavor(nodeLabels={"a": "b"}), {"nodeSelector": {"a": "c"}}, False),
+        (_flavor(nodeLabels={"a": "b"}), {"nodeSelector": {"other": "c"}}, True),
+        (_flavor(nodeTaints=[TAINT]), {}, False),
+        (_flavor(nodeTaints=[TAINT]), {"tolerations": [{"key": "gpu", "operator": "Exists"}]}, True),
+        (_flavor(nodeTaints=[TAINT], tolerations=[{"key": "gpu", "value": "x"}]), {}, True),
+        (_flavor(nodeTaints=[{**TAINT, "effect": "PreferNoSchedule"}]), {}, True),
+    ],
+)
+def test_a_flavor_suits_the_pods(flavor: Json, pod: Json, suits: bool) -> None:
+    assert (short([cluster("a"), flavor], pods("main", 1, 1, **pod)) is None) == suits

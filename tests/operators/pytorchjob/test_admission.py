@@ -1,0 +1,179 @@
+"""The webhook of training-operator 1.9, and what is refused after it.
+
+Source: docs/facts/training-operator.md#admission, #pods-and-services, #cases.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.registry.model import Request
+from tests.operators.admission import admission, later, one, said
+from tests.operators.making import Json, container, pytorchjob, template
+
+SPECS = ("spec", "pytorchReplicaSpecs")
+CONTAINERS = ("template", "spec", "containers")
+
+
+def with_containers(*containers: Json, key: str = "Worker") -> Json:
+    job = pytorchjob(None, None)
+    job["spec"]["pytorchReplicaSpecs"][key] = {"replicas": 1, "template": {"spec": {"containers": list(containers)}}}
+    return job
+
+
+CASES: list[tuple[str, Json, tuple[str | int, ...], str]] = [
+    ("6.1 case 16", pytorchjob(1, 1, name="0-test"), ("metadata", "name"), "Invalid value"),
+    ("6.1 case 17", with_containers(), (*SPECS, "Worker", *CONTAINERS), "Required value"),
+    (
+        "6.1 case 18",
+        with_containers({"name": "pytorch", "image": ""}),
+        (*SPECS, "Worker", *CONTAINERS, 0, "image"),
+        "Required value",
+    ),
+    ("6.1 case 19", with_containers({"name": "", "image": "x"}), (*SPECS, "Worker", *CONTAINERS), "pytorch"),
+    (
+        "1.3: sidecars need an image too",
+        with_containers(container(), {"name": "side"}),
+        (*SPECS, "Worker", *CONTAINERS, 1, "image"),
+        "Required",
+    ),
+    ("6.1 case 20", pytorchjob(2, 1), (*SPECS, "Master", "replicas"), "Forbidden: must be 1"),
+    (
+        "6.1 case 22",
+        pytorchjob(1, 1, nprocPerNode="1", elasticPolicy={"nProcPerNode": 1}),
+        ("spec", "elasticPolicy", "nProcPerNode"),
+        "Forbidden",
+    ),
+    (
+        "6.1 case 23",
+        pytorchjob(1, 1, runPolicy={"managedBy": "other-job-controller"}),
+        ("spec", "runPolicy", "managedBy"),
+        "Unsupported value",
+    ),
+    (
+        "1.3: empty managedBy",
+        pytorchjob(1, 1, runPolicy={"managedBy": ""}),
+        ("spec", "runPolicy", "managedBy"),
+        "Unsupported value",
+    ),
+    ("6.1 case 25", pytorchjob(1, None, elasticPolicy={}), (*SPECS, "Worker"), "Required value"),
+    ("6.1 case 26", pytorchjob(1, 0), (*SPECS, "Worker", "replicas"), "Forbidden: must be at least 1"),
+    (
+        "1.3: key",
+        with_containers(container(), key="worker"),
+        (*SPECS, "worker"),
+        'supported values: "Master", "Worker"',
+    ),
+    ("1.3: absent", {**pytorchjob(1, 1), "spec": {}}, SPECS, "Required value"),
+]
+
+
+@pytest.mark.parametrize(("origin", "job", "path", "text"), CASES, ids=[c[0] for c in CASES])
+def test_refused(origin: str, job: Json, path: tuple[str | int, ...], text: str) -> None:
+    del origin
+    problem = one(said(job))
+    assert problem.path == path
+    assert text in problem.message
+    assert (problem.name, problem.stage, problem.authority) == ("webhook-refusal", "apply", "training-operator")
+    assert problem.help
+
+
+def test_omitted_master_replicas_are_refused_and_omitted_worker_replicas_are_not() -> None:
+    job = pytorchjob(1, 1)
+    del job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"]
+    assert said(job) == []
+    del job["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"]
+    assert one(said(job)).path == (*SPECS, "Master", "replicas")
+
+
+def test_6_1_27_valid() -> None:
+    policy = {"rdzvBackend": "c10d"}
+    job = pytorchjob(1, 1, name="test", elasticPolicy=policy, runPolicy={"managedBy": "kubeflow.org/training-operator"})
+    assert said(job) == []
+
+
+def test_section_8_null_replica_and_empty_replicas_are_accepted() -> None:
+    job = pytorchjob(1, None)
+    job["spec"]["pytorchReplicaSpecs"]["Worker"] = None
+    assert said(job) == []
+    assert said(pytorchjob(None, None)) == []
+
+
+def test_6_1_21_a_warning_and_no_refusal() -> None:
+    job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
+    webhook = admission(job)
+    problem = one(list(webhook.validate(job, Request())))
+    assert (problem.severity, problem.stage) == ("warning", "style")
+    assert not list(
+        webhook.validate(job, Request(Versions(training_operator=(1, 7))))
+    )  # the controller warns of nothing
+
+
+def test_not_checked_by_the_webhook() -> None:
+    """1.3: min <= max, nproc syntax, policies' spelling."""
+    job = pytorchjob(None, 1, nprocPerNode="8 ", elasticPolicy={"minReplicas": 9, "maxReplicas": 1})
+    assert said(job) == []
+
+
+@pytest.mark.parametrize(
+    ("master", "workers", "longest"),
+    [(1, None, 54), (None, 1, 54), (None, 11, 53), (1, 101, 52)],
+)
+def test_1_4_long_names(master: int | None, workers: int | None, longest: int) -> None:
+    assert later(pytorchjob(master, workers, name="a" * longest)) == []
+    problem = one(later(pytorchjob(master, workers, name="a" * (longest + 1))))
+    assert problem.path == ("metadata", "name")
+    assert f"at most {longest}" in (problem.help or "")
+    assert (problem.stage, problem.authority) == ("pod", "kube-apiserver")
+
+
+PORT = "pytorchjob-port"
+
+
+@pytest.mark.parametrize(
+    ("ports", "last"),
+    [
+        ([{"containerPort": 80}], (0, "name")),
+        ([{"containerPort": 23456, "name": "rdzv"}], (0, "containerPort")),
+        ([{"containerPort": 1, "name": PORT}, {"containerPort": 1, "name": "b"}], (1, "containerPort")),
+        ([{"containerPort": 1, "name": PORT}, {"containerPort": 2}], (1, "name")),
+        ([{"containerPort": 80, "name": "http"}], None),
+        ([{"containerPort": 80, "name": PORT}], None),
+    ],
+)
+def test_1_4_ports_of_the_service(ports: list[Json], last: tuple[int, str] | None) -> None:
+    found = later(with_containers(container(ports=ports)))
+    assert [p.path[-2:] for p in found] == ([last] if last else [])
+
+
+def test_ports_of_a_sidecar_do_not_matter() -> None:
+    assert later(with_containers(container(), container("side", ports=[{"containerPort": 23456}]))) == []
+
+
+def test_a_user_init_container_of_the_operators_name() -> None:
+    job = pytorchjob(1, 1)
+    worker = job["spec"]["pytorchReplicaSpecs"]["Worker"]
+    worker["template"] = template(container(), initContainers=[container("init-pytorch")])
+    assert one(later(job)).path[-3:] == ("initContainers", 0, "name")
+    alone = pytorchjob(None, 1)
+    alone["spec"]["pytorchReplicaSpecs"]["Worker"] = worker
+    assert later(alone) == []
+
+
+def test_section_8_empty_rdzv_conf() -> None:
+    problem = one(later(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []})))
+    assert (problem.name, problem.authority) == ("controller-failure", "training-operator")
+
+
+def test_what_go_cannot_decode() -> None:
+    """docs/facts/volcano.md#templates: `1e1.5` fits the schema's pattern and not the Go parser."""
+    job = with_containers(container(resources={"limits": {"cpu": "1e1.5"}}))
+    assert one(said(job)).path[-2:] == ("limits", "cpu")
+    probe = {"tcpSocket": {"port": 99999999999}}
+    assert one(said(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
+
+
+def test_1_3_before_1_8_the_controller_said_it() -> None:
+    problem = one(said(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
+    assert problem.stage == "pod"

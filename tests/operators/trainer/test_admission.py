@@ -1,0 +1,168 @@
+"""The webhooks of Trainer 2.3, and what is refused after them.
+
+Source: docs/facts/trainer.md#runtimes, #admission, #what-is-built, #cases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linter import every_rule
+from ptcompile.linter.pages import page
+from tests.operators.admission import admission, later, one, said
+from tests.operators.making import Json, container, node, replicated, runtime, trainjob
+
+KIND = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
+DATA = {"dataset": {"storageUri": "hf://a/b"}}
+TUNE = {"command": ["tune", "run"]}
+
+
+def env(*names: str) -> list[Json]:
+    return [{"name": n, "value": "1"} for n in names]
+
+
+def patch(name: str, *, manager: str = "a.io/b", job: str = "node", **fields: Any) -> list[Json]:
+    pod = {"containers": [{"name": name, **fields}]}
+    jobs = [{"name": job, "template": {"spec": {"template": {"spec": pod}}}}]
+    return [{"manager": manager, "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}]
+
+
+REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
+    ("46", trainjob(trainer={"env": env("A", "PET_NPROC_PER_NODE")}), ("trainer", "env", 1, "name")),
+    ("2.3 kind", {**trainjob(), "spec": {"runtimeRef": {"name": "a", "kind": "Runtime"}}}, ("runtimeRef",)),
+    ("2.3 group", {**trainjob(), "spec": {"runtimeRef": {"name": "a", "apiGroup": "kubeflow.org"}}}, ("runtimeRef",)),
+    ("2.3 no ref", {**trainjob(), "spec": {}}, ("runtimeRef",)),
+    ("2.3 initializer", trainjob(initializer=DATA), ("initializer", "dataset")),
+    ("2.3 initializer mount", trainjob("torch-distributed-with-cache", initializer=DATA), ("initializer", "dataset")),
+    ("2.3 manager", trainjob(runtimePatches=patch("side", manager="bad")), ("runtimePatches", 0, "manager")),
+    ("58", trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/")), ("runtimePatches", 0, "manager")),
+    ("2.8 model", trainjob(trainer=TUNE), ("runtimeRef", "name")),
+    ("2.8 nodes", trainjob("torchtune-llama3.2-1b", trainer={**TUNE, "numNodes": 2}), ("trainer", "numNodes")),
+]
+
+
+@pytest.mark.parametrize(("case", "manifest", "path"), REFUSED, ids=[c[0] for c in REFUSED])
+def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
+    del case
+    problem = one(said(manifest))
+    assert problem.path == ("spec", *path)
+    assert (problem.name, problem.stage, problem.authority) == ("webhook-refusal", "apply", "trainer")
+    assert problem.help
+
+
+def test_2_3_env_of_the_operators_containers_may_not_be_patched() -> None:
+    problem = one(said(trainjob(runtimePatches=patch("node", env=env("A")))))
+    assert problem.path[-1] == "env"
+    assert "spec.trainer.env" in (problem.help or "")
+
+
+ALLOWED: list[tuple[str, Json]] = [
+    ("plain", trainjob()),
+    ("2.3 names that are free", trainjob(trainer={"env": env("MASTER_ADDR", "RANK", "PET_RDZV_BACKEND")})),
+    ("2.3 no torch policy", trainjob("jax-distributed", trainer={"env": env("PET_NNODES")})),
+    ("58", trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/manager", env=env("A")))),
+    ("2.3 initializer", trainjob("torchtune-llama3.2-1b", initializer=DATA)),
+    ("2.8", trainjob("torchtune-llama3.2-1b", trainer=TUNE)),
+    ("a runtime that nobody shows", trainjob("mine", initializer=DATA, trainer={"env": env("PET_NNODES")})),
+    ("operators/README: empty initializer", trainjob(initializer={})),
+]
+
+
+@pytest.mark.parametrize(("case", "manifest"), ALLOWED, ids=[c[0] for c in ALLOWED])
+def test_allowed(case: str, manifest: Json) -> None:
+    del case
+    assert [p.message for p in said(manifest)] == []
+
+
+def test_47_injection_into_a_container_that_is_not_there() -> None:
+    targets = [{"jobName": "node", "containerNames": ["nope"]}]
+    own = runtime({"torch": {"envInjection": {"targets": targets}}})
+    assert "nope" in one(said(trainjob("mine"), others=[own])).message
+
+
+def test_60_defaults() -> None:
+    spec = admission(trainjob()).default(trainjob())["spec"]
+    assert spec["suspend"] is False
+    assert spec["managedBy"] == "trainer.kubeflow.org/trainjob-controller"
+    assert spec["runtimeRef"] == {
+        "apiGroup": "trainer.kubeflow.org",
+        "kind": "ClusterTrainingRuntime",
+        "name": "torch-distributed",
+    }
+
+
+def step(**fields: Any) -> Json:
+    return {**node(), **fields}
+
+
+def test_2_2_runtimes() -> None:
+    assert said(runtime({"torch": {}})) == []
+    assert said(runtime({"torch": {}}, step(replicas=1))) == []
+    assert one(said(runtime({"torch": {}}, step(replicas=2)))).path[-1] == "replicas"
+    other = node()
+    other["template"]["spec"]["template"]["spec"]["containers"] = [container("trainer")]
+    assert one(said(runtime({"torch": {}}, other))).path[-1] == "containers"
+    assert said(runtime({"torch": {}}, replicated("anything", replicas=5))) == []
+
+
+def test_2_2_the_label_turns_the_webhook_off() -> None:
+    off = runtime({"torch": {}}, step(replicas=2))
+    off["metadata"]["labels"] = {"trainer.kubeflow.org/webhook-validation": "disabled"}
+    assert [p.stage for p in said(off)] == ["run"]
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "longest"),
+    [("torch-distributed", 10, 48), ("torch-distributed", 100, 47), ("torchtune-llama3.2-1b", 1, 33)],
+)
+def test_2_6_long_names(name: str, nodes: int, longest: int) -> None:
+    assert later(trainjob(name, name="a" * longest, trainer={"numNodes": nodes})) == []
+    problem = one(later(trainjob(name, name="a" * (longest + 1), trainer={"numNodes": nodes})))
+    assert (problem.path, problem.stage) == (("metadata", "name"), "pod")
+    assert f"at most {longest}" in (problem.help or "")
+
+
+def test_2_3_a_patch_that_hits_nothing_adds_a_container() -> None:
+    assert one(later(trainjob(runtimePatches=patch("trainer")))).path[-2:] == (0, "name")
+    assert "no such job" in one(later(trainjob(runtimePatches=patch("node", job="nodes")))).message
+    assert later(trainjob(runtimePatches=patch("node"))) == []
+
+
+def test_flux_without_nodes_panics() -> None:
+    assert one(later(trainjob("flux-distributed", trainer={}))).name == "controller-failure"
+    assert later(trainjob("flux-distributed", trainer={"numNodes": 1})) == []
+
+
+def test_2_3_the_mount_of_an_initializer_is_asked_for_since_2_3() -> None:
+    job = trainjob("torch-distributed-with-cache", initializer=DATA)
+    assert said(job, versions=Versions(trainer=(2, 2))) == []
+    assert len(said(job)) == 1
+
+
+def test_readme_what_the_job_of_the_nodes_cannot_have() -> None:
+    assert one(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
+    device = {"resourcesPerNode": {"requests": {"example.com/gpu": 2}}}
+    assert one(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
+    both = {"requests": {"nvidia.com/gpu": 2, "cpu": 1}, "limits": {"nvidia.com/gpu": 2}}
+    assert later(trainjob(trainer={"resourcesPerNode": both})) == []
+    own = runtime({"torch": {}}, node(resources={"limits": {"example.com/gpu": 2}}), name="torch-distributed")
+    assert later(trainjob(trainer=device), others=[own]) == []
+
+
+RUNTIMES = ["misspelt-runtime", "runtime-after-trainjob", "runtime-of-other-kind"]
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_a_runtime_that_the_webhook_may_not_find_is_told_at_its_stage(name: str) -> None:
+    """Warnings, since the runtime may be installed already."""
+    rule = next(one for one in every_rule() if one.name == name)
+    bad = page(rule).bad
+    (found,) = ptcompile.lint(bad).diagnostics
+    assert (found.name, found.severity, found.stage, found.authority) == (name, "warning", "apply", "trainer")
+    assert ptcompile.lint(bad, webhooks=False).diagnostics == ()
+    assert [one.name for one in ptcompile.lint(bad, select=["PTC3"]).diagnostics] == [name]
+    assert ptcompile.lint(bad, ignore=[name]).diagnostics == ()

@@ -1,0 +1,156 @@
+"""docs/facts/trainer.md#what-is-built: runtimePatches are merged in list order, by the keys of strategic merge.
+
+Target trainjob: which runtime a job gets, and what a TrainJob changes in it in each release's words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.compiler.location import located
+from ptcompile.operators.trainer.patches import merge, patched
+from tests.making import smallest, traced
+from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
+
+MOUNTS = [{"name": "a", "mountPath": "/1"}, {"name": "a", "mountPath": "/2"}]
+
+
+@pytest.mark.parametrize(
+    ("field", "base", "patch", "expected"),
+    [
+        (
+            "env",
+            [{"name": "A", "value": "1"}, {"name": "B"}],
+            [{"name": "A", "value": "2"}],
+            [{"name": "A", "value": "2"}, {"name": "B"}],
+        ),
+        ("containers", [{"name": "a", "image": "x"}], [{"name": "b"}], [{"name": "a", "image": "x"}, {"name": "b"}]),
+        ("volumeMounts", MOUNTS, [{"name": "b", "mountPath": "/2"}], [MOUNTS[0], {"name": "b", "mountPath": "/2"}]),
+        ("tolerations", [{"key": "a"}], [{"key": "b"}], [{"key": "b"}]),
+        ("nodeSelector", {"a": "1", "b": "2"}, {"b": "3"}, {"a": "1", "b": "3"}),
+        ("nodeSelector", {"a": "1"}, {"a": None}, {"a": "1"}),
+        ("x", 1, 2, 2),
+    ],
+)
+def test_merge(field: str, base: Any, patch: Any, expected: Any) -> None:
+    assert merge(base, patch, field) == expected
+
+
+def test_later_patches_win_and_nothing_is_changed() -> None:
+    runtime = {"spec": {"template": {"metadata": {"labels": {"l": "0"}}}}}
+    patches = [{"trainingRuntimeSpec": {"template": {"metadata": {"labels": {"l": n}}}}} for n in "12"]
+    assert patched(runtime, {"spec": {"runtimePatches": patches}}) == {"metadata": {"labels": {"l": "2"}}}
+    assert runtime["spec"]["template"]["metadata"]["labels"] == {"l": "0"}
+
+
+@pytest.mark.parametrize(
+    ("body", "own"),
+    [
+        ("", True),  # the built-in runtime restarts in place, and the job says nothing of that
+        ("restartPolicy: Never", True),
+        (IN_PLACE, False),
+        (f"{IN_PLACE}\nrunPolicy: {{backoffLimit: 6}}", True),
+        (f"{IN_PLACE}\n{GPU}\nnodes: 4\nrunPolicy: {{activeDeadlineSeconds: 60, suspend: true}}", False),
+        (f"{IN_PLACE}\n{RANGE}", True),  # what ends it is a success policy
+        # no patch has these (docs/facts/pytorchjob-to-trainjob.md#field-by-field)
+        (f"{IN_PLACE}\nworkingDir: /app", True),
+        (f"{IN_PLACE}\nimagePullPolicy: Always", True),
+        (f"{IN_PLACE}\nenvFrom: [{{secretRef: {{name: s}}}}]", True),
+        (f"{IN_PLACE}\npriorityClassName: high", True),
+        (f"{IN_PLACE}\nschedulerName: other", True),
+        (f"{IN_PLACE}\nhostNetwork: true", True),
+        (f"{IN_PLACE}\npodTemplate: {{spec: {{containers: [{{name: side, image: s}}]}}}}", True),
+        (f"{IN_PLACE}\npodTemplate: {{spec: {{initContainers: [{{name: i, image: s}}]}}}}", True),
+        (f"{IN_PLACE}\nnodeSelector: {{a: b}}\nserviceAccountName: s\npodLabels: {{a: b}}", False),
+        (f"{IN_PLACE}\npodSecurityContext: {{runAsUser: 1}}\nterminationGracePeriodSeconds: 0", False),
+        (f"{IN_PLACE}\nsecurityContext: {{runAsUser: 1}}\nimagePullSecrets: [{{name: r}}]", False),
+    ],
+)
+def test_which_runtime(body: str, *, own: bool) -> None:
+    made = both(body)
+    assert [one["kind"] for one in made] == [*(["TrainingRuntime"] if own else []), "TrainJob"]
+    ref = made[-1]["spec"]["runtimeRef"]
+    expected = ("TrainingRuntime", "train") if own else ("ClusterTrainingRuntime", "torch-distributed")
+    assert (ref["apiGroup"], ref["kind"], ref["name"]) == ("trainer.kubeflow.org", *expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "since"),
+    [
+        ("serviceAccountName: s\nnodeSelector: {a: b}", "2.0"),
+        ("podLabels: {a: b}", "2.1"),
+        ("imagePullSecrets: [{name: r}]", "2.1"),
+        ("affinity: {nodeAffinity: {}}", "2.1"),
+        ("podSecurityContext: {runAsUser: 1}", "2.2"),
+        ("securityContext: {runAsUser: 1}", "2.2"),
+        ("terminationGracePeriodSeconds: 1", "2.2"),
+    ],
+)
+def test_what_a_release_s_patch_reaches(body: str, since: str) -> None:
+    """Trainer's API types of 2.0, 2.1 and 2.2; beyond it the job brings its runtime."""
+    for trainer in RELEASES:
+        kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]
+        assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), trainer
+
+
+def test_the_patch_in_each_release_s_words() -> None:
+    """docs/facts/trainer.md#what-releases-changed."""
+    pod = {
+        "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
+        "containers": [{"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],  # noqa: S108
+    }
+    targets = [{"name": "node"}]
+    spec = {trainer: train_job(IN_PLACE, release(trainer))["spec"] for trainer in RELEASES}
+    assert spec["2.0"]["podSpecOverrides"] == [{"targetJobs": targets, **pod}]
+    assert spec["2.1"]["podTemplateOverrides"] == [{"targetJobs": targets, "spec": pod}]
+    assert spec["2.2"] == spec["2.3"]
+    (patch,) = spec["2.3"]["runtimePatches"]
+    (job,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+    assert job == {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
+    assert patch["manager"] == "ptcompile/compile"  # docs/facts/trainer.md#fields-of-a-trainjob: a domain-prefixed path
+    words = {"podSpecOverrides", "podTemplateOverrides", "runtimePatches"}
+    assert [words & one.keys() for one in spec.values()] == [{w} for w in (*sorted(words), "runtimePatches")]
+
+
+def test_nothing_to_patch_is_no_patch() -> None:
+    for trainer in RELEASES:
+        spec = train_job(f"{IN_PLACE}\nsharedMemory: false", release(trainer))["spec"]
+        assert spec.keys() == {"runtimeRef", "trainer"}
+
+
+def test_what_a_trainjob_has_fields_for_stands_there() -> None:
+    trainer = train_job(f"{IN_PLACE}\n{GPU}\nnodes: 2\nargs: [--x]\nenv: {{A: b}}")["spec"]["trainer"]
+    assert (trainer["image"], trainer["args"], trainer["numNodes"]) == ("img:1", ["--x"], 2)
+    assert trainer["command"][0] == "torchrun"
+    assert {"name": "A", "value": "b"} in trainer["env"]
+    assert trainer["resourcesPerNode"]["limits"] == {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": "2"}
+
+
+def test_a_claim_is_lost_in_resources_per_node() -> None:
+    """Only limits and requests are written; a claim's pod has resourceClaims, which no patch has.
+
+    Source: docs/facts/trainer.md#what-is-built.
+    """
+    claims = "podTemplate: {spec: {resourceClaims: [{name: c, resourceClaimName: x}], containers: [{name: pytorch, "
+    assert len(both(f"{IN_PLACE}\n{claims}resources: {{claims: [{{name: c}}]}}}}]}}}}")) == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "word", "inside"),
+    [
+        ("2.0", "podSpecOverrides", ("nodeSelector",)),
+        ("2.1", "podTemplateOverrides", ("spec", "nodeSelector")),
+        (
+            "2.3",
+            "runtimePatches",
+            ("trainingRuntimeSpec", "template", "spec", "replicatedJobs", 0, "template", "spec", "template", "spec",
+             "nodeSelector"),
+        ),
+    ],
+)  # fmt: skip
+def test_patches_of_every_release_lead_back_to_the_spec(version: str, word: str, inside: tuple[Any, ...]) -> None:
+    source = smallest(f"{IN_PLACE}\nnodeSelector: {{zone: x}}")
+    trace, data, index = traced(source, "trainjob", release(version))
+    assert located(trace, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")

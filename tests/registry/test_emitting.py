@@ -1,0 +1,183 @@
+"""The objects that pods claim from, by the releases of Kubernetes and of the driver.
+
+The PodGroup that Jobs and JobSets bring along.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.registry.emitting import waits_for_nodes
+from ptcompile.registry.targets import TARGETS
+from tests import making
+from tests.making import compiled, smallest
+
+GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 4, memory: 16Gi, gpu: 4}\n"
+GPU = "resources: {cpu: 4, memory: 16Gi, gpu: 1}\n"
+
+
+def made(body: str, profile: dict[str, Any], target: str) -> list[dict[str, Any]]:
+    done = making.compiled(making.smallest(body), target, making.profile(profile))
+    assert not [one for one in done.problems if one.severity != "warning"], done.problems
+    return list(done.manifests)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_they_stand_before_the_job_on_every_target(target: str) -> None:
+    nodes = "" if target == "pod" else "nodes: 2"
+    first, *others = made(GB200 + nodes, {"cloud": "eks"}, target)
+    assert (first["kind"], first["metadata"], first["spec"]["numNodes"]) == ("ComputeDomain", {"name": "train"}, 0)
+    name = first["spec"]["channel"]["resourceClaimTemplate"]["name"]
+    assert f"'resourceClaimTemplateName': '{name}'" in str(others)
+
+
+@pytest.mark.parametrize(
+    ("release", "nodes"),
+    [("25.3", 3), ("25.8", 0), ("25.12", 0), ("0.1", 0)],  # after 25.12 the driver's releases are numbered 0.x
+)
+def test_an_older_driver_is_told_the_number_of_nodes(release: str, nodes: int) -> None:
+    first, *_ = made(GB200 + "nodes: 3", {"cloud": "eks", "versions": {"nvidiaDra": release}}, "job")
+    assert first["spec"]["numNodes"] == nodes
+    assert waits_for_nodes((25, 3)) is not waits_for_nodes((0, 9))
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "flat"), [("1.32", "v1beta1", True), ("1.33", "v1beta2", False), ("1.34", "v1", False)]
+)
+def test_templates_in_the_words_of_each_kubernetes(release: str, version: str, flat: bool) -> None:
+    profile = {"versions": {"kubernetes": release}, "gpu": {"claim": {}}}
+    done = making.compiled(making.smallest(GPU), "job", making.profile(profile))
+    template = done.manifests[0]
+    assert template["apiVersion"] == f"resource.k8s.io/{version}"
+    (request,) = template["spec"]["spec"]["devices"]["requests"]
+    assert ("deviceClassName" in request) is flat
+    assert ("exactly" in request) is not flat
+    warned = [(one.name, one.path, one.severity) for one in done.problems]
+    expected = [] if release == "1.34" else [("kubernetes-too-old", ("spec", "resources"), "warning")]
+    assert warned == expected
+
+
+def test_before_1_32_there_are_no_claims() -> None:
+    profile = {"versions": {"kubernetes": "1.31"}, "cloud": "eks"}
+    (problem,) = making.compiled(making.smallest(GB200), "job", making.profile(profile)).problems
+    assert (problem.name, problem.path, problem.severity) == ("unsupported-by-target", ("spec", "fabric"), "error")
+    assert "need Kubernetes 1.32" in problem.message
+
+
+def test_each_number_of_gpus_has_its_template() -> None:
+    body = "nodes: 2\nresources: {gpu: 8}\nroles: {scorer: {command: [serve], resources: {gpu: 1}}}"
+    kinds = [(one["kind"], one["metadata"]["name"]) for one in made(body, {"gpu": {"claim": {}}}, "jobset")]
+    assert kinds == [
+        ("ResourceClaimTemplate", "train-gpu-8"), ("ResourceClaimTemplate", "train-gpu-1"), ("JobSet", "train"),
+    ]  # fmt: skip
+
+
+def test_a_plain_command_of_a_trainjob_counts_the_claimed_gpus() -> None:
+    body = "image: img:1\ncommand: [python, train.py]\nnodes: 2\nresources: {cpu: 96, gpu: 8}"
+    done = making.compiled(making.text(body), "trainjob", making.profile({"gpu": {"claim": {}}}))
+    assert done.manifests[-1]["spec"]["trainer"]["numProcPerNode"] == 8
+
+
+LEVELS = {"topology": {"levels": {"rack": {"tier": 1}}}}
+VOLCANO = making.profile({"queueSystem": "volcano", **LEVELS})
+PLUGINS = making.profile({"gangScheduler": "scheduler-plugins"})
+ROLES = "master: {resources: {cpu: 1}}\nworker: {replicas: 3, resources: {cpu: 4, memory: 2Gi}}"
+
+
+def group(target: str, body: str, profile: Any) -> dict[str, Any] | None:
+    made = compiled(smallest(body), target, profile).manifests
+    groups = [one for one in made if one["kind"] == "PodGroup"]
+    assert len(groups) < 2
+    return groups[0] if groups else None
+
+
+@pytest.mark.parametrize("target", ["job", "jobset"])
+def test_volcano_s_pod_group(target: str) -> None:
+    """docs/facts/volcano.md#gangs, #minresources: minResources are the requests of the first minMember pods."""
+    body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 2, gpu: 8}\nqueue: q\npriority: high\ntopology: {required: rack}"
+    found = group(target, body, VOLCANO)
+    assert found is not None
+    assert (found["apiVersion"], found["metadata"]["name"]) == ("scheduling.volcano.sh/v1beta1", "train")
+    assert found["spec"] == {
+        "minMember": 2,
+        "minResources": {"cpu": "4", "nvidia.com/gpu": "16"},
+        "queue": "q",
+        "priorityClassName": "high",
+        "networkTopology": {"mode": "hard", "highestTierAllowed": 1},
+    }
+
+
+def test_the_requests_of_every_role_and_sidecar() -> None:
+    sidecar = "\npodTemplate: {spec: {containers: [{name: s, image: s, resources: {requests: {cpu: 500m}}}]}}"
+    found = group("jobset", ROLES + sidecar, PLUGINS)
+    assert found is not None
+    assert found["spec"]["minResources"] == {"cpu": "15", "memory": "6Gi"}
+    assert found["spec"]["minMember"] == 4
+
+
+BESIDE = "\nroles: {loader: {replicas: 3, command: [serve], resources: {cpu: 1, memory: 2Gi}}}"
+
+
+def test_pods_beside_the_trainers_are_in_the_gang() -> None:
+    """The fewest nodes of a range and all other pods: no node holds its place and waits for a data loader."""
+    body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 8}\nqueue: q\npriority: high" + BESIDE
+    found = group("jobset", body, VOLCANO)
+    assert found is not None
+    assert found["spec"]["minMember"] == 5
+    assert found["spec"]["minResources"] == {"cpu": "19", "memory": "6Gi"}
+    jobset = compiled(smallest(body), "jobset", VOLCANO).manifests[-1]
+    runtime = compiled(smallest(body), "trainjob", VOLCANO).manifests[0]
+    for owner in (jobset["spec"], runtime["spec"]["template"]["spec"]):
+        assert [one["name"] for one in owner["replicatedJobs"]] == ["node", "loader"]
+    for one in jobset["spec"]["replicatedJobs"]:
+        template = one["template"]["spec"]["template"]
+        assert template["metadata"]["annotations"] == {"scheduling.k8s.io/group-name": "train"}
+    for one in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
+        pods = one["template"]["spec"]["template"]["spec"]
+        assert (pods["schedulerName"], pods["priorityClassName"]) == ("volcano", "high")
+    assert compiled(smallest(body), "volcano", VOLCANO).manifests[0]["spec"]["minAvailable"] == 5
+
+
+def test_one_node_and_a_pod_beside_it_are_a_gang() -> None:
+    found = group("jobset", "nodes: 1" + BESIDE, PLUGINS)
+    assert found is not None
+    assert found["spec"]["minMember"] == 4
+
+
+@pytest.mark.parametrize(
+    ("target", "body", "profile", "there"),
+    [
+        ("job", "nodes: 2", PLUGINS, True),
+        ("job", "nodes: 1\nqueue: q", PLUGINS, False),  # one pod is no gang
+        ("job", "nodes: 1\nqueue: q", VOLCANO, True),  # its queue is the PodGroup's
+        ("job", "nodes: 1", VOLCANO, False),
+        ("job", "nodes: 2", making.profile({}), False),
+        ("job", "nodes: 2", making.profile({"gangScheduler": "none"}), False),
+        ("job", "nodes: 2", making.profile({"queueSystem": "kai"}), False),  # KAI makes it
+        ("volcano", "nodes: 2", VOLCANO, False),  # the operators make it
+        ("pytorchjob", "nodes: 2", VOLCANO, False),
+        ("trainjob", "nodes: 2", PLUGINS, False),
+        ("pod", "queue: q", VOLCANO, False),
+    ],
+)
+def test_where_there_is_one(target: str, body: str, profile: Any, *, there: bool) -> None:
+    assert (group(target, body, profile) is not None) is there
+
+
+def test_it_stands_before_the_pods_and_they_name_it() -> None:
+    service, made, job = compiled(smallest("nodes: 2"), "job", VOLCANO).manifests
+    assert (service["kind"], made["kind"], job["kind"]) == ("Service", "PodGroup", "Job")
+    template = job["spec"]["template"]
+    assert template["metadata"]["annotations"] == {"scheduling.k8s.io/group-name": "train"}
+    assert template["spec"]["schedulerName"] == "volcano"
+    template = compiled(smallest("nodes: 2"), "job", PLUGINS).manifests[-1]["spec"]["template"]
+    assert template["metadata"]["labels"] == {"scheduling.x-k8s.io/pod-group": "train"}
+    assert "schedulerName" not in template["spec"]  # the profile's schedulerName, or the cluster's own scheduler
+
+
+def test_the_queue_of_kueue_is_none_of_volcano_s() -> None:
+    found = group("job", "nodes: 2\nqueue: q\npriority: p", making.profile({"gangScheduler": "volcano"}))
+    assert found is not None
+    assert found["spec"].keys() == {"minMember"}

@@ -1,0 +1,275 @@
+"""A handle tells the truth: of the pods that the operators make, of the states that their controllers write."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import ptcompile
+from ptcompile.apiserver.cel import evaluate
+from ptcompile.registry.handles import Handle, RolePods, handles
+from ptcompile.registry.model import Kind
+from ptcompile.registry.pods import PodView
+from ptcompile.registry.table import KINDS, expand, kinds_with
+from tests.conftest import ABLE, Case, pair_name
+from tests.making import smallest
+from tests.operators.test_status import TABLE, condition, trainjob
+
+Json = dict[str, Any]
+SCHEMA = Draft202012Validator(ptcompile.schema("handle"))
+
+
+def handle(body: str, target: str, name: str = "train") -> Handle:
+    return ptcompile.compile(smallest(body, name=name), target=target).handle
+
+
+def matches(selector: str, pod: PodView) -> bool:
+    return all(pod.labels.get(key) == value for key, _, value in (one.partition("=") for one in selector.split(",")))
+
+
+def role_of(pod: PodView, found: Handle) -> RolePods:
+    (role,) = [one for one in found.roles if not one.selector or matches(one.selector, pod)]
+    return role
+
+
+@pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
+def test_selectors_ranks_and_containers_are_those_of_the_pods(case: Case, target: str) -> None:
+    """Of every golden: the pods are made as the recorded operators make them."""
+    result = case.compile(target)
+    jobs = [
+        i for i, one in enumerate(result.manifests) if (one["apiVersion"], one["kind"]) in kinds_with(Kind.following)
+    ]
+    assert len(result.handles) == len(jobs)
+    first = 0
+    for found, at in zip(result.handles, jobs, strict=True):
+        job = result.manifests[at]
+        pods = list(expand(job, versions=case.versions(), others=result.manifests).pods)
+        ranks = [_rank(pod, role_of(pod, found)) for pod in pods]
+        trainers = [one for one in ranks if one is not None]
+        assert sorted(trainers) == list(range(len(trainers)))
+        assert len(pods) == sum(one.replicas for one in found.roles)
+        assert all(not found.label_selector or matches(found.label_selector, pod) for pod in pods)
+        for pod in pods:
+            assert role_of(pod, found).container in [one.name for one in pod.containers if not one.init]
+        assert [one.name for one in found.objects] == [
+            one["metadata"]["name"] for one in result.manifests[first : at + 1]
+        ]
+        SCHEMA.validate(json.loads(json.dumps(found.to_dict())))
+        assert (found.job.api_version, found.job.kind) == (job["apiVersion"], job["kind"])
+        first = at + 1
+
+
+def _rank(pod: PodView, role: RolePods) -> int | None:
+    if role.first_rank is None:
+        return None
+    return role.first_rank + (int(pod.labels[role.index_label]) if role.index_label else 0)
+
+
+def test_the_schema_has_the_fields_of_the_handle() -> None:
+    shown = handle("nodes: 2", "jobset").to_dict()
+    assert list(ptcompile.schema("handle")["properties"]) == list(shown)
+    assert not SCHEMA.is_valid({**shown, "more": 1})
+    assert not SCHEMA.is_valid({key: value for key, value in shown.items() if key != "needs"})
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_expressions_agree_with_status(name: str) -> None:
+    """CEL and JSONPath of a handle hold of exactly the objects of which `status` says the same."""
+    live, state, _ = TABLE[name]
+    target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
+    found = handle("nodes: 1", target)
+    for condition_of, wanted in ((found.succeeded, "succeeded"), (found.failed, "failed")):
+        assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == wanted), condition_of.cel
+        assert (_at_path(condition_of.jsonpath, live) in condition_of.values) is (state == wanted)
+        assert len(condition_of.kubectl) == len({*condition_of.kubectl}) >= 1
+    if state in ("created", "queued"):
+        assert evaluate(found.running, {"object": live}, [100_000]) is False
+    if found.suspended is not None and "not yet seen" not in name:
+        assert evaluate(found.suspended, {"object": live}, [100_000]) is (state == "queued")
+
+
+def _at_path(path: str, live: Json) -> object:
+    """The two forms of JSONPath that handles have."""
+    if found := re.fullmatch(r'\{\.status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.status\}', path):
+        conditions = live.get("status", {}).get("conditions", [])
+        return next((one["status"] for one in conditions if one.get("type") == found[1]), None)
+    value: Any = live
+    for key in re.fullmatch(r"\{\.([\w.]+)\}", path)[1].split("."):  # type: ignore[index]
+        value = value.get(key, {})
+    return value
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_argo_waits_for_the_same(name: str) -> None:
+    """As Argo Workflows reads them: the failure first, a comma is "or", a path alone asks whether it is there."""
+    live, state, _ = TABLE[name]
+    target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
+    suspended = any(one.get("type") == "Suspended" for one in live.get("status", {}).get("conditions", []))
+    body = "runPolicy: {suspend: true}" if suspended and target != "pod" else "nodes: 1"
+    found = handle(body, target)
+    failed = any(_argo(one, live) for one in re.split(r", (?![^(]*\))", found.failed.argo))
+    assert failed is (state == "failed")
+    assert (not failed and _argo(found.succeeded.argo, _finished(live, state))) is (state == "succeeded")
+
+
+def _finished(live: Json, state: str) -> Json:
+    """What the controllers set at the end beside the condition."""
+    times = {"Job": ("succeeded",), "PyTorchJob": ("succeeded", "failed")}
+    if state in times.get(live["kind"], ()) and live["apiVersion"] != "batch.volcano.sh/v1alpha1":
+        return {**live, "status": {**live["status"], "completionTime": "2026-01-01T00:00:00Z"}}
+    return live
+
+
+def _argo(requirement: str, live: Json) -> bool:
+    path, _, wanted = requirement.partition(" ")
+    value: Any = live
+    for key in path.split("."):
+        if isinstance(value, list):
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            value = (value or {}).get(key)
+    if not wanted:
+        return value is not None
+    return value in re.findall(r"\w+", wanted.removeprefix("in"))
+
+
+def test_a_trainjob_that_is_created_suspended_has_another_first_condition() -> None:
+    for body in ("queue: gpus", "runPolicy: {suspend: true}"):
+        assert handle(body, "trainjob").succeeded.argo == "status.conditions.1.type == Complete"
+    assert handle("", "trainjob").succeeded.argo == "status.conditions.0.type == Complete"
+    resumed = trainjob(condition("Suspended", "False"), condition("Complete"))
+    assert _argo(handle("queue: gpus", "trainjob").succeeded.argo, resumed)
+    assert not _argo(handle("", "trainjob").succeeded.argo, resumed)
+
+
+SUSPEND = {
+    "pod": None,
+    "job": {"spec": {"suspend": True}},
+    "pytorchjob": {"spec": {"runPolicy": {"suspend": True}}},
+    "volcano": None,
+    "trainjob": {"spec": {"suspend": True}},
+    "jobset": {"spec": {"suspend": True}},
+}
+
+
+@pytest.mark.parametrize("target", SUSPEND)
+def test_suspended_by_its_patch_a_job_is_as_compiled_suspended(target: str) -> None:
+    found = handle("nodes: 1", target)
+    assert found.suspend == SUSPEND[target]
+    if found.suspend is None:
+        assert found.resume is None
+        return
+    (field,) = _leaves(found.suspend)
+    assert _leaves(found.resume) == [field]
+    compiled = ptcompile.compile(smallest("nodes: 1\nrunPolicy: {suspend: true}"), target=target).unwrap()[-1]
+    for key in field:
+        compiled = compiled[key]
+    assert compiled is True  # type: ignore[comparison-overlap]
+
+
+def _leaves(value: Any) -> list[tuple[str, ...]]:
+    if not isinstance(value, dict):
+        return [()]
+    return [(key, *rest) for key, inner in value.items() for rest in _leaves(inner)]
+
+
+@pytest.mark.parametrize("target", SUSPEND)
+def test_a_deleted_job_takes_its_pods_along(target: str) -> None:
+    assert handle("", target).propagation == ("Foreground" if target in ("jobset", "trainjob") else "Background")
+
+
+def test_what_must_exist() -> None:
+    body = """
+    serviceAccountName: trainer
+    imagePullSecrets: [{name: registry}]
+    env:
+      TOKEN: {secretKeyRef: {name: hf, key: token}}
+      MAYBE: {secretKeyRef: {name: not-needed, key: a, optional: true}}
+    envFrom: [{configMapRef: {name: settings}}]
+    volumes: [{name: d, persistentVolumeClaim: {claimName: corpus}}, {name: s, secret: {secretName: certificate}}]
+    """
+    wanted = {
+        ("ServiceAccount", "trainer"),
+        ("Secret", "registry"),
+        ("Secret", "hf"),
+        ("ConfigMap", "settings"),
+        ("PersistentVolumeClaim", "corpus"),
+        ("Secret", "certificate"),
+    }
+    spec = smallest(re.sub("^    ", "", body, flags=re.M))
+    for target in SUSPEND:
+        result = ptcompile.compile(spec, target=target)
+        assert {(one.kind, one.name) for one in result.handle.needs} == wanted, target
+        required = ptcompile.requires(spec, target=target).requirements
+        assert {f"{kind}/{name}" for kind, name in wanted} <= {one.name for one in required if one.kind == "object"}
+
+
+def test_one_handle_a_job() -> None:
+    two = smallest("nodes: 2", name="a") + "---\n" + smallest("", name="b")
+    result = ptcompile.compile(two, target="job")
+    assert [one.job.name for one in result.handles] == ["a", "b"]
+    assert [[one.kind for one in handle.objects] for handle in result.handles] == [["Service", "Job"], ["Job"]]
+    with pytest.raises(ValueError, match="2 jobs"):
+        _ = result.handle
+    with pytest.raises(ptcompile.CompileError):
+        _ = ptcompile.compile("kind: TrainingJob").handle
+
+
+def test_roles_that_do_not_train_have_no_rank() -> None:
+    found = handle("nodes: 2\nroles: {loader: {replicas: 3, command: [serve]}}", "volcano")
+    assert [(one.name, one.replicas, one.first_rank, one.container) for one in found.roles] == [
+        ("master", 1, 0, "pytorch"),
+        ("worker", 1, 1, "pytorch"),
+        ("loader", 3, None, "loader"),
+    ]
+
+
+def test_a_pod_is_found_by_its_name() -> None:
+    found = handle("", "pod")
+    assert (found.label_selector, found.field_selector) == ("", "metadata.name=train")
+    assert [(one.selector, one.replicas, one.first_rank, one.index_label) for one in found.roles] == [("", 1, 0, None)]
+
+
+def test_every_companion_has_a_plural() -> None:
+    """Whatever goldens have beside a job is a reference, with the plural that the API server has for it."""
+    plurals = {
+        (one.kind, one.plural) for case, target in ABLE for h in case.compile(target).handles for one in h.objects
+    }
+    assert plurals == {
+        ("Service", "services"), ("PodGroup", "podgroups"), ("TrainingRuntime", "trainingruntimes"), ("Pod", "pods"),
+        ("Job", "jobs"), ("PyTorchJob", "pytorchjobs"), ("TrainJob", "trainjobs"), ("JobSet", "jobsets"),
+        ("ComputeDomain", "computedomains"), ("ResourceClaimTemplate", "resourceclaimtemplates"),
+    }  # fmt: skip
+
+
+def test_argo_finds_a_failure_behind_every_other_condition() -> None:
+    """training-operator 1.9 has six types of conditions (pkg/apis/kubeflow.org/v1/common_types.go)."""
+    others = [condition(kind, "False") for kind in ("Created", "Running", "Restarting", "Suspended", "Succeeded")]
+    failed = {"status": {"conditions": [*others, condition("Failed")]}}
+    assert any(_argo(one, failed) for one in handle("nodes: 1", "pytorchjob").failed.argo.split(", "))
+
+
+def test_a_job_that_the_server_names_has_no_handle() -> None:
+    (job,) = ptcompile.compile(smallest(""), target="pod").unwrap()
+    job["metadata"] = {"generateName": "train-"}
+    with pytest.raises(ValueError, match="generateName"):
+        list(handles([job]))
+
+
+@pytest.mark.parametrize("target", SUSPEND)
+def test_a_run_s_own_name_is_everywhere(target: str) -> None:
+    found = ptcompile.compile(smallest(""), target=target, name="run-7").handle
+    assert {one.name for one in found.objects} == {"run-7"}
+    assert "run-7" in (found.label_selector or found.field_selector)
+
+
+@pytest.mark.parametrize("target", ["volcano", "jobset", "job", "pod"])
+def test_the_container_may_have_any_name(target: str) -> None:
+    roles = "" if target in ("job", "pod") else "roles: {loader: {command: [serve]}}"
+    found = handle(f"names: {{container: learner}}\n{roles}", target)
+    assert (found.roles[0].container, found.roles[0].first_rank) == ("learner", 0)
+    assert all(one.first_rank is None for one in found.roles if one.name == "loader")

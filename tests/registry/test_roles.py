@@ -1,0 +1,193 @@
+"""Roles beside the trainers, on each target: three express them, three refuse them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.registry.targets import TARGETS
+from ptcompile.spec.cluster_profile import ClusterProfile
+from tests import making
+from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest, text
+
+ABLE = ("volcano", "trainjob", "jobset")
+LOADER = "roles: {loader: {replicas: 2}}"
+
+
+def replicated(body: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[Any, dict[str, Any]]:
+    """The JobSet's spec, Trainer's or our own, and its replicatedJobs by name."""
+    made = manifest(smallest(body), target, cluster)
+    spec = made["spec"] if target == "jobset" else made["spec"]["template"]["spec"]
+    return spec, {one["name"]: one for one in spec["replicatedJobs"]}
+
+
+def tasks(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[dict[str, Any], dict[str, Any]]:
+    spec = manifest(smallest(body), "volcano", cluster)["spec"]
+    return spec, {task["name"]: task for task in spec["tasks"]}
+
+
+@pytest.mark.parametrize("target", [name for name in TARGETS if name not in ABLE])
+def test_who_has_no_such_pods_says_who_has(target: str) -> None:
+    body = smallest("roles: {loader: {}, ps: {}}")
+    problems = compiled(body, target).problems
+    assert [(one.name, one.path, one.on_key) for one in problems] == [
+        ("unsupported-by-target", ("spec", "roles", name), True) for name in ("loader", "ps")
+    ]
+    assert all(one in (problem.help or "") for problem in problems for one in ABLE)
+
+
+@pytest.mark.parametrize("target", ABLE)
+def test_who_the_help_names_has_them(target: str) -> None:
+    assert compiled(smallest(LOADER), target).manifests
+
+
+def test_without_a_target_it_is_a_jobset() -> None:
+    done = compiled(smallest(LOADER))
+    assert (done.problems, [one["kind"] for one in done.manifests]) == ((), ["JobSet"])
+
+
+# ---- JobSet and the JobSet of a TrainingRuntime
+
+
+@pytest.mark.parametrize("target", ["jobset", "trainjob"])
+def test_one_job_of_its_own_behind_the_trainers(target: str) -> None:
+    _, jobs = replicated(f"nodes: 3\n{LOADER}", target)
+    assert list(jobs) == ["node", "loader"]
+    spec = jobs["loader"]["template"]["spec"]
+    assert jobs["loader"]["replicas"] == jobs["node"].get("replicas", 1) == 1
+    assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 2, 2)
+    assert "metadata" not in jobs["loader"]["template"]  # the ancestor label is the trainer's
+
+
+@pytest.mark.parametrize("target", ["jobset", "trainjob"])
+def test_the_job_ends_with_its_trainers(target: str) -> None:
+    spec, _ = replicated(LOADER, target)
+    assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": ["node"]}
+    spec, _ = replicated("restartPolicy: Never", "jobset")
+    assert "successPolicy" not in spec
+
+
+def test_the_trainers_may_be_two_replicated_jobs() -> None:
+    spec, jobs = replicated(f"master: {{}}\nworker: {{replicas: 2}}\n{LOADER}", "jobset")
+    assert list(jobs) == ["master", "worker", "loader"]
+    assert spec["successPolicy"]["targetReplicatedJobs"] == ["master", "worker"]
+    names = {
+        role: [e["name"] for e in job["template"]["spec"]["template"]["spec"]["containers"][0]["env"]]
+        for role, job in jobs.items()
+    }
+    assert names == {"master": ["LOADER_HOSTS", "RANK"], "worker": ["LOADER_HOSTS", "RANK"], "loader": ["LOADER_HOSTS"]}
+
+
+@pytest.mark.parametrize("target", ["jobset", "trainjob"])
+@pytest.mark.parametrize(
+    ("body", "limit"),
+    [
+        ("", 6),  # as Kubernetes has it
+        ("runPolicy: {backoffLimit: 2}", 2),
+        ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 2}", 2),
+    ],
+)
+def test_its_containers_are_restarted_in_place(target: str, body: str, limit: int | None) -> None:
+    _, jobs = replicated(f"{LOADER}\n{body}", target)
+    job = jobs["loader"]["template"]["spec"]
+    assert job.get("backoffLimit") == limit
+    assert job["template"]["spec"]["restartPolicy"] == "OnFailure"
+
+
+def test_a_role_that_is_restarted_in_place_takes_no_retries_from_the_trainers() -> None:
+    spec, jobs = replicated(f"runPolicy: {{backoffLimit: 2}}\n{LOADER}", "jobset")
+    (rule,) = spec["failurePolicy"]["rules"]
+    assert spec["failurePolicy"]["maxRestarts"] == 2
+    assert (rule["action"], rule["onJobFailureReasons"]) == ("FailJobSet", ["BackoffLimitExceeded"])
+    # a rule without targets is for all (docs/facts/jobset.md#failure-and-success)
+    assert rule["targetReplicatedJobs"] == ["loader"]
+    assert jobs["node"]["template"]["spec"]["backoffLimit"] == 0
+
+
+def test_a_role_that_is_not_restarted_in_place_is_retried_with_the_job() -> None:
+    body = "restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 2}\nroles: {loader: {restartPolicy: Never}}"
+    spec, jobs = replicated(body, "jobset")
+    assert spec["failurePolicy"] == {"maxRestarts": 2}
+    assert jobs["loader"]["template"]["spec"]["backoffLimit"] == 0
+
+
+@pytest.mark.parametrize("target", ["jobset", "trainjob"])
+def test_only_a_range_of_nodes_ends_with_its_first(target: str) -> None:
+    _, jobs = replicated(f"elastic: {{nnodes: '1:2'}}\n{LOADER}", target)
+    assert "successPolicy" in jobs["node"]["template"]["spec"]
+    assert not {"successPolicy", "podFailurePolicy"} & jobs["loader"]["template"]["spec"].keys()
+
+
+def test_a_runtime_of_its_own_even_where_the_built_in_one_would_do() -> None:
+    done = compiled(smallest("restartPolicy: OnFailure"), "trainjob")
+    assert [one["kind"] for one in done.manifests] == ["TrainJob"]
+    done = compiled(smallest(f"restartPolicy: OnFailure\n{LOADER}"), "trainjob")
+    assert [one["kind"] for one in done.manifests] == ["TrainingRuntime", "TrainJob"]
+
+
+def test_trainer_s_queue_of_volcano_schedules_all_pods() -> None:
+    cluster = making.profile({"queueSystem": "volcano"})
+    _, jobs = replicated(f"queue: q\n{LOADER}", "trainjob", cluster)
+    pods = [job["template"]["spec"]["template"]["spec"] for job in jobs.values()]
+    assert [pod["schedulerName"] for pod in pods] == ["volcano", "volcano"]
+
+
+# ---- Volcano
+
+
+def test_a_task_that_belongs_to_the_gang() -> None:
+    spec, found = tasks(f"nodes: 3\n{LOADER}")
+    assert list(found) == ["master", "worker", "loader"]
+    assert spec["minAvailable"] == 5
+    assert [(t["replicas"], t["minAvailable"]) for t in found.values()] == [(1, 1), (2, 2), (2, 2)]
+    assert "dependsOn" not in found["master"]
+
+
+def test_a_range_of_nodes_counts_the_fewest_and_all_of_the_role() -> None:
+    spec, found = tasks(f"elastic: {{nnodes: '2:4'}}\n{LOADER}")
+    assert spec["minAvailable"] == 4
+    assert [t["minAvailable"] for t in found.values()] == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("body", "retries"),
+    [
+        ("", 6),  # as a Job of Kubernetes
+        # 0 would become 3 in the webhook: docs/facts/volcano.md#the-mutating-webhook
+        ("runPolicy: {backoffLimit: 0}", 1),
+        ("runPolicy: {backoffLimit: 4}", 4),
+    ],
+)
+def test_its_restarts_in_place_end_somewhere(body: str, retries: int) -> None:
+    _, found = tasks(f"{LOADER}\n{body}")
+    assert found["loader"]["maxRetry"] == retries
+    assert found["loader"]["policies"] == [{"event": "TaskFailed", "action": "TerminateJob"}]
+    assert found["loader"]["template"]["spec"]["restartPolicy"] == "OnFailure"
+
+
+def test_its_own_never_restarts_the_job() -> None:
+    _, found = tasks("roles: {loader: {restartPolicy: Never}}")
+    assert not {"policies", "maxRetry"} & found["loader"].keys()
+
+
+def test_before_1_12_volcano_counts_them_in_what_a_plain_command_reads() -> None:
+    old = making.profile({"versions": {"volcano": "1.11"}})
+    plain = text(f"image: i\ncommand: [train]\n{LOADER}")
+    assert [one.path for one in compiled(plain, "volcano", old).problems] == [("spec", "roles", "loader")]
+    assert compiled(smallest(LOADER), "volcano", old).manifests
+    assert compiled(plain, "volcano").manifests
+
+
+# ---- names
+
+
+@pytest.mark.parametrize("target", ABLE)
+def test_the_longest_name_of_all_pods_counts(target: str) -> None:
+    body = "nodes: 2\nroles: {a-rather-long-role: {replicas: 11}}"
+    (problem,) = compiled(smallest(body, "a" * 63), target).problems
+    assert (problem.name, problem.path) == ("name-too-long", ("metadata", "name"))
+    room = int("".join(c for c in (problem.help or "").partition("characters")[0] if c.isdigit()))
+    assert compiled(smallest(body, "a" * room), target).manifests
+    assert not compiled(smallest(body, "a" * (room + 1)), target).manifests
+    assert compiled(smallest("nodes: 2", "a" * (room + 1)), target).manifests

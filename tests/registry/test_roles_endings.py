@@ -1,0 +1,141 @@
+"""How auxiliary roles and the words of restarts and ends go together, on the targets that have both."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.registry.targets import TARGETS
+from tests import making
+from tests.making import compiled, smallest
+from tests.registry.test_roles import ABLE, LOADER, replicated, tasks
+
+ENDS = [
+    # a trainer's success is the Job's, and which Jobs count is the JobSet's:
+    # docs/facts/jobset.md#fields, docs/facts/api-server.md#jobs 190
+    ("jobset", "nodes: 2", None, ["node"], None),
+    ("jobset", "nodes: 2", "Node0", ["node"], "0"),
+    ("jobset", "nodes: 2", "AllNodes", ["node"], None),
+    ("jobset", "elastic: {nnodes: '1:2'}", None, ["node"], "0"),
+    ("jobset", "elastic: {nnodes: '1:2'}", "AllNodes", ["node"], None),
+    ("jobset", "master: {}\nworker: {replicas: 2}", None, ["master", "worker"], None),
+    ("jobset", "master: {}\nworker: {replicas: 2}", "Node0", ["master"], None),
+    ("jobset", "master: {}\nworker: {replicas: 2}", "AllNodes", ["master", "worker"], None),
+    ("trainjob", "nodes: 2", "Node0", ["node"], "0"),
+    ("trainjob", "master: {}\nworker: {replicas: 2}", "Node0", ["node"], "0"),
+    ("trainjob", "master: {}\nworker: {replicas: 2}", "AllNodes", ["node"], None),
+]
+
+
+@pytest.mark.parametrize(("target", "shape", "whose", "jobs", "index"), ENDS)
+def test_whose_success_counts_is_said_of_the_trainers(
+    target: str, shape: str, whose: str | None, jobs: list[str], index: str | None
+) -> None:
+    word = f"runPolicy: {{successPolicy: {whose}}}" if whose else ""
+    spec, found = replicated(f"{shape}\n{LOADER}\n{word}", target)
+    assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": jobs}
+    first = found[jobs[0]]["template"]["spec"].get("successPolicy", {"rules": [{"succeededIndexes": None}]})
+    assert first["rules"][0]["succeededIndexes"] == index
+    assert "successPolicy" not in found["loader"]["template"]["spec"]
+
+
+@pytest.mark.parametrize(
+    ("body", "of_all", "of_trainers"),
+    [
+        ("nodes: 2\nroles: {loader: {restartPolicy: Never}}", ["PodFailed", "PodEvicted"], []),
+        ("restartPolicy: OnFailure\nroles: {loader: {restartPolicy: Never}}", ["PodFailed", "PodEvicted"], []),
+        # a loader that is evicted is made again alone, whatever follows when a trainer is
+        (f"nodes: 2\n{LOADER}", ["PodFailed"], ["PodEvicted"]),
+        (f"nodes: 2\nrunPolicy: {{onPodFailure: RestartJob}}\n{LOADER}", ["PodFailed"], ["PodEvicted"]),
+        (f"nodes: 2\nrestartPolicy: OnFailure\n{LOADER}", [], ["PodEvicted"]),
+        ("nodes: 2\nroles: {loader: {}, ps: {restartPolicy: Never}}", ["PodFailed"], ["PodEvicted"]),
+    ],
+)
+def test_what_follows_is_said_of_the_tasks_that_it_follows(
+    body: str, of_all: list[str], of_trainers: list[str]
+) -> None:
+    """A policy for PodFailed is dead only where all pods restart in place; a task's own win.
+
+    Source: docs/facts/volcano.md#policies.
+    """
+    spec, found = tasks(body)
+    assert spec.get("policies", []) == ([{"events": of_all, "action": "RestartJob"}] if of_all else [])
+    for name, task in found.items():
+        own = [one["event"] for one in task.get("policies", []) if one["action"] == "RestartJob"]
+        assert own == ([] if name == "loader" else of_trainers)
+
+
+def test_where_a_trainer_s_pod_is_made_again_alone_no_task_has_a_policy_for_its_loss() -> None:
+    spec, found = tasks(f"nodes: 2\nrunPolicy: {{onPodFailure: RestartPod}}\n{LOADER}")
+    assert spec["policies"] == [{"events": ["PodFailed"], "action": "RestartPod"}]
+    assert all(one["event"] != "PodEvicted" for task in found.values() for one in task.get("policies", []))
+
+
+def test_nodes_that_are_lost_without_being_counted_are_those_of_trainers() -> None:
+    spec, found = tasks(f"nodes: 2\nrunPolicy: {{onDisruption: Ignore}}\n{LOADER}")
+    assert spec["policies"] == [{"events": ["PodFailed"], "action": "TerminateJob"}]
+    assert {"event": "PodEvicted", "action": "RestartJob"} in found["worker"]["policies"]
+
+
+def test_success_of_all_nodes_is_counted_over_all_roles() -> None:
+    """docs/facts/volcano.md#fields: minSuccess is a number of pods of the job."""
+    body = "nodes: 2\nrunPolicy: {successPolicy: AllNodes}"
+    (problem,) = compiled(smallest(f"{body}\n{LOADER}"), "volcano").problems
+    assert (problem.severity, problem.name) == ("warning", "done-differently")
+    assert problem.path == ("spec", "runPolicy", "successPolicy")
+    assert not compiled(smallest(body), "volcano").problems
+    assert not compiled(smallest(f"{body}\n{LOADER}"), "jobset").problems
+
+
+@pytest.mark.parametrize("target", ABLE)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "runPolicy: {onPodFailure: RestartPod}",
+        "runPolicy: {onPodFailure: FailJob}",
+        "spot: true\nelastic: {maxRestarts: 1}",
+        "roles: {loader: {restartPolicy: OnFailure}}\nrunPolicy: {onPodFailure: RestartJob}",
+    ],
+)
+def test_the_words_for_trainers_are_no_contradiction_to_a_role_that_restarts_in_place(target: str, words: str) -> None:
+    cluster = making.profile({"spot": {"nodeLabels": {"spot": "true"}}})
+    body = words if "roles" in words else f"{words}\n{LOADER}"
+    assert compiled(smallest(body), target, cluster).problems == ()
+
+
+def test_a_role_that_restarts_in_place_asks_for_no_retries_of_the_trainers() -> None:
+    spec, jobs = replicated(f"nodes: 2\n{LOADER}", "jobset")
+    assert "failurePolicy" not in spec
+    limits = {name: job["template"]["spec"]["backoffLimit"] for name, job in jobs.items()}
+    assert limits == {"node": 0, "loader": 6}
+    spec, _ = tasks(f"nodes: 2\n{LOADER}")
+    assert spec["maxRetry"] == 1
+
+
+def test_a_role_that_says_never_fails_and_is_lost_as_the_trainers_are() -> None:
+    body = "nodes: 2\nroles: {loader: {restartPolicy: Never}}\nrunPolicy: {onDisruption: Ignore%s}"
+    spec, jobs = replicated(body % "", "jobset")
+    assert spec["failurePolicy"]["rules"][0]["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+    _, alone = replicated(body % ", onPodFailure: RestartPod", "jobset")
+    for found, action, limit in ((jobs, "FailJob", 0), (alone, "Ignore", 12)):
+        job = found["loader"]["template"]["spec"]
+        assert [rule["action"] for rule in job["podFailurePolicy"]["rules"]] == [action]
+        assert job["backoffLimit"] == limit
+
+
+def test_no_restarts_where_a_role_asks_for_them_is_a_warning() -> None:
+    """0 is a value, and it is the limit of a role's restarts too."""
+    problems = compiled(smallest("roles: {ps: {restartPolicy: OnFailure}}\nrunPolicy: {backoffLimit: 0}")).problems
+    assert "no-retries-left" in [one.name for one in problems]
+    problems = compiled(smallest("roles: {ps: {}}\nrunPolicy: {backoffLimit: 0}")).problems
+    assert "no-retries-left" not in [one.name for one in problems]
+
+
+@pytest.mark.parametrize("policy", ["OnFailure", "Never"])
+@pytest.mark.parametrize("target", [name for name in TARGETS if name not in ABLE])
+def test_who_refuses_roles_says_nothing_of_their_restarts(target: str, policy: str) -> None:
+    cluster = making.profile({"spot": {"nodeLabels": {"spot": "true"}}})
+    body = "spot: true\nelastic: {maxRestarts: 1}\n"
+    with_role = compiled(smallest(f"{body}roles: {{loader: {{restartPolicy: {policy}}}}}"), target, cluster).problems
+    refusal = [one for one in with_role if one.path == ("spec", "roles", "loader")]
+    assert [one.name for one in refusal] == ["unsupported-by-target"]
+    assert [one for one in with_role if one not in refusal] == [*compiled(smallest(body), target, cluster).problems]

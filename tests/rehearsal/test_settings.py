@@ -1,0 +1,50 @@
+"""How faults are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ptcompile.rehearsal.settings import SOON, duration, fault
+from ptcompile.simulator.faults import Fault
+
+if TYPE_CHECKING:
+    from ptcompile.simulator.faults import Kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "wanted"),
+    [
+        ("late", "0=150s", Fault("late", 0, 150)),
+        ("late", "2=2m", Fault("late", 2, 120)),
+        ("kill", "2@10s,back=20s", Fault("kill", 2, 10, 20)),
+        ("kill", "1", Fault("kill", 1, SOON)),
+        ("kill", "1,back=8", Fault("kill", 1, SOON, 8)),
+        ("drain", "1@1.5s", Fault("drain", 1, 1.5)),
+        ("fail-process", "1", Fault("fail-process", 1, SOON)),
+        ("dns-lag", "6s", Fault("dns-lag", 0, 6)),
+    ],
+)
+def test_a_word_is_a_fault(kind: Kind, text: str, wanted: Fault) -> None:
+    assert fault(kind, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("late", "0"), ("late", "0@5s"), ("late", "x=5s"), ("kill", ""), ("kill", "1@"), ("kill", "1,back="),
+     ("kill", "-1"), ("kill", "1@5d"), ("fail-process", "1,back=5s"), ("dns-lag", "0=6s"), ("dns-lag", "")],
+)  # fmt: skip
+def test_another_form_is_refused(kind: Kind, text: str) -> None:
+    with pytest.raises(ValueError, match=r"such as \d"):
+        fault(kind, text)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("0", 0), ("20s", 20), ("1.5m", 90), ("1h", 3600)])
+def test_durations(text: str, seconds: float) -> None:
+    assert duration(text) == seconds
+
+
+def test_another_fault_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match="no fault is called 'explode'; there are late, kill, drain"):
+        fault("explode", "1")  # type: ignore[arg-type]

@@ -1,0 +1,167 @@
+"""What a cluster must have where pods claim devices.
+
+What a cluster must have for one job.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile import ClusterProfile, Spec
+from ptcompile.requirements import jobs
+from tests.making import smallest
+
+GB200 = "nodes: 2\naccelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {gpu: 4}"
+CHANNELS = "DeviceClass/compute-domain-default-channel.nvidia.com"
+
+
+def needs(body: str, profile: dict[str, Any]) -> list[tuple[str, str, str]]:
+    cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": profile}
+    made = ptcompile.compile(smallest(body), target="jobset", cluster=cluster)
+    of_spec = ptcompile.requires(smallest(body), target="jobset", cluster=cluster).requirements
+    of_manifests = ptcompile.requires(made.yaml(), cluster=cluster).requirements
+    devices = {one for one in of_manifests if "DeviceClass" in one.name or one.name == "Configuration/kueue"}
+    assert devices == {one for one in of_spec if "DeviceClass" in one.name or one.name == "Configuration/kueue"}
+    return [(one.kind, one.name, one.version) for one in of_spec]
+
+
+def test_the_driver_its_crd_and_its_class() -> None:
+    found = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.12"}})
+    assert ("operator", "nvidia-dra-driver-gpu", "25.12") in found
+    assert ("crd", "computedomains.resource.nvidia.com/v1beta1", "") in found
+    assert ("object", CHANNELS, "") in found
+    assert ("kubernetes", "kubernetes", "1.34") in found
+
+
+def test_an_older_driver_asks_for_an_older_kubernetes() -> None:
+    found = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.3"}})
+    assert ("kubernetes", "kubernetes", "1.32") in found
+
+
+@pytest.mark.parametrize("queue", [True, False])
+def test_kueue_counts_a_class_that_its_configuration_maps(queue: bool) -> None:
+    found = needs(GB200 + ("\nqueue: gb200" if queue else ""), {"cloud": "eks"})
+    assert (("object", "Configuration/kueue", "") in found) is queue
+
+
+def test_templates_of_v1_need_1_34() -> None:
+    found = needs("resources: {gpu: 1}", {"gpu": {"claim": {"deviceClassName": "gpu.example.com"}}})
+    assert ("kubernetes", "kubernetes", "1.34") in found
+    assert ("object", "DeviceClass/gpu.example.com", "") in found
+    assert not [one for one in found if one[1] == "nvidia-dra-driver-gpu"]
+
+
+def test_jobs_without_claims_need_none_of_it() -> None:
+    assert not [one for one in needs("resources: {gpu: 1}", {}) if "DeviceClass" in one[1] or "dra" in one[1]]
+
+
+CLUSTER = ClusterProfile.model_validate({"spec": {}})
+
+
+def spec(job: dict[str, Any], **metadata: Any) -> Spec:
+    common = {"image": "i", "script": "t.py"}
+    return Spec.model_validate({"metadata": {"name": "job", **metadata}, "spec": {**common, **job}})
+
+
+def names(found: tuple[jobs.Requirement, ...], kind: str) -> list[str]:
+    return [one.name for one in found if one.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("target", "operators"),
+    [
+        ("pod", []),
+        ("job", []),
+        ("pytorchjob", ["training-operator"]),
+        ("volcano", ["volcano"]),
+        ("jobset", ["jobset"]),
+        ("trainjob", ["trainer", "jobset"]),
+    ],
+)
+def test_operators_by_target(target: str, operators: list[str]) -> None:
+    assert names(jobs.requires_spec(spec({"nodes": 1}), CLUSTER, target), "operator") == operators
+
+
+def test_versions_are_the_profile_s() -> None:
+    profile = ClusterProfile.model_validate({"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}})
+    found = jobs.requires_spec(spec({"nodes": 2, "target": "pytorchjob"}), profile)
+    assert [(one.name, one.version) for one in found if one.version] == [
+        ("kubernetes", "1.30"),  # the oldest that will do, and not the cluster's own
+        ("training-operator", "1.8"),
+    ]
+
+
+def test_what_a_job_names_and_does_not_make() -> None:
+    job = spec(
+        {
+            "nodes": 2,
+            "queue": "gold",
+            "priorityClassName": "high",
+            "serviceAccountName": "trainer",
+            "imagePullSecrets": [{"name": "registry"}],
+            "env": {"A": {"secretKeyRef": {"name": "s", "key": "k"}}, "B": "1"},
+            "envFrom": [{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "o", "optional": True}}],
+            "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "e", "emptyDir": {}}],
+            "resources": {"gpu": 8, "devices": {"vpc.amazonaws.com/efa": 4}},
+        },
+        namespace="ml",
+    )
+    found = jobs.requires_spec(job, CLUSTER)
+    assert names(found, "object") == [
+        "PriorityClass/high",
+        "LocalQueue/gold",
+        "ServiceAccount/trainer",
+        "Secret/registry",
+        "Secret/s",
+        "ConfigMap/c",
+        "PersistentVolumeClaim/data",
+    ]
+    assert names(found, "resource") == ["nvidia.com/gpu", "vpc.amazonaws.com/efa"]
+    assert names(found, "namespace") == ["ml"]
+    assert names(found, "operator") == ["kueue"]
+
+
+def test_what_the_profile_s_pods_name_counts_too() -> None:
+    secret = {"name": "T", "valueFrom": {"secretKeyRef": {"name": "token", "key": "k"}}}
+    template = {"spec": {"containers": [{"name": "pytorch", "env": [secret]}]}}
+    defaults = {"serviceAccountName": "trainer", "imagePullSecrets": [{"name": "registry"}], "podTemplate": template}
+    profile = ClusterProfile.model_validate({"spec": {"defaults": defaults}})
+    assert names(jobs.requires_spec(spec({"nodes": 1}), profile), "object") == [
+        "ServiceAccount/trainer",
+        "Secret/registry",
+        "Secret/token",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("profile", "target", "operators", "objects"),
+    [
+        ({}, "trainjob", ["trainer", "jobset", "kueue"], ["WorkloadPriorityClass/high", "LocalQueue/gold"]),
+        (
+            {"queueSystem": "volcano"},
+            "trainjob",
+            ["trainer", "jobset", "volcano"],
+            ["PriorityClass/high", "Queue/gold"],
+        ),
+        ({"queueSystem": "volcano"}, "job", ["volcano"], ["PriorityClass/high", "Queue/gold"]),
+        ({"queueSystem": "kai"}, "jobset", ["jobset", "kai-scheduler"], ["PriorityClass/high", "Queue/gold"]),
+        ({}, "volcano", ["volcano"], ["PriorityClass/high", "Queue/gold"]),
+        (
+            {"gangScheduler": "scheduler-plugins"},
+            "job",
+            ["kueue", "scheduler-plugins"],
+            ["WorkloadPriorityClass/high", "LocalQueue/gold"],
+        ),
+    ],
+)
+def test_who_admits_and_who_places(
+    profile: dict[str, Any], target: str, operators: list[str], objects: list[str]
+) -> None:
+    cluster = ClusterProfile.model_validate({"spec": profile})
+    found = jobs.requires_spec(spec({"nodes": 2, "queue": "gold", "priority": "high"}), cluster, target)
+    assert names(found, "operator") == operators
+    assert sorted(names(found, "object")) == sorted(objects)
+    assert len(set(found)) == len(found)

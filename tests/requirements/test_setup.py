@@ -1,0 +1,128 @@
+"""What a cluster must have before its jobs run, and the operator's chart of reference document 004."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from ptcompile import ClusterProfile, Spec, lint
+from ptcompile.requirements import setup as platform
+from ptcompile.source.documents import read
+
+CLUSTER = ClusterProfile.model_validate({"spec": {}})
+
+
+def profile(words: dict[str, Any]) -> ClusterProfile:
+    return ClusterProfile.model_validate({"spec": words})
+
+
+def spec(job: dict[str, Any], **metadata: Any) -> Spec:
+    common = {"image": "i", "script": "t.py"}
+    return Spec.model_validate({"metadata": {"name": "job", **metadata}, "spec": {**common, **job}})
+
+
+def test_the_operator_s_chart_has_the_document_s_defaults() -> None:
+    setup = platform.platform(CLUSTER)
+    assert setup.values == {
+        "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "latest"},
+        "namespace": {"create": True, "name": "pytorch-operator"},
+    }
+    assert "#   repository: ccr.ccs.tencentyun.com/tke-market/pytorch-operator\n" in setup.text()
+    assert read(setup.text()).documents == ()
+
+
+def test_objects_before_the_jobs() -> None:
+    jobs = [
+        spec({"nodes": 2, "queue": "gold", "priorityClassName": "high"}, namespace="ml"),
+        spec({"nodes": 2, "queue": "gold", "priorityClassName": "system-node-critical"}, namespace="ml"),
+        spec({"nodes": 2, "target": "volcano", "queue": "bulk"}, namespace="volcano-jobs"),
+    ]
+    setup = platform.platform(profile({"priorities": {"low": -5}}), jobs)
+    documents = list(yaml.safe_load_all(setup.text()))
+    assert [(one["kind"], one["metadata"]["name"]) for one in documents] == [
+        ("Namespace", "ml"),
+        ("Namespace", "volcano-jobs"),
+        ("PriorityClass", "high"),
+        ("PriorityClass", "low"),
+        ("LocalQueue", "gold"),
+        ("Queue", "bulk"),
+    ]
+    assert [one["value"] for one in documents if one["kind"] == "PriorityClass"] == [0, -5]
+    assert documents[4]["metadata"]["namespace"] == "ml"
+    assert setup.values == {}
+
+
+def test_the_chart_s_own_namespace_is_left_to_the_chart() -> None:
+    job = spec({"nodes": 2, "target": "pytorchjob"}, namespace="pytorch-operator")
+    own = profile({"operator": {"namespace": {"create": False}}})
+    kinds = [[one["kind"] for one in platform.platform(one, [job]).manifests] for one in (CLUSTER, own)]
+    assert kinds == [[], ["Namespace"]]
+
+
+def test_old_kueue_has_the_old_version() -> None:
+    old = profile({"versions": {"kueue": "0.14"}})
+    made = platform.platform(old, [spec({"nodes": 2, "queue": "gold"})]).manifests
+    assert made[0]["apiVersion"] == "kueue.x-k8s.io/v1beta1"
+    assert platform.platform(CLUSTER, [spec({"nodes": 2, "queue": "q"})]).manifests[0]["apiVersion"].endswith("v1beta2")
+
+
+def test_what_every_cluster_has_is_not_made() -> None:
+    jobs = [spec({"nodes": 1}, namespace="default"), spec({"nodes": 1, "target": "volcano", "queue": "default"})]
+    assert platform.platform(CLUSTER, jobs).manifests == ()
+
+
+def test_the_profile_says_how_the_operator_is_deployed() -> None:
+    own = profile({"operator": {"image": {"tag": "v1"}, "namespace": {"create": False, "name": "kubeflow"}}})
+    pod = spec({"nodes": 1, "target": "pod"})
+    assert platform.platform(CLUSTER, [pod]).values == {}
+    setup = platform.platform(own, [pod])
+    assert setup.values == {
+        "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "v1"},
+        "namespace": {"create": False, "name": "kubeflow"},
+    }
+    assert [one["metadata"]["name"] for one in setup.manifests] == ["kubeflow"], "the chart does not make it"
+
+
+def test_a_priority_of_a_pod_template_counts() -> None:
+    job = spec({"nodes": 1, "target": "pod", "podTemplate": {"spec": {"priorityClassName": "urgent"}}})
+    assert [one["metadata"]["name"] for one in platform.platform(CLUSTER, [job]).manifests] == ["urgent"]
+
+
+def test_runtimes_of_trainjobs() -> None:
+    """Trainer's manager and its runtimes are two steps; a job beyond the built-in one brings its own.
+
+    Source: docs/facts/trainer.md#built-in-runtimes.
+    """
+    jobs = [
+        spec({"nodes": 2, "target": "trainjob", "restartPolicy": "OnFailure"}, name="plain"),
+        spec({"nodes": 2, "target": "trainjob", "restartPolicy": "Never"}, name="own", namespace="ml"),
+    ]
+    setup = platform.platform(CLUSTER, jobs)
+    found = [(one["kind"], one["metadata"]["name"]) for one in setup.manifests]
+    assert found == [("Namespace", "ml"), ("ClusterTrainingRuntime", "torch-distributed"), ("TrainingRuntime", "own")]
+    assert lint(setup.text()).ok
+
+
+def test_the_cluster_queue_behind_a_local_one_is_listed_and_not_written() -> None:
+    """Kueue 0.19: a LocalQueue without its ClusterQueue admits nothing; the quota is the administrator's to say."""
+    setup = platform.platform(CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})])
+    (local,) = (one for one in setup.manifests if one["kind"] == "LocalQueue")
+    (listed,) = (one for one in setup.requirements if one.kind == "object")
+    assert listed.name == f"ClusterQueue/{local['spec']['clusterQueue']}"
+    assert "clusterQueue of the LocalQueue" in listed.why
+    assert "# object     ClusterQueue/gold  (" in setup.text()
+
+
+def test_queues_and_classes_by_who_admits() -> None:
+    """Kueue has a class of its own for jobs; KAI's queue gives no guarantee and sets no limit."""
+    job = spec({"nodes": 2, "queue": "gold", "priority": "high"})
+    made = {
+        system: platform.platform(profile({"queueSystem": system, "priorities": {"high": 7}}), [job]).manifests
+        for system in ("kueue", "volcano", "kai")
+    }
+    kinds = {system: [(one["kind"], one["metadata"]["name"]) for one in objects] for system, objects in made.items()}
+    assert kinds["kueue"] == [("PriorityClass", "high"), ("WorkloadPriorityClass", "high"), ("LocalQueue", "gold")]
+    assert kinds["volcano"] == kinds["kai"] == [("PriorityClass", "high"), ("Queue", "gold")]
+    assert made["kueue"][1]["value"] == 7
+    assert made["kai"][1]["spec"]["resources"]["gpu"] == {"quota": 0, "limit": -1, "overQuotaWeight": 1}

@@ -1,0 +1,124 @@
+"""Places in a text, in the units of a client.
+
+The analyses of open texts: kept while a text and what is around it are as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from lsprotocol.types import Position
+
+from ptcompile.diagnostics import Span
+from ptcompile.server.document import Lines, Texts
+from ptcompile.server.workspace import File, Settings
+from ptcompile.source import documents as source
+
+TEXT = "a: 1\r\nb😀c: 'é'\n\rd\u2028e: 2\x0bx\nlast"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "utf-32"])
+def test_there_and_back(encoding: str) -> None:
+    lines = Lines(TEXT, encoding)
+    for offset in range(len(TEXT) + 1):
+        if TEXT[offset - 1 : offset + 1] != "\r\n":
+            assert lines.offset(lines.position(offset)) == offset
+
+
+@pytest.mark.parametrize(("encoding", "character"), [("utf-16", 3), ("utf-8", 5), ("utf-32", 2)])
+def test_a_character_beyond_the_first_plane(encoding: str, character: int) -> None:
+    lines = Lines(TEXT, encoding)
+    assert lines.position(TEXT.index("c")) == Position(1, character)
+    assert lines.offset(Position(1, character)) == TEXT.index("c")
+
+
+def test_half_a_pair_is_its_beginning() -> None:
+    assert Lines("😀x").offset(Position(0, 1)) == 0
+
+
+def test_lines_end_as_the_protocol_says() -> None:
+    lines = Lines(TEXT)
+    assert len(lines) == 5
+    assert lines.position(TEXT.index("\u2028")) == Position(3, 1)
+    assert lines.position(TEXT.index("x")) == Position(3, 7)
+    assert lines.position(len(TEXT)) == Position(4, 4)
+
+
+def test_beyond_the_end() -> None:
+    lines = Lines("ab\r\ncd")
+    assert lines.offset(Position(0, 99)) == 2
+    assert lines.offset(Position(99, 0)) == 6
+
+
+def test_a_byte_order_mark_counts_for_the_client_alone() -> None:
+    lines = Lines("\ufeffab\ncd")
+    assert lines.text == "ab\ncd"
+    assert lines.position(1) == Position(0, 2)
+    assert lines.offset(Position(0, 2)) == 1
+    assert lines.position(3) == Position(1, 0)
+
+
+def test_the_span_of_a_finding() -> None:
+    text = "kind: Pod\nmetadata: {name: '😀', labels: {a: \"b\"}}\n"
+    span = source.read(text).documents[0].span(("metadata", "labels", "a"))
+    assert span is not None
+    where = Lines(text).of_span(span)
+    assert (where.start, where.end) == (Position(1, 35), Position(1, 38))
+
+
+def test_a_span_after_a_lone_carriage_return() -> None:
+    """The reader counts lines by line feeds alone."""
+    assert Lines("a: 1\rb: 2\nc: 3").of_span(Span(1, 6, 1, 7)).start == Position(1, 0)
+
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: main, image: 'a:1'}]}\n"
+
+KEPT = 64
+
+
+class Nothing:
+    """A workspace with no other file."""
+
+    def settings(self, path: str) -> Settings:
+        return Settings()
+
+    def files(self) -> Sequence[File]:
+        return ()
+
+    def changed(self) -> None:
+        return
+
+
+def _uri(number: int) -> str:
+    return f"file:///work/{number}.yaml"
+
+
+def _get(kept: Texts, number: int, text: str = POD) -> object:
+    return kept.get(_uri(number), f"/work/{number}.yaml", text, lambda: None)
+
+
+def test_a_text_that_did_not_change_is_not_analysed_again() -> None:
+    kept = Texts(Nothing(), "utf-16")
+    before = [_get(kept, number) for number in range(3)]
+    assert all(_get(kept, number) is one for number, one in enumerate(before))
+    assert _get(kept, 1, POD + "# more\n") is not before[1]
+    assert _get(kept, 0) is before[0]
+
+
+def test_what_is_around_it_changed() -> None:
+    kept = Texts(Nothing(), "utf-16")
+    before = _get(kept, 0)
+    kept.forget()
+    assert _get(kept, 0) is not before
+
+
+def test_the_texts_asked_for_last_are_kept() -> None:
+    kept = Texts(Nothing(), "utf-16")
+    first, second = _get(kept, 0), _get(kept, 1)
+    for number in range(2, KEPT):
+        _get(kept, number)
+    assert _get(kept, 0) is first
+    _get(kept, KEPT)
+    assert _get(kept, 0) is first
+    assert _get(kept, 1) is not second

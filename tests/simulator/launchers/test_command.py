@@ -1,0 +1,119 @@
+"""Command lines, and what `bash -c` would run."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.simulator.launchers.command import entry_words, of_container, read
+
+
+@pytest.mark.parametrize(
+    ("argv", "launcher", "options", "entry"),
+    [
+        (["torchrun", "train.py", "--nnodes", "7"], "torchrun", {}, ("train.py", "--nnodes", "7")),
+        # docs/facts/torchrun.md#options-and-variables: both spellings of each flag work
+        (["torchrun", "--nproc_per_node=2", "--nnodes", "1:2", "t.py"], "torchrun",
+         {"nproc-per-node": "2", "nnodes": "1:2"}, ("t.py",)),
+        (["/opt/bin/torchrun", "--standalone", "-m", "pkg.train"], "torchrun",
+         {"standalone": "1", "module": "1"}, ("pkg.train",)),
+        (["python", "-u", "-m", "torch.distributed.run", "--nnodes=2", "t.py"], "torchrun", {"nnodes": "2"}, ("t.py",)),
+        (["python3", "-m", "torch.distributed.launch", "--use_env", "t.py"], "torchrun", {"use-env": "1"}, ("t.py",)),
+        (["numactl", "--interleave=all", "torchrun", "t.py"], "torchrun", {}, ("t.py",)),
+        (["torchrun", "--", "t.py"], "torchrun", {}, ("t.py",)),
+        (["python", "train.py", "--launcher", "torchrun"], "command", {},
+         ("python", "train.py", "--launcher", "torchrun")),
+        (["python", "train.py", "torchrun", "x.py"], "command", {}, ("python", "train.py", "torchrun", "x.py")),
+        # the last launcher counts: what stands before prepares
+        (["sh", "-c", "torchrun warm.py && torchrun --nnodes=2 t.py; echo done"], "torchrun", {"nnodes": "2"},
+         ("t.py",)),
+        (["app", "--launcher", "torchrun"], "command", {}, ("app", "--launcher", "torchrun")),
+        (["bash", "-c", "pip list && torchrun --nnodes=$N t.py"], "torchrun", {"nnodes": "4"}, ("t.py",)),
+        (["bash", "-lc", "export X=${N}; exec torchrun --nnodes ${X:-1} \\\n  t.py # done"], "torchrun",
+         {"nnodes": "4"}, ("t.py",)),
+        (["sh", "-c", "N=9 torchrun --nnodes=\"$N\" 'a b.py'"], "torchrun", {"nnodes": "4"}, ("a b.py",)),
+        (["sh", "-c", "torchrun --node-rank=${HOSTNAME##*-} t.py"], "torchrun", {"node-rank": "3"}, ("t.py",)),
+        (["sh", "-c", "torchrun --nnodes=$(nproc --all) t.py"], "torchrun", {"nnodes": "$(nproc --all)"}, ("t.py",)),
+        (["bash", "-c", "bash -c 'torchrun --nnodes=2 t.py'"], "torchrun", {"nnodes": "2"}, ("t.py",)),
+        (["bash", "-c", 'torchrun --nnodes="$N"0 --rdzv_id=$N"x" "$N"_.py'], "torchrun",
+         {"nnodes": "40", "rdzv-id": "4x"}, ("4_.py",)),  # a quote ends a variable's name
+        (["bash", "run.sh"], "command", {}, ("bash", "run.sh")),
+        (["accelerate", "launch", "t.py"], "accelerate", {}, ("accelerate", "launch", "t.py")),
+        (["deepspeed", "t.py"], "deepspeed", {}, ("deepspeed", "t.py")),
+        (["tune", "run", "--nnodes", "2", "recipe"], "tune", {"nnodes": "2"}, ("recipe",)),
+        (["bash", "-c"], "command", {}, ("bash", "-c")),
+        (["bash", "-c", ""], "command", {}, ("bash", "-c", "")),
+        ([], "image", {}, ()),
+        # wrappers are looked through, and scripts that are handed a program
+        (["env", "A=1", "torchrun", "t.py"], "torchrun", {}, ("t.py",)),
+        (["tini", "-g", "--", "torchrun", "--nnodes=2", "t.py"], "torchrun", {"nnodes": "2"}, ("t.py",)),
+        (["timeout", "-k", "5", "3600", "python", "-m", "torch.distributed.run", "t.py"], "torchrun", {}, ("t.py",)),
+        (["conda", "run", "-n", "torch", "--no-capture-output", "torchrun", "t.py"], "torchrun", {}, ("t.py",)),
+        (["/entrypoint.sh", "/bin/bash", "-c", "torchrun --nnodes=$N t.py"], "torchrun", {"nnodes": "4"}, ("t.py",)),
+        (["bash", "-euo", "pipefail", "-c", "--", "torchrun t.py"], "torchrun", {}, ("t.py",)),
+        (["nsys", "profile", "-o", "x", "accelerate", "launch", "--num_machines", "2", "t.py"], "accelerate",
+         {"nnodes": "2"}, ("accelerate", "launch", "--num_machines", "2", "t.py")),
+        (["sh", "-c", "torchrun --node-rank=$(hostname) t.py"], "torchrun", {"node-rank": "job-3"}, ("t.py",)),
+    ],
+)  # fmt: skip
+def test_launcher(argv: list[str], launcher: str, options: dict[str, str], entry: tuple[str, ...]) -> None:
+    launch = read(argv, {"N": "4", "HOSTNAME": "job-3"})
+    assert (launch.launcher, dict(launch.options), launch.entry) == (launcher, options, entry)
+
+
+def test_an_assignment_before_the_command_is_in_its_environment() -> None:
+    launch = read(["sh", "-c", "export A=1; PET_NNODES=3 torchrun t.py"], {})
+    assert dict(launch.env) == {"A": "1", "PET_NNODES": "3"}
+    assert launch.in_shell
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["python", "-u", "t.py", "--x"], ("t.py", "--x")),
+        (["python3.12", "-X", "dev", "t.py"], ("t.py",)),
+        (["python", "-m", "pkg"], ("-m", "pkg")),
+        (["torchrun", "--nnodes=2", "-m", "pkg"], ("-m", "pkg")),
+        (["torchrun", "--nnodes=2", "t.py", "--x"], ("t.py", "--x")),
+    ],
+)
+def test_what_runs_in_the_end(argv: list[str], words: tuple[str, ...]) -> None:
+    assert entry_words(read(argv, {})) == words
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "launcher"),
+    [
+        # Kubernetes 1.36, "Define a Command and Arguments for a Container": args alone are for the image's ENTRYPOINT
+        ([], ["--epochs", "3"], "image"),
+        ([], [""], "image"),
+        ([], ["train", "--lr", "1"], "image"),
+        ([], [], "image"),
+        # an image without ENTRYPOINT runs them, as pytorch/pytorch does
+        ([], ["torchrun", "t.py"], "torchrun"),
+        ([], ["python", "-m", "torch.distributed.run", "t.py"], "torchrun"),
+        ([], ["python3", "t.py"], "command"),
+        ([], ["/app/run", "x"], "command"),
+        ([], ["bash", "-c", "exec x"], "command"),
+        ([], ["bash", "run.sh"], "command"),
+        (["train"], ["--epochs", "3"], "command"),
+        ([""], [], "command"),
+    ],
+)
+def test_arguments_alone_are_the_image_s(command: list[str], args: list[str], launcher: str) -> None:
+    assert of_container(command, args, {}).launcher == launcher
+
+
+@given(st.text(alphabet="ab $(){}'\"\\;&|\n#=-:", max_size=60))
+def test_any_script_can_be_read(script: str) -> None:
+    read(["bash", "-c", script], {"a": "b"})
+
+
+def test_a_long_script_of_open_quotes_takes_no_time() -> None:
+    for piece in ("$(", "'\"", "${", '"\\'):
+        started = time.process_time()
+        read(["bash", "-c", piece * 30_000], {})
+        assert time.process_time() - started < 5

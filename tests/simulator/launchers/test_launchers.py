@@ -1,0 +1,35 @@
+"""What accelerate, deepspeed and composer say in their own options, as torchrun's."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.simulator.launchers.command import read
+from ptcompile.simulator.launchers.rendezvous import rendezvous
+
+
+@pytest.mark.parametrize(
+    ("line", "endpoint", "nodes", "rank", "processes"),
+    [
+        (
+            "accelerate launch --num_machines 4 --num-processes=32 --machine_rank 2 --main_process_ip a t.py",
+            "a:29500", (4, 4), "2", 8,
+        ),
+        ("accelerate launch --num_machines=2 --main_process_ip=a --main_process_port=1 t.py", "a:1", (2, 2), "0", 4),
+        ("deepspeed --no_ssh --num_nodes 2 --num_gpus 8 --node_rank=1 --master_addr a t.py", "a:29500", (2, 2), "1", 8),
+        ("composer -n 8 --world_size=32 --node_rank=3 --master_addr=a --master_port=7 t.py", "a:7", (4, 4), "3", 8),
+        ("composer -n 8 t.py", "m:2", (16, 16), "0", None),  # the rest from its environment
+        ("python -m accelerate.commands.launch --num_machines=2 --main_process_ip=a t.py", "a:29500", (2, 2), "0", 4),
+    ],
+)  # fmt: skip
+def test_options(line: str, endpoint: str, nodes: tuple[int, int], rank: str, processes: int | None) -> None:
+    env = {"MASTER_ADDR": "m", "MASTER_PORT": "2", "WORLD_SIZE": "128"} if endpoint == "m:2" else {}
+    seen = rendezvous(read(line.split(), env), env, 4)
+    assert (seen.endpoint, seen.nodes, seen.node_rank) == (endpoint, nodes, rank)
+    assert processes is None or seen.processes == processes
+
+
+def test_a_launcher_that_says_nothing_of_others_meets_whom_its_environment_names() -> None:
+    launch = read(["accelerate", "launch", "t.py"], {})
+    assert rendezvous(launch, {}, 4).nodes == (1, 1)
+    assert rendezvous(launch, {"MASTER_ADDR": "a", "WORLD_SIZE": "2"}, 4).nodes == (2, 2)

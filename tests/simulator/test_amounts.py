@@ -1,0 +1,61 @@
+"""What pods ask for, gangs, node requirements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.simulator import amounts
+from ptcompile.simulator.as_json import node_requirements
+from ptcompile.simulator.world import simulate
+from tests.simulator.worlds import only, volcano
+
+
+@pytest.mark.parametrize(
+    ("spec", "wanted"),
+    [
+        ({"containers": [{"resources": {"limits": {"cpu": "2"}}}]}, {"cpu": "2"}),
+        ({"containers": [{"resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}}]}, {"cpu": "1"}),
+        ({"containers": [{"resources": {"requests": {"cpu": 1}}}] * 2}, {"cpu": "2"}),
+        ({"containers": [{"resources": {"requests": {"cpu": 1}}}],
+          "initContainers": [{"resources": {"requests": {"cpu": 3}}}]}, {"cpu": "3"}),
+        ({"containers": [{"resources": {"requests": {"cpu": 1}}}],
+          "initContainers": [{"restartPolicy": "Always", "resources": {"requests": {"cpu": 3}}}]}, {"cpu": "4"}),
+        ({"containers": [{"resources": {"requests": {"cpu": 1}}}],
+          "initContainers": [{"restartPolicy": "Always", "resources": {"requests": {"cpu": 1}}},
+                             {"resources": {"requests": {"cpu": 2}}}]}, {"cpu": "3"}),
+        ({"containers": [{}], "resources": {"requests": {"cpu": 5}}}, {"cpu": "5"}),
+        ({"containers": [{"resources": {"requests": {"cpu": 1}}}], "overhead": {"cpu": "250m"}}, {"cpu": "1250m"}),
+        ({"containers": [{"resources": {"requests": {"cpu": "x"}}}]}, {}),
+        ({}, {}),
+    ],
+)  # fmt: skip
+def test_requests_of_a_pod(spec: dict[str, Any], wanted: dict[str, str]) -> None:
+    assert amounts.as_text(amounts.of_pod(spec)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("min_available", "wanted"),
+    [(3, {"cpu": "12"}), (2, {"cpu": "8"}), (1, {"cpu": "4"})],
+    ids=["all", "two", "one"],
+)
+def test_volcano_min_resources(min_available: int, wanted: dict[str, str]) -> None:
+    """docs/facts/volcano.md#minresources: only requests count, so a GPU in limits alone is missing."""
+    group = only(simulate([volcano(min_available=min_available)])).pod_group
+    assert group["minResources"] == wanted
+
+
+def test_node_requirements_in_words() -> None:
+    terms = [{"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["a100", "h100"]}]}]
+    spec = {
+        "nodeSelector": {"zone": "a"},
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
+        "tolerations": [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"operator": "Exists"}],
+    }
+    assert list(node_requirements(spec)) == [
+        "zone is a",
+        "gpu In a100, h100",
+        "may be tainted k=v:NoSchedule",
+        "may be tainted any taint=*",
+    ]

@@ -1,0 +1,65 @@
+"""The operators' own answers, any data at all, and wide jobs."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile.simulator.as_text import overview
+from ptcompile.simulator.world import simulate
+from tests.counting import steps
+from tests.oracle import rows
+from tests.simulator.worlds import everything, jobset, pod_of, pytorchjob, volcano
+
+
+@pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
+def test_json_names_pods_as_the_operators_do(operator: str) -> None:
+    right = wrong = 0
+    for row, manifest in list(rows(operator))[::9]:
+        if row["accepted"] and row.get("pods"):
+            names = {pod["name"] for pod in simulate([manifest]).to_dict()["pods"]}
+            right += sum(pod["name"] in names for pod in row["pods"])
+            wrong += sum(pod["name"] not in names for pod in row["pods"])
+    assert right > 20
+    assert wrong <= right * 0.005
+
+
+@pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
+def test_nothing_raises_on_what_people_write(operator: str) -> None:
+    for _, manifest in list(rows(operator))[::40]:
+        everything(simulate([manifest]))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from([pytorchjob(), volcano(), jobset(["torchrun"]), pod_of({})]), st.data())
+def test_any_data_is_taken(manifest: dict[str, Any], data: st.DataObject) -> None:
+    out = copy.deepcopy(manifest)
+    node: Any = out["spec"]
+    while isinstance(node, dict | list) and node:
+        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
+        key = data.draw(st.sampled_from(keys))
+        if data.draw(st.integers(0, 3)) == 0 or not isinstance(node[key], dict | list):
+            node[key] = data.draw(JSON)
+            break
+        node = node[key]
+    everything(simulate([out]))
+
+
+def test_a_wide_job_costs_what_a_narrow_one_does() -> None:
+    """10,000 pods in under 5 times the work of 100, folded."""
+
+    def cost(workers: int) -> int:
+        return steps(lambda: overview(simulate([pytorchjob(workers), volcano(workers)])))
+
+    _, few, many = cost(100), cost(100), cost(10_000)  # loaded first
+    assert many < 5 * few

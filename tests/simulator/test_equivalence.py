@@ -1,0 +1,70 @@
+"""CONTRIBUTING.md#laws 5: whatever the target, the same world."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptcompile.simulator.equivalence import same_world
+from ptcompile.simulator.world import World, simulate
+from tests.simulator.worlds import GOLDEN, golden, pod_of, pytorchjob, volcano
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parent.name)
+def test_the_same_world_for_every_target(path: Path) -> None:
+    world = golden(path)
+    if not world.jobs:
+        assert world.diagnostics
+    worlds = [World((job,)) for job in world.jobs]
+    assert [same_world(worlds[0], other) for other in worlds[1:]] == [[]] * (len(worlds) - 1 if worlds else 0)
+
+
+OTHER_WORKER: dict[str, dict[str, Any]] = {
+    "env": {"env": [{"name": "NCCL_DEBUG", "value": "WARN"}]},
+    "runs": {"command": ["torchrun", "other.py"]},
+    "limits": {"resources": {"limits": {"nvidia.com/gpu": 4}}},
+    "image": {"image": "other"},
+}
+OTHER_LINE: dict[str, str] = {
+    "nothing answers": "--master-addr=gone",
+    "ranks": "--node-rank=0",
+    "max-restarts": "--max-restarts=2",
+    "processes": "--nproc-per-node=4",
+    "nodes": "--nnodes=3:4",
+}
+
+
+@pytest.mark.parametrize("change", list(OTHER_WORKER))
+def test_a_difference_between_pods_is_seen(change: str) -> None:
+    other = copy.deepcopy(pytorchjob())
+    other["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0] |= OTHER_WORKER[change]
+    said = same_world(simulate([pytorchjob()]), simulate([other]))
+    assert said
+    assert all(change in one for one in said if "limits" not in one and "requests" not in one), said
+    assert all("worker" in one for one in said), said
+
+
+@pytest.mark.parametrize("change", list(OTHER_LINE))
+def test_a_difference_in_the_rendezvous_is_seen(change: str) -> None:
+    other = pytorchjob(container={"command": ["torchrun", OTHER_LINE[change], "train.py"]})
+    said = same_world(simulate([pytorchjob()]), simulate([other]))
+    assert any(change in one for one in said), said
+
+
+def test_another_number_of_pods_is_seen() -> None:
+    assert any(
+        "training pods: 4 and 5" in one for one in same_world(simulate([pytorchjob()]), simulate([pytorchjob(4)]))
+    )
+
+
+def test_a_world_is_the_same_as_itself() -> None:
+    for manifest in (pytorchjob(), volcano(), pod_of({"command": ["python", "t.py"]})):
+        assert same_world(simulate([manifest]), simulate([copy.deepcopy(manifest)])) == []
+
+
+def test_an_operator_that_refuses_makes_another_world() -> None:
+    refused = pytorchjob(elasticPolicy={"rdzvConf": []})
+    assert same_world(simulate([pytorchjob()]), simulate([refused])) == ["PyTorchJob/llama makes no pods"]

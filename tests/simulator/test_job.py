@@ -1,0 +1,88 @@
+"""What happens when a pod fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.simulator.world import simulate
+from tests.simulator.worlds import jobset, only, pod_of, pytorchjob, volcano
+
+
+def _job(action: str | None = None) -> dict[str, Any]:
+    """A Job with a rule for nodes that go; the status of the condition is True where nobody says."""
+    rules = [{"action": action, "onPodConditions": [{"type": "DisruptionTarget"}]}] if action else []
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
+    codes = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
+    spec = {"template": template, "podFailurePolicy": {"rules": [codes, *rules]}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
+
+
+def _never() -> dict[str, Any]:
+    made = pytorchjob()
+    for replica in made["spec"]["pytorchReplicaSpecs"].values():
+        replica["restartPolicy"] = "Never"
+    return made
+
+
+@pytest.mark.parametrize(
+    ("manifest", "sentence"),
+    [
+        (pod_of({}), "restartPolicy Always: a container that ends is restarted in its pod by the kubelet, forever"),
+        # docs/facts/training-operator.md#restarts-and-the-end
+        (pytorchjob(), "no backoffLimit: restarts are unlimited"),
+        (pytorchjob(runPolicy={"backoffLimit": 0}), "backoffLimit 0: the first restart of a container fails"),
+        (pytorchjob(runPolicy={"cleanPodPolicy": "All"}), "cleanPodPolicy All: at the end all pods are deleted"),
+        (pytorchjob(runPolicy={"ttlSecondsAfterFinished": 0}), "ttlSecondsAfterFinished 0"),
+        (pytorchjob(), "the job succeeds with its Master"),
+        (pytorchjob(), "Worker, a lost node: the pod is recreated and not counted"),
+        (_never(), "Master, a lost node: the job fails"),
+        # docs/facts/volcano.md#policies
+        (volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}]), "the policy for PodFailed never applies"),
+        (volcano(), "no policy for PodEvicted: only the pod of a lost node is recreated"),
+        (volcano(maxRetry=2**31 - 1), "maxRetry 2147483647: restarts are unlimited"),
+        (volcano(maxRetry=0), "maxRetry 3: "),
+        (volcano(minSuccess=3), "minSuccess 3: the job is done when that many pods succeeded"),
+        (volcano(), "no policy for PodFailed: a failed pod is not recreated"),
+        (volcano(policies=[{"events": ["PodFailed"], "action": "RestartJob"}]), "any task: PodFailed -> RestartJob"),
+        (volcano(), "maxRetry 3"),
+        # docs/facts/jobset.md#failure-and-success
+        (jobset(["x"]), "no failurePolicy: the first Job that fails fails the JobSet"),
+        (jobset(["x"], failurePolicy={"maxRestarts": 4}), "failurePolicy: a failed Job starts all Jobs again, at most"),
+        (jobset(["x"], failurePolicy={"maxRestarts": 0}), "failurePolicy: a failed Job fails the JobSet"),
+        # Kubernetes 1.36, "Handling retriable and non-retriable pod failures"
+        (_job(), "a lost node: the pod counts as failed"),
+        (_job("Ignore"), "a lost node: the pod is recreated and not counted"),
+        (_job("FailJob"), "a lost node: the Job fails"),
+        (pod_of({}), "a lost node: no new pod is created"),
+        (jobset(["x"]), "workers: backoffLimit 0: the first failure fails the Job"),
+        ({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": {"activeDeadlineSeconds": 9}},
+         "activeDeadlineSeconds 9: then the TrainJob fails"),
+    ],
+)  # fmt: skip
+def test_on_failure(manifest: dict[str, Any], sentence: str) -> None:
+    said = only(simulate([manifest])).failure
+    assert any(one.startswith(sentence) for one in said), said
+
+
+def test_a_policy_for_failed_pods_silences_the_warning() -> None:
+    said = only(simulate([volcano(policies=[{"event": "*", "action": "RestartJob"}])])).failure
+    assert not any(one.startswith("no policy") for one in said)
+
+
+def test_a_policy_that_can_act_is_not_called_dead() -> None:
+    never = volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}])
+    for task in never["spec"]["tasks"]:
+        task["template"]["spec"]["restartPolicy"] = "Never"
+    assert not any("dead" in one for one in only(simulate([never])).failure)
+
+
+def test_tasks_that_no_policy_restarts_when_a_node_goes_are_named() -> None:
+    """docs/facts/volcano.md#policies: a task's policies stand before the job's."""
+    made = volcano()
+    first, *others = made["spec"]["tasks"]
+    first["policies"] = [{"event": "PodEvicted", "action": "RestartJob"}]
+    names = ", ".join(task["name"] for task in others)
+    (said,) = [one for one in only(simulate([made])).failure if "no policy for PodEvicted" in one]
+    assert said.startswith(f"{names}: no policy for PodEvicted")

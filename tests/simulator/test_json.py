@@ -1,0 +1,38 @@
+"""The JSON form and its schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from ptcompile.simulator import world as world_module
+from ptcompile.simulator.world import simulate
+from tests.simulator.worlds import GOLDEN, SCHEMA, golden, pytorchjob
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parent.name)
+def test_json_form_is_as_its_schema_says(path: Path) -> None:
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(golden(path).to_dict())))
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_a_field_that_the_schema_does_not_know_is_refused() -> None:
+    data = simulate([pytorchjob()]).to_dict()
+    data["pods"][0]["more"] = 1
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(data)
+
+
+def test_json_of_a_large_world_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = simulate([pytorchjob(2**31 - 1)])
+    data = world.to_dict()
+    assert (data["podsTotal"], data["folded"], len(data["pods"])) == (2**31, True, 11)
+    assert data["pods"][-1]["name"] == f"llama-worker-{2**31 - 2}"
+    monkeypatch.setattr(world_module, "WIDE", 100)
+    assert len(simulate([pytorchjob(200)]).to_dict()["pods"]) == 11
+    assert len(simulate([pytorchjob(200)]).to_dict(all_pods=True)["pods"]) == 201

@@ -1,0 +1,76 @@
+"""What simulate claims of torchrun is what torchrun did: tests/recorded/torchrun, a file for each version."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.api.rehearse import the_job
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.rehearsal import fault
+from ptcompile.rehearsal.cast import cast
+from ptcompile.rehearsal.verdict import claimed
+from ptcompile.simulator.job import Job
+from ptcompile.simulator.launchers.torchrun import FIRST_STORE, SHARED_STORE
+from tests.recorded.torchrun.cases import CASES, Case, profile
+
+FOLDER = Path(__file__).parents[1] / "recorded" / "torchrun"
+RECORDED = {path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"] for path in sorted(FOLDER.glob("*.json"))}
+ROWS = [(release, name) for release, rows in RECORDED.items() for name in rows]
+MOST_CHANCES = {"2.5": 5}
+"""Cases that simulate leaves to chance, at most, where it is more than `CHANCES`: a claim of nothing is never wrong."""
+CHANCES = 3
+
+
+@cache
+def _job(case: Case, release: str) -> Job:
+    world = ptcompile.simulate(case.source, target=case.target, cluster=profile(release))
+    assert world.ok, world.diagnostics
+    return the_job(world, case.source, None)
+
+
+def _end(case: Case, release: str) -> str | None:
+    words = [word.split(" ") for word in case.faults]
+    return claimed(_job(case, release), [fault(kind, text) for kind, text in words]).end  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("release", "name"), ROWS)
+def test_the_end_is_the_one_that_is_claimed(release: str, name: str) -> None:
+    assert _end(CASES[name], release) in (RECORDED[release][name]["seen"], None)
+
+
+@pytest.mark.parametrize("release", RECORDED)
+def test_little_is_left_to_chance(release: str) -> None:
+    left = [name for name in RECORDED[release] if _end(CASES[name], release) is None]
+    assert len(left) <= MOST_CHANCES.get(release, CHANCES), left
+
+
+@pytest.mark.parametrize(("release", "name"), [row for row in ROWS if RECORDED[row[0]][row[1]]["seen"] != "fail"])
+def test_worlds_and_ranks_are_the_claimed_ones(release: str, name: str) -> None:
+    rows: list[dict[str, Any]] = RECORDED[release][name]["pods"]
+    actors = cast(_job(CASES[name], release), most=2).actors
+    assert len(rows) == len(actors)
+    staying = [(row, actor) for row, actor in zip(rows, actors, strict=True) if row["exit"] == 0]
+    world = sum(actor.processes for _, actor in staying)
+    assert {tuple(row["meetings"][-1]) for row, _ in staying} == {(world, len(staying))}
+    assert sorted(row["rank"] for row, _ in staying) == list(range(len(staying)))
+    assert all(actor.rank in (None, str(row["rank"])) for row, actor in staying)
+
+
+def test_what_may_go_wrong_is_recorded_of_every_era() -> None:
+    """Without a shared store, with that of the rendezvous, and with that of the first meeting."""
+    eras = [(2, 2), (2, 5), (2, 13)]
+    assert {".".join(map(str, era)) for era in eras} <= RECORDED.keys()
+    assert eras[0] < SHARED_STORE <= eras[1] < FIRST_STORE <= eras[2]
+    for rows in RECORDED.values():
+        assert {"range-killed", "range-drained", "range-late", "range-process-fails", "shared-killed"} <= rows.keys()
+
+
+def test_the_newest_torch_that_we_know_is_recorded_whole() -> None:
+    newest = ".".join(map(str, Versions().torch))
+    assert set(RECORDED[newest]) == set(CASES)

@@ -1,0 +1,250 @@
+"""Secrets are masked everywhere but in the manifest itself, and where the variables are for running the job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ptcompile
+from ptcompile.explainer.explanation import Explanation
+from ptcompile.explainer.page import gather, html
+from ptcompile.report import FORMATS, renderer
+from ptcompile.simulator.as_text import env_file, in_full, overview
+from ptcompile.simulator.equivalence import same_world
+from ptcompile.source.secrets import masking
+from ptcompile.source.secrets.masking import hiding, masked_lines
+from ptcompile.source.secrets.scanner import secrets_of
+from tests.cli.running import here, spec
+from tests.making import smallest
+
+SECRET = "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-and-much-longer-than-what-a-message-shows-of-a-value"  # noqa: S105
+POD = f"""\
+apiVersion: v1
+kind: Pod
+metadata: {{name: p}}
+spec:
+  containers:
+  - name: c
+    image: i
+    args: ["--token=$(HF_TOKEN)", --plain={SECRET}]
+    env:
+    - name: HF_TOKEN
+      value: {SECRET}
+    - {{name: API_KEY, value: {SECRET}, valueFrom: {{secretKeyRef: {{name: a, key: b}}}}}}
+    - name: URL
+      value: https://$(HF_TOKEN)@host
+"""
+
+# Each text is one finding or more at or beside a secret, and what must still be said.
+TEXTS: dict[str, tuple[str, str]] = {
+    "of a Pod": (POD, "may not be specified when"),
+    "the line before": (POD.replace("    - {name", f"      valu: {SECRET}\n    - {{name"), "valu"),
+    "flow": (POD.replace("value: hf", "value: &a hf").replace("https://", "*a , x: https://"), ""),
+    "an alias": (POD.replace("metadata:", f"x: &t {SECRET}\nmetadata:").replace(f"value: {SECRET}", "value: *t"), "x"),
+    "a block": (POD.replace(f"value: {SECRET}", f"value: |\n        -----BEGIN\n        {SECRET}\n      x: 1"), "x"),
+    "a spec": (smallest(f"env: {{HF_TOKEN: {SECRET}}}\nnods: 4"), "unknown field"),
+    "a spec's wrong type": (smallest("env:\n  HF_TOKEN: [1]\n  DB_PASSWORD: 987654321012"), "is not"),
+    "a profile": (
+        f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{defaults: {{env: {{A_KEY: {SECRET}, B: []}}}}}}\n",
+        "B",
+    ),
+    "a Secret": (f"apiVersion: v1\nkind: Secret\ndata: {{a: 1, b: {SECRET}}}\nmetadata: {{}}\n", ""),
+    "JSON": (
+        json.dumps(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "env": {"A_KEY": SECRET}, "spec": {}}
+        ),
+        "env",
+    ),
+    "JSON on lines": (json.dumps({"kind": "Pod", "x": [{"name": "A_KEY", "value": SECRET}]}, indent=1), ""),
+    "no YAML": (f"kind: Pod\nenv:\n- name: HF_TOKEN\n  value: {SECRET}\n bad\n", "yaml-syntax"),
+    "no YAML, its quote": (f'env:\n  A_TOKEN: "{SECRET}\n  b: 1\n', "yaml-syntax"),
+    "no YAML, a block": (f"env:\n  A_TOKEN: |\n    -----\n    {SECRET}\n   bad\n", "yaml-syntax"),
+    "a comment": (smallest(f"# HF_TOKEN={SECRET}\nnods: 4"), "unknown field"),
+    "unquoted number": (smallest("env: {HF_TOKEN: 987654321012}"), 'is not'),
+    "two documents": (f"a: [\n---\n{POD}", "yaml-syntax"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_report_holds_a_secret(name: str, form: str) -> None:
+    text, told = TEXTS[name]
+    report = ptcompile.lint(text, filename="f.yaml", unknown_kinds="error")
+    assert report.diagnostics
+    shown = renderer(form)(report.diagnostics, {"f.yaml": text})
+    for part in (SECRET[:24], SECRET[-24:], "987654321012"):
+        assert part not in shown
+    assert told in shown
+
+
+def test_what_is_no_secret_is_shown() -> None:
+    text = smallest("env: {LEVEL: 5, MODE: fast}\nnods: 4")
+    report = ptcompile.lint(text, filename="f")
+    shown = renderer("full")(report.diagnostics, {"f": text})
+    assert "env: {LEVEL: 5, MODE: fast}" in shown
+    assert "***" not in shown
+
+
+def test_carets_stand_where_they_stood() -> None:
+    text = smallest(f"env: {{HF_TOKEN: {SECRET}, B: 5}}")
+    report = ptcompile.lint(text, filename="f")
+    frame = renderer("full")(report.diagnostics, {"f": text}).splitlines()
+    (marks,) = (line for line in frame if line.endswith("^"))
+    source = frame[frame.index(marks) - 1]
+    assert source[marks.index("^") : marks.rindex("^") + 1] == "5" or len(source) < marks.index("^")
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "wanted"),
+    [
+        ("secret1", "is 'secret1' here", "is '***' here"),
+        ("abc", "abc", "abc"),  # too short: hidden where it stands alone
+        ("a'b\nc", '"a\'b\\nc"', '"***"'),
+        ('say "x"', '{"a": "say \\"x\\""}', '{"a": "***"}'),
+        (SECRET, f"'{SECRET[:50]}... is not", "'***... is not"),
+        ("aaaa", "aaaaaaaaa", "******a"),
+    ],
+)
+def test_hiding(secret: str, text: str, wanted: str) -> None:
+    hide = hiding([secret])
+    assert (hide(text) if hide else text) == wanted
+
+
+def test_places_know_every_form() -> None:
+    data = {
+        "kind": "List",
+        "items": [
+            {"kind": "Secret", "data": {"a": "1"}, "stringData": {"b": "2"}},
+            {"kind": "ConfigMap", "data": {"a": "no", "B_KEY": "3"}},
+            {"env": [{"name": "password", "value": "4"}, {"name": "A", "value": "no"}, {"name": "B_KEY"}]},
+            {"env": {"MY_SECRET": 5, "OTHER": "no", "C_TOKEN": {"secretKeyRef": {}}, "D_KEY": True}},
+            {"secretName": "no", "volumes": [{"name": "secrets", "secret": {"secretName": "no"}}]},
+        ],
+    }
+    assert sorted(str(one.value) for one in secrets_of(data)) == ["1", "2", "3", "4", "5"]
+
+
+def _json(world: ptcompile.World | ptcompile.Difference | Explanation) -> str:
+    return json.dumps(world.to_dict())
+
+
+def _in_full(world: ptcompile.World) -> str:
+    return "".join(map(in_full, world.pods))
+
+
+@pytest.mark.parametrize("form", [overview, _json, _in_full])
+def test_no_world_shows_a_secret(form: Callable[[ptcompile.World], str]) -> None:
+    shown = form(ptcompile.simulate(POD))
+    assert SECRET[:24] not in shown
+    assert "https://***" in shown
+    assert "HF_TOKEN" in shown
+    assert ("--token=***" in shown) == (form is not overview), "which shows no command line of such a Pod"
+
+
+def test_a_reference_to_a_secret_is_no_secret() -> None:
+    world = ptcompile.simulate(smallest("env: {HF_TOKEN: {secretKeyRef: {name: hub, key: token}}}"), target="job")
+    assert "<secret:hub/token>" in overview(world)
+    assert "secret:hub/token" in _json(world)
+
+
+def test_the_difference_of_worlds_shows_none() -> None:
+    spec = smallest(f"nodes: 2\nargs: [--token=$(HF_TOKEN)]\nenv: {{HF_TOKEN: {SECRET}}}")
+    one, other = (ptcompile.simulate(text, target="job") for text in (spec, spec.replace(SECRET, SECRET + "2")))
+    told = same_world(one, other)
+    assert any("env HF_TOKEN" in line for line in told)
+    assert not any(SECRET[:24] in line for line in told)
+
+
+def test_a_secret_that_a_command_line_repeats_is_hidden_where_it_is_compared_and_explained() -> None:
+    text = smallest(f"# {SECRET}\nargs: [--token={SECRET}]\nenv: {{HF_TOKEN: {SECRET}, MODE: fast}}")
+    told = ptcompile.diff(text, text.replace(SECRET, f"{SECRET[::-1]}").replace("fast", "slow"))
+    why = ptcompile.explain(text, filename="s.yaml")
+    pages = html(gather(text))
+    for shown in (told.text(), told.markdown(), _json(told), why.text(), why.text("args"), _json(why), pages):
+        assert SECRET not in shown
+        assert SECRET[::-1] not in shown
+    assert "--token=***" in told.text()
+    assert "fast -> slow" in told.text()
+    assert "--token=***" in why.text("args")
+    assert "--token=***" in pages
+    assert SECRET in str(why.manifests)
+
+
+def test_manifests_and_env_files_hold_the_value() -> None:
+    """They are made for running the job."""
+    assert SECRET in ptcompile.compile(smallest(f"env: {{HF_TOKEN: {SECRET}}}")).yaml()
+    assert f"HF_TOKEN={SECRET}\n" in env_file(ptcompile.simulate(POD).pods[0])
+    assert ptcompile.simulate(POD).pods[0].env["HF_TOKEN"] == SECRET
+
+
+def test_the_command_line_echoes_no_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = here(capsys, spec(tmp_path), "--set", f"spec.env.HF_TOKEN=[{SECRET}")
+    assert ran.status == 2
+    assert "spec.env.HF_TOKEN=***" in ran.err
+    assert SECRET not in ran.err
+
+
+@pytest.mark.parametrize("line", ["HF_TOKEN: " + "x" * 50_000, "value" * 20_000, "_KEY" * 20_000, "a" * 100_000])
+def test_long_lines_are_no_trouble(line: str) -> None:
+    assert len(masked_lines(f"# A_KEY\n{line}\n: [")) == 3
+
+
+FALSE = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train}
+spec:
+  image: ghcr.io/acme/train:2.1
+  script: train.py
+  nodes: 2
+  resources: {cpu: 32, memory: 256Gi, gpu: 8}
+  env: {SORT_KEY: train, USE_SECRETS: "false", PARTITION_KEY: "8"}
+"""
+
+
+def test_a_plain_word_under_a_doubtful_name_hides_no_names() -> None:
+    world = ptcompile.simulate(FALSE)
+    told = world.to_dict()
+    assert {job["name"] for job in told["jobs"]} == {"train"}
+    assert all(pod["name"].startswith("train") for pod in told["pods"])
+    assert {pod["env"][key] for pod in told["pods"] for key in ("SORT_KEY", "USE_SECRETS", "PARTITION_KEY")} == {"***"}
+    shown = [line for line in overview(world).splitlines() if "***" in line.replace("*****", "")]
+    assert shown
+    assert all(line.split()[0].lstrip("+") in ("SORT_KEY", "USE_SECRETS", "PARTITION_KEY") for line in shown)
+    explained = json.dumps(ptcompile.explain(FALSE).to_dict())
+    assert "train.py" in explained
+    assert "***.py" not in explained
+    assert "***-0" not in explained
+
+
+def test_a_finding_at_a_doubtful_secret_hides_its_value() -> None:
+    text = FALSE.replace("SORT_KEY: train", "SORT_KEY: 4096")
+    shown = renderer("full")(ptcompile.lint(text, filename="f").diagnostics, {"f": text})
+    assert "SORT_KEY" in shown
+    assert "4096" not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a_PAT: x",
+        "url: s3://key:s@b",
+        "PA\u017fS: x",
+        "to\u212aen: x",
+        "credent\u0131als: x",
+        "API-Key",
+        "WebHook",
+        "é DSN",
+    ],
+)
+def test_a_file_that_may_have_a_secret_is_read_for_it(text: str) -> None:
+    assert masking._mentioned(text)
+
+
+@pytest.mark.parametrize("text", ["image: i:1\nargs: [--data_path=/a]", "url: https://host/a/@b", "é: ü"])
+def test_a_file_that_has_none_is_shown_as_it_is(text: str) -> None:
+    assert not masking._mentioned(text)
+    assert masked_lines(text) == text.split("\n")

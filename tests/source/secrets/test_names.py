@@ -1,0 +1,125 @@
+"""Which names look like a secret's, and what becomes of their values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptcompile.source.secrets.names import FIELDS, HIDDEN, is_searched, is_secret, masked
+from ptcompile.source.secrets.scanner import secret_paths, without_secrets
+
+NAMES: list[tuple[str, bool]] = [
+    ("HF_TOKEN", True),
+    ("hf_token", True),
+    ("TOKEN", True),
+    ("WANDB_API_KEY", True),
+    ("AWS_SECRET_ACCESS_KEY", True),
+    ("AWS_SECRET", True),
+    ("DB_PASSWORD", True),
+    ("PGPASSWORD", True),
+    ("SECRET_FILE", True),
+    ("TOKENIZERS_PARALLELISM", False),
+    ("MONKEY", False),
+    ("KEYS", False),
+    ("NCCL_DEBUG", False),
+    ("SECRETARIAT", False),
+    ("HF_TOKEN_2", True),
+    ("KAGGLE_KEY_V2", True),
+    ("HF.TOKEN", True),
+    ("hf-token ", True),
+    ("acme.io/api-token", True),
+    ("apiKey", True),
+    ("ACCESSTOKEN", True),
+    ("GITHUB_PAT", True),
+    ("DB_PASS", True),
+    ("MYSQL_PWD", True),
+    ("PASSPHRASE", True),
+    ("CREDENTIALS", True),
+    ("MAX_TOKENS", False),
+    ("NCCL_AUTH", False),
+]
+
+
+@pytest.mark.parametrize(("name", "secret"), NAMES)
+def test_names(name: str, secret: bool) -> None:
+    assert masked(name, "x") == (HIDDEN if secret else "x")
+
+
+@pytest.mark.parametrize("value", [None, {"secretKeyRef": {"name": "s", "key": "k"}}, []])
+def test_where_a_secret_is_kept_is_none(value: Any) -> None:
+    assert masked("HF_TOKEN", value) is value
+
+
+def test_a_name_that_is_no_text_is_no_secret_s() -> None:
+    assert masked(None, "x") == "x"
+
+
+def test_plain_data_and_the_paths_in_it() -> None:
+    data: dict[str, Any] = {
+        "env": {"HF_TOKEN": "a", "X": "b", "A_KEY": {"secretKeyRef": {"name": "s", "key": "k"}}},
+        "containers": [{"name": "c", "env": [{"name": "B_KEY", "value": "c"}, {"name": "Y", "value": "d"}]}],
+        "labels": {"level": "5"},
+        "tolerations": [{"key": "gpu", "value": "yes"}],
+        "volumes": [{"name": "hf-token", "secret": {"secretName": "hub"}}],
+    }
+    hidden: Any = without_secrets(data)
+    assert hidden["env"] == {**data["env"], "HF_TOKEN": HIDDEN}
+    assert hidden["containers"][0]["env"] == [{"name": "B_KEY", "value": HIDDEN}, {"name": "Y", "value": "d"}]
+    assert [hidden[key] for key in ("labels", "tolerations", "volumes")] == [
+        data[key] for key in ("labels", "tolerations", "volumes")
+    ]
+    assert secret_paths(data) == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
+
+
+def test_data_without_secrets_is_returned_as_it_is() -> None:
+    data = {"env": {"LEVEL": "5"}, "args": ["--sort-key", "name", "--max-tokens=4096"]}
+    assert without_secrets(data) is data
+
+
+def _properties(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        for inner in schema.values():
+            yield from _properties(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _properties(inner)
+
+
+def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
+    """`redisPassword` and TokenRequest's `token` hold one indeed."""
+    names = {name for file in Path("schemas").rglob("*.json") for name in _properties(json.loads(file.read_text()))}
+    assert {name for name in names if is_secret(name, "a1B2c3D4e5") and name not in FIELDS} <= {
+        "token",
+        "redisPassword",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "searched"),
+    [
+        ("SORT_KEY", "train", False),
+        ("CACHE_KEY", "llama-7", False),
+        ("PARTITION_KEY", "gpt2", False),
+        ("MAX_TOKEN", "4096", False),
+        ("EOS_TOKEN", "</s>", False),
+        ("PAD_TOKEN", "[PAD]", False),
+        ("USE_SECRETS", "false", False),
+        ("HF_TOKEN", "true", False),
+        ("SORT_KEY", "a1b2c3d4e5f6", True),
+        ("SORT_KEY", "hf_AAAABBBBCCCC", True),
+        ("SORT_KEY", "987654321012", True),
+        ("SORT_KEY", "x" * 17, True),
+        ("HF_TOKEN", "train", True),
+        ("DB_PASSWORD", "summer", True),
+        ("WANDB_API_KEY", "1234", True),
+    ],
+)
+def test_what_is_hidden_wherever_it_turns_up(name: str, value: str, searched: bool) -> None:
+    assert is_searched(name, value) is searched
+    assert masked(name, value) == HIDDEN  # in its own place always

@@ -1,0 +1,79 @@
+"""Secrets inside a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.source.secrets.names import HIDDEN
+from ptcompile.source.secrets.texts import is_option, parts, without_parts
+from tests.counting import steps
+
+SHOWN: list[tuple[str, str]] = [
+    ("--password=summer", "--password=***"),
+    ("--password=two words of it", "--password=***"),
+    ("train.py --hf-token a1B2c3D4 --epochs 3", "train.py --hf-token *** --epochs 3"),
+    ("export HF_TOKEN=a1B2c3D4; torchrun t.py", "export HF_TOKEN=***; torchrun t.py"),
+    ("HF_TOKEN='a1 B2' python t.py", "HF_TOKEN='***' python t.py"),
+    ('{"stringData":{"password":"a1B2"}}', '{"stringData":{"password":"***"}}'),
+    ("password=a1B2c3\ntoken: d4E5f6", "password=***\ntoken: ***"),
+    ("curl -H 'Authorization: Bearer a1B2c3D4'", "curl -H 'Authorization: Bearer ***'"),
+    ("Authorization=Basic dXNlcjpwYXNz", "Authorization=Basic ***"),
+    ("postgres://user:a1B2@db:5432/x", "postgres://user:***@db:5432/x"),
+    ("https://a1B2c3@pypi.acme.io/simple", "https://***@pypi.acme.io/simple"),
+    ("registry:5000/user:a1B2c3@host", "registry:5000/user:***@host"),
+    ("https://api/?token=a1B2c3D4&page=2", "https://api/?token=***&page=2"),
+    ("AccountName=x;AccountKey=a1B2c3D4;Suffix=y", "AccountName=x;AccountKey=***;Suffix=y"),
+    ("-----BEGIN PRIVATE KEY-----\nMIIEabc\n-----END", "-----BEGIN PRIVATE KEY-----***-----END"),
+]  # fmt: skip
+
+KEPT = [
+    "--sort-key name --max-tokens 4096 --tokenizer llama",
+    "--token=$HF_TOKEN --key=$(KEY)",
+    'token = os.environ["HF_TOKEN"]',
+    "ghcr.io/acme/llama:2.1@sha256:0123456789abcdef",
+    "ssh://git@github.com/acme/x",
+    "https://host:8443/a@b",
+    "master-0.train:29500",
+    "secretName: hub-secret",
+    "for key in keys: pass",
+    "",
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), SHOWN)
+def test_what_is_masked(text: str, shown: str) -> None:
+    assert without_parts(text, parts(text), lambda _: HIDDEN) == shown
+    assert not [one for one in parts(shown) if HIDDEN not in shown[slice(*one)]], "what is masked stays so"
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_is_shown(text: str) -> None:
+    assert parts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "name"), [("--hf-token", "hf-token"), ("-p", "p"), ("x", None), ("--a=b", None), (1, None)]
+)
+def test_options(word: object, name: str | None) -> None:
+    assert is_option(word) == name
+
+
+HOSTILE = [
+    "A_KEY=",
+    "://a:",
+    "a:bbb@",
+    "--token ",
+    "A_KEY='",
+    '"A_KEY":"',
+    "Bearer ",
+    "x-a-a-",
+    "-----BEGIN KEY-----",
+    "@",
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_time_is_linear(unit: str) -> None:
+    """Counted in matches: what a regular expression does within one is bounded by its repetitions."""
+    few, many = (steps(lambda n=n: parts("token@" + unit * n)) for n in (500, 2000))  # type: ignore[misc]
+    assert many < 6 * few + 100

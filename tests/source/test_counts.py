@@ -1,0 +1,51 @@
+"""How much one document may hold: the fast reader, the exact one and the one for positions count alike."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from ptcompile.source import documents as source
+from ptcompile.source import exact_reader, fast_reader, nodes
+
+MOST = 20
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that a test reaches at once."""
+    for module in (nodes, exact_reader, fast_reader, exact_reader):
+        monkeypatch.setattr(module, "MAX_VALUES", MOST)
+
+
+def mapping(values: int) -> str:
+    return "a:\n" + "".join(f"  k{i}: v{i}\n" for i in range(values - 1))
+
+
+def nested(values: int) -> str:
+    return "a:\n" + "".join(f"- {{k{i}: v}}\n" for i in range((values - 1) // 2))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("text", "taken"), [
+    (mapping(MOST), True), (mapping(MOST + 1), False), (nested(MOST - 1), True), (nested(MOST + 1), False),
+])  # fmt: skip
+def test_all_readers_count_values_and_no_keys(text: str, taken: bool) -> None:
+    assert bool(source.read(text).documents) is taken
+    assert (exact_reader.parse(text).root is not None) is taken
+    assert (exact_reader.places(text) is not None) is taken
+
+
+@pytest.mark.usefixtures("few")
+def test_findings_of_a_document_with_as_many_keys_as_values_have_their_lines() -> None:
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n" + "".join(f"  bad{i}: 1\n" for i in range(12))
+    found = [one for one in ptcompile.lint(text).diagnostics if one.name == "unknown-field"]
+    assert [one.span and one.span.line for one in found] == list(range(5, 17))
+
+
+def test_positions_that_cannot_be_read_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(exact_reader, "places", lambda text: asked.append(len(text)))
+    document = source.read("a: 1\nb: 2\n").documents[0]
+    assert [document.span((key,)) is not None for key in "abab"] == [True] * 4
+    assert len(asked) == 1

@@ -1,0 +1,302 @@
+"""Reading: as kubectl reads, with positions, and with a finding for whatever is bad."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ptcompile.diagnostics.codes import CODES
+from ptcompile.source import fast_reader
+from ptcompile.source.documents import from_data, read
+from ptcompile.source.emitter import emit
+from ptcompile.source.exact_reader import parse
+from ptcompile.source.json_reader import read_json
+from tests import kubectl, recorded
+
+HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: a}\n"
+
+# Rows from kubectl 1.32: a value of `data:` in YAML, and what `kubectl label --local -o json` prints.
+VALUES: list[tuple[str, Any]] = [
+    ("{a: on, y: off, 1: 08, 1.0e6: x}", {"a": True, "true": False, "1": 8, "1e+06": "x"}),
+    (
+        "[1e3, 0777, 12:30, 2001-01-01, ~, 'on', \"1e3\", 1.5]",
+        [1000, 511, "12:30", "2001-01-01", None, "on", "1e3", 1.5],
+    ),
+    ("{a: &x {b: 1}, c: {<<: *x, d: 1}}", {"a": {"b": 1}, "c": {"b": 1, "d": 1}}),
+    ("{a: &x {b: 1}, c: {b: 2, <<: *x}}", {"a": {"b": 1}, "c": {"b": 1}}),
+    ("{<<: [{b: 1}, {b: 2, c: 3}]}", {"b": 1, "c": 3}),
+    ("{'<<': {b: 1}}", {"<<": {"b": 1}}),
+    (
+        "[!!str 1, !!int '1', !!float 1, !!bool yes, !!null '', !!binary aGVsbG8=, ! 12]",
+        ["1", 1, 1, True, None, "hello", "12"],
+    ),
+    ("!!set {b, c}", {"b": None, "c": None}),
+    ("[!!timestamp 2001-01-01, !!map {a: b}, !!omap [a: b]]", ["2001-01-01", {"a": "b"}, [{"a": "b"}]]),
+    ("[&a x, *a, a&b, '&a', a*b]", ["x", "x", "a&b", "&a", "a*b"]),
+    ("[9223372036854775808, 18446744073709551616]", [float(2**63), float(2**64)]),
+    ("{.inf: x, 2001-01-01: w, '': z}", {".inf": "x", "2001-01-01": "w", "": "z"}),
+    ('["a\\u00e9\\n", "\\x41"]', ["aé\n", "A"]),
+    ("|2\n     foo\n    bar\n", "   foo\n  bar\n"),
+    ("a\n  b\n\n  c", "a b\nc"),
+]
+
+# A text, the name of its problem, and where it begins.
+BAD: list[tuple[str, str, tuple[int, int]]] = [
+    ("a:\n\tb: 1\n", "yaml-syntax", (2, 1)),
+    ("a: [b\n", "yaml-syntax", (1, 4)),
+    ("a: 'b\n", "yaml-syntax", (1, 4)),
+    ("a: b: c\n", "yaml-syntax", (1, 5)),
+    ("a: @x\n", "yaml-syntax", (1, 4)),
+    ("a: 1\nb\nc: 1\n", "yaml-syntax", (2, 1)),
+    ('a: "\\q"\n', "yaml-syntax", (1, 5)),
+    ('---\na: "\\/"\n', "yaml-syntax", (2, 5)),
+    ("a: \x01\n", "yaml-syntax", (1, 4)),
+    ("a: b\0\n", "yaml-syntax", (1, 5)),
+    ("a: \ud800\n", "yaml-syntax", (1, 4)),
+    ("a: *nope\n", "yaml-syntax", (1, 4)),
+    ("a: &x [*x]\n", "yaml-syntax", (1, 8)),
+    ("a: !!int x\n", "yaml-syntax", (1, 4)),
+    ("a: {<<: 1}\n", "yaml-syntax", (1, 9)),
+    ("a: {{ .Values.x }}\n", "yaml-syntax", (1, 4)),
+    ("{{- if .x }}\na: 1\n{{- end }}\n", "yaml-syntax", (1, 1)),
+    ("a: 1\n--- b\n", "yaml-syntax", (2, 1)),
+    ("%YAML 1.2\na: 1\n", "yaml-syntax", (2, 1)),
+    ('{"a": 1,}', "yaml-syntax", (1, 9)),
+    ("{a: 1}", "yaml-syntax", (1, 2)),
+    ("a: .nan\n", "unsupported-yaml", (1, 4)),
+    ("~: a\n", "unsupported-yaml", (1, 1)),
+    ("[a]: b\n", "unsupported-yaml", (1, 1)),
+    ("a: !Ref x\n", "unsupported-yaml", (1, 4)),
+    ("a: 1\n...\nb: 2\n", "unsupported-yaml", (3, 1)),
+    ("a: 1\nb: 2\na: 3\n", "duplicate-key", (3, 1)),
+    ("on: 1\ntrue: 2\n", "duplicate-key", (2, 1)),
+    ('{"a": 1,\n"a": 2}', "duplicate-key", (2, 1)),
+    ("- a\n", "not-a-mapping", (1, 1)),
+    ("a\n", "not-a-mapping", (1, 1)),
+    ("[1]\n", "not-a-mapping", (1, 1)),
+]
+
+HOSTILE: dict[str, tuple[str | bytes, str]] = {
+    "alias bomb": (
+        "a: &a [x,x,x,x,x,x,x,x,x]\n"
+        + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)),
+        "too-many-aliases",
+    ),
+    "long aliases": (f"a: &a '{'x' * 100_000}'\nb: [{'*a, ' * 20_000}]\n", "too-many-aliases"),
+    "merges": (
+        "a: &a {" + ",".join(f"k{i}: 1" for i in range(1000)) + "}\n"
+        + "".join(f"m{i}: {{<<: *a}}\n" for i in range(999)),
+        "too-many-aliases",
+    ),
+    "10 MB": ("a: '" + "x" * 10_000_000 + "'\n", "too-large"),
+    "open brackets": ("a: " + "[" * 100_000, "too-deep"),
+    "closed brackets": ("a: " + "[" * 5000 + "]" * 5000, "too-deep"),
+    "deep mappings": ("a: " + "{a: " * 20_000, "too-deep"),
+    "deep block": ("".join(" " * i + "a:\n" for i in range(1500)), "too-deep"),
+    "dashes": ("- " * 100_000, "too-deep"),
+    "question marks": ("? " * 100_000, "too-deep"),
+    "deep JSON": ('{"a":' * 500 + "1" + "}" * 500, "too-deep"),
+    "very deep JSON": ('{"a":' * 100_000, "too-deep"),
+    "UTF-16": ("a: 1\n".encode("utf-16"), "bad-encoding"),
+    "Latin-1": (b"a: \xe9\n", "bad-encoding"),
+    "many documents": ("a: 1\n---\n" * 10_100, "too-large"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), VALUES)
+def test_values_are_what_kubectl_reads(text: str, value: Any) -> None:
+    source = read(f"{HEAD}data: {text}\n")
+    assert not source.problems
+    assert source.documents[0].data["data"] == value
+    assert json.dumps(source.documents[0].data["data"]) == json.dumps(value)
+
+
+def test_the_table_is_what_kubectl_printed() -> None:
+    answers = list(recorded.rows("kubectl"))
+    assert [row["text"] for row in answers] == [text for text, _ in VALUES]
+    assert [_shortest(row["data"]) for row in answers] == [value for _, value in VALUES]
+    if kubectl.INSTALLED:
+        stream = "---\n".join(f"{HEAD}data: {text}\n" for text, _ in VALUES)
+        assert [one["data"] for one in kubectl.objects(stream)] == [row["data"] for row in answers]
+
+
+def _shortest(seen: Any) -> Any:
+    """kubectl prints large floats with the shortest digits and zeros, which Python takes for other integers."""
+    return [float(number) for number in seen] if str(seen).startswith("[9223372036854776000") else seen
+
+
+@pytest.mark.parametrize(("text", "name", "at"), BAD)
+def test_bad_files_are_one_finding_at_the_right_place(text: str, name: str, at: tuple[int, int]) -> None:
+    (problem,) = read(text).problems
+    assert problem.span
+    assert (problem.name, problem.span[:2]) == (name, at)
+    assert problem.name in CODES
+    assert problem.help
+    assert "yaml." not in problem.message
+
+
+@pytest.mark.parametrize(("text", "name"), HOSTILE.values(), ids=HOSTILE)
+def test_hostile_files_are_a_quick_finding(text: str | bytes, name: str) -> None:
+    start = time.process_time()
+    source = read(text)
+    assert time.process_time() - start < 2  # measured below 0.5 on a quiet machine
+    assert source.problems[0].name == name
+    assert all(problem.span for problem in source.problems)
+
+
+def test_documents_are_independent() -> None:
+    source = read("# first\n---\na: [\n--- # third\nb: 1\n\n---\n---\n# none\n---\nc: {d: 1}\n")
+    assert [(d.data, d.index, d.first_line) for d in source.documents] == [({"b": 1}, 1, 5), ({"c": {"d": 1}}, 2, 11)]
+    assert [(p.name, p.span and p.span.line) for p in source.problems] == [("yaml-syntax", 4)]
+    assert source.documents[1].span(("c", "d")) == (11, 8, 11, 9)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# x\n", "---\n---\n", "null\n", "\ufeff", "~"])
+def test_empty_streams_have_no_documents(text: str) -> None:
+    source = read(text)
+    assert (source.documents, source.problems) == ((), ())
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("prefix", ["", "\ufeff", "---\n", "on: 1\n"])
+def test_positions(prefix: str, line_end: str) -> None:
+    text = (
+        prefix + 'spec:\n  "é\U0001f600": x\n  list:\n  - name: a\n    m: 1\n\n  - b\n  text: |\n    foo\n\nz: {k: v}\n'
+    )
+    first = prefix.count("\n")
+    document = read(text.replace("\n", line_end).encode()).documents[0]
+
+    def at(*path: str | int, on_key: bool = False) -> tuple[int, ...] | None:
+        span = document.span(path, on_key=on_key)
+        return span and (span.line - first, span.column, span.end_line - first, span.end_column)
+
+    assert at("spec", "é\U0001f600") == (2, 9, 2, 10)
+    assert at("spec", "é\U0001f600", on_key=True) == (2, 3, 2, 7)
+    assert at("spec", "list", 0) == (4, 5, 5, 9)
+    assert at("spec", "list", 0, "m") == (5, 8, 5, 9)
+    assert at("spec", "list", 1) == (7, 5, 7, 6)
+    assert at("spec", "list", 0, "missing") == (4, 5, 4, 12)
+    assert at("spec", "missing", "more") == (1, 1, 1, 5)
+    assert at("spec", "tag", "list", 1) == (7, 5, 7, 6)
+    assert at("z") == (11, 4, 11, 10)
+    assert at("z", "k") == (11, 8, 11, 9)
+
+
+def test_positions_of_aliases_and_json() -> None:
+    document = read("a: &x {b: 1}\nc: *x\n").documents[0]
+    assert document.span(("c",)) == (2, 4, 2, 6)
+    assert document.span(("c", "b")) == (1, 11, 1, 12)
+    source = read('{"a": "\\/\\ud83d\\ude00",\n "b": [1.0, "\\ud800"]}\n{"c": 2}')
+    assert [document.data for document in source.documents] == [{"a": "/\U0001f600", "b": [1, "\ufffd"]}, {"c": 2}]
+    assert source.documents[0].span(("b", 0)) == (2, 8, 2, 11)
+    assert source.documents[1].span(("c",)) == (3, 7, 3, 8)
+    assert source.lines[2] == '{"c": 2}'
+
+
+def test_the_first_of_two_keys_is_named() -> None:
+    assert "first at line 2" in read("---\na: 1\nb: 2\na: 3\n").problems[0].message
+    assert read("a: 1\na: 2\n").documents[0].data == {"a": 2}
+
+
+def test_bad_bytes_are_found_where_they_are() -> None:
+    (problem,) = read("é: 1\nb: \U0001f600".encode() + b"\xff").problems
+    assert problem.span
+    assert problem.span[:2] == (2, 5)
+
+
+def test_decoded_data() -> None:
+    source = from_data({"a": 1})
+    assert source.documents[0].data == {"a": 1}
+    assert source.documents[0].span(("a",)) is None
+    loop: dict[str, Any] = {}
+    loop["a"] = loop
+    for value in (1, {"a": (1,)}, {"a": float("nan")}, {1: 2}, {"a": object()}, loop):
+        assert len(from_data(value).problems) == 1
+        assert from_data(value).documents == ()
+
+
+# fmt: off
+TOKENS = st.sampled_from(
+    ["a", "on", "y", "no", "~", "null", "true", "'on'", '"y"', "1", "08", "1e3", "0o7", "1.5", "1.0", "-1", ".5",
+     "0x1F", "1_0", ".inf", "12:30", "<<:", "<<:", "a:", "b:", "on:", "1:", "'1':", "-", "-", "?", ":", "&a",
+     "*a", "!x", "!!str", "[", "]", "{", "}", ",", "#", "|", ">", "|-", "---", "...", "%", "\\/", '"\\/"',
+     "18446744073709551615", "a&b", "!a", "x!y", "ab", "8Gi", "'8'", '"1e3"', "2001-01-01"]
+)
+# fmt: on
+SPACES = st.sampled_from([" ", " ", "\n", "\n  ", "\n    ", "", "\n- ", "\t", "\r\n", "\n\n"])
+SOUP = st.lists(st.tuples(TOKENS, SPACES), max_size=14).map(lambda pairs: "".join(a + b for a, b in pairs))
+# fmt: off
+PLAIN = st.sampled_from(
+    ["a", "on", "y", "~", "'on'", '"y"', "1", "08", "1e3", "0o7", "1.5", "1.0", "-1", ".5", "0X1F", "+1", "1_0",
+     "'1'", '"08"', "12:30", "a&b", "8Gi", "'1.0'", "yes"]
+)
+# fmt: on
+LINES = st.lists(st.tuples(st.sampled_from("abcdefg"), PLAIN, PLAIN), max_size=6).map(
+    lambda rows: "".join(
+        f"{key}:\n  - {left}\n  - k: {right}\n" for key, left, right in {r[0]: r for r in rows}.values()
+    )
+)
+
+
+@pytest.mark.skipif(fast_reader.loads is None, reason="ryaml is not installed")
+@settings(max_examples=20 * settings().max_examples, deadline=None)
+@given(SOUP | LINES)
+@example("a: ! on")
+@example("- 'on'\n- on")
+@example('{"a":on}')
+@example("a: [on]")
+def test_both_readers_agree(text: str) -> None:
+    quick, exact = fast_reader.read_document(text), parse(text)
+    assert json.dumps(quick.data) == json.dumps(exact.data)
+    assert quick.findings == exact.findings
+
+
+@settings(max_examples=8 * settings().max_examples, deadline=None)
+@given(st.text(max_size=60) | SOUP)
+def test_nothing_raises(text: str) -> None:
+    source = read(text)
+    for document in source.documents:
+        assert document.span(("a", 0, "b"))
+    read(text.encode("utf-8", errors="surrogatepass"))
+
+
+def test_the_corpus_in_several_styles() -> None:
+    for manifest in recorded.manifests("apiserver/real").values():
+        texts = [emit(manifest), json.dumps(manifest), "---\n" + json.dumps(manifest, indent=2)]
+        for style in ({}, {"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
+            dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+            texts.append(str(yaml.dump(manifest, sort_keys=False, Dumper=dumper, **style)))
+        expected = json.dumps(manifest)
+        for text in texts:
+            body = text.removeprefix("---\n")
+            assert json.dumps(fast_reader.read_document(body).data) == json.dumps(parse(body).data)
+        for text in texts[:3]:
+            source = read(text)
+            assert not source.problems
+            assert json.dumps(source.documents[0].data) == expected
+
+
+def test_json_that_yaml_cannot_locate_is_at_its_first_line() -> None:
+    """YAML takes no key of more than 1,024 characters, and JSON does."""
+    source = read('{"a": 1}\n{"' + "k" * 1100 + '": {"b": 2}}')
+    assert not source.problems
+    span = source.documents[1].span(("k" * 1100, "b"))
+    assert span is not None
+    assert (span.line, span.column) == (2, 1)
+
+
+def test_a_json_stream_takes_no_square_of_its_size() -> None:
+    def seconds(count: int) -> float:
+        text = ('{"kind": "Pod", "metadata": {"name": "' + "x" * 200 + '"}}\n') * count
+        before = time.process_time()
+        assert len(read_json(text)[0]) == count
+        return time.process_time() - before
+
+    few = min(seconds(1200) for _ in range(3))
+    assert min(seconds(9600) for _ in range(2)) < 20 * few, "eight times the work; a square would be 64 times"

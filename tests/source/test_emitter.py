@@ -1,0 +1,142 @@
+"""The law of the emitter: whoever reads it back reads the same data."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from io import StringIO
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from ptcompile.source.documents import read
+from ptcompile.source.emitter import emit, emit_all
+from tests import kubectl
+
+# Characters that have a meaning somewhere in YAML, or that readers and editors treat in a special way.
+AWKWARD = "abyYnNoe01289.:_+-~=<>[]{}#&*!|'\"%@`,?\\/$( )\t\n\r"
+AWKWARD += "\x00\x1b\x7f\x85\xa0\u2028\u2029\ufeff\ufffe\u200b\u00e9\U0001f600"
+TEXTS = st.text(alphabet=AWKWARD, max_size=12) | st.text(max_size=12) | st.text(alphabet="a \n\t", max_size=8)
+WORDS = (
+    "on",
+    "y",
+    "1e3",
+    "08",
+    "12:30",
+    "=",
+    "<<",
+    "0o7",
+    "2024-01-01",
+    "|",
+    "- a",
+    "a: b",
+    "a\n",
+    "\na",
+    " a\nb",
+    "a\n\n",
+)
+SCALARS = (
+    TEXTS
+    | st.sampled_from(WORDS)
+    | st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False, min_value=-1e15, max_value=1e15)
+)
+KEYS = TEXTS | st.sampled_from(WORDS)
+DATA = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+)
+
+
+def _legal(value: Any) -> Any:
+    """A lone surrogate is no text: Go and we read the replacement character."""
+    if isinstance(value, str):
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in value)
+    if isinstance(value, list):
+        return [_legal(item) for item in value]
+    return {_legal(key): _legal(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+@settings(max_examples=5 * settings().max_examples, deadline=None)
+@given(st.dictionaries(KEYS, DATA, max_size=4))
+def test_all_readers_read_it_alike(data: dict[str, Any]) -> None:
+    data = _legal(data)
+    text = emit(data)
+    if data:
+        source = read("---\n" + text)
+        assert not source.problems
+        assert source.documents[0].data == data
+    assert yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) == data  # noqa: S506, TID251
+    assert YAML(typ="safe", pure=True).load(text) == data
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.dictionaries(KEYS, DATA, max_size=3), min_size=20, max_size=40))
+def test_kubectl_reads_it_alike(items: list[Any]) -> None:
+    items = _legal(items)
+    head = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}
+    (there,) = kubectl.objects(emit({**head, "values": items}))
+    assert there["values"] == items
+
+
+def test_the_style_is_kubectls() -> None:
+    data = {
+        "a": [{"b": 1, "c": ["x", ["s", "z"]]}, [], {}],
+        "script": "set -e\n\nrun it\n",
+        "tail": "no end",
+        "keep": "a\nb\n\n",
+        "strip": "a\nb",
+        "n": None,
+        "f": 0.5,
+        "g": 1e-07,
+        "h": 1e30,
+        "i": 1000.0,
+    }
+    assert emit(data) == (
+        "a:\n- b: 1\n  c:\n  - x\n  - - s\n    - z\n- []\n- {}\nscript: |\n  set -e\n\n  run it\ntail: no end\n"
+        'keep: |+\n  a\n  b\n\nstrip: |-\n  a\n  b\n"n": null\nf: 0.5\ng: 1.0e-07\nh: 1.0e+30\ni: 1000\n'
+    )
+
+
+def test_streams_and_roots() -> None:
+    assert emit_all([{"a": 1}, {"b": 2}]) == "a: 1\n---\nb: 2\n"
+    assert emit_all([]) == ""
+    assert emit([1, "on"]) == '- 1\n- "on"\n'
+    assert emit({}) == "{}\n"
+    assert emit("a") == "a\n"
+
+
+def test_no_surrogate_pairs() -> None:  # docs/facts/api-server.md#yaml: kubectl refuses them
+    assert emit({"a": "\U0001f600: x"}) == 'a: "\U0001f600: x"\n'
+
+
+def test_long_keys_are_explicit() -> None:
+    data = {"a": {"k" * 2000: {"b": [1]}, "k" * 1500: "x"}}
+    assert read(emit(data)).documents[0].data == data
+
+
+def test_shared_parts_are_written_out() -> None:
+    part = {"x": [1]}
+    assert emit({"a": part, "b": part}) == "a:\n  x:\n  - 1\nb:\n  x:\n  - 1\n"
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+@pytest.mark.parametrize("value", [(1,), {1}, b"x", object(), float("nan"), float("inf"), {1: 2}, Number])
+def test_what_is_no_json_is_our_bug(value: object) -> None:
+    with pytest.raises(TypeError):
+        emit({"a": value})
+
+
+def test_ruamel_round_trips_it() -> None:
+    out = StringIO()
+    tool = YAML()
+    text = emit({"a": ["on", "1e3"], "b": {"c": "x\ny\n"}})
+    tool.dump(tool.load(text), out)
+    assert YAML(typ="safe", pure=True).load(out.getvalue()) == {"a": ["on", "1e3"], "b": {"c": "x\ny\n"}}

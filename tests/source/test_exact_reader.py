@@ -1,0 +1,69 @@
+"""Where values stand, by the short way: what the exact reader says of every document that the fast one takes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+
+from ptcompile.source import fast_reader
+from ptcompile.source.emitter import emit
+from ptcompile.source.exact_reader import parse, places
+from ptcompile.source.nodes import MAX_DEPTH, Node
+from tests import recorded
+from tests.conftest import ROOT
+from tests.source.test_documents import LINES, SOUP
+
+pytestmark = pytest.mark.skipif(fast_reader.loads is None, reason="ryaml is not installed")
+
+
+def assert_same(text: str) -> bool:
+    """Whether the fast reader takes a text; if so both say the same of it."""
+    if fast_reader.read_document(text).texts is None:
+        return False
+    assert _plain(places(text)) == _plain(parse(text).root)
+    return True
+
+
+def _plain(node: Node | None) -> Any:
+    if node is None:
+        return None
+    inner = node.children
+    if isinstance(inner, dict):
+        return node.start, node.end, [(key, *at[:2], _plain(at[2])) for key, at in inner.items()]
+    return node.start, node.end, inner and [_plain(one) for one in inner]
+
+
+@settings(max_examples=20 * settings().max_examples, deadline=None)
+@given(SOUP | LINES)
+@example("a:\n  - b: |\n      c\n\n  - {d: [e, 'f']}\n\n# g\n")
+@example("a: \x7f")
+@example("? a\n: b")
+@example("a: []\nb: {}\nc:\n")
+def test_any_document(text: str) -> None:
+    assert_same(text)
+
+
+def test_our_manifests() -> None:
+    texts = [path.read_text("utf-8") for path in sorted((ROOT / "golden").rglob("*.yaml"))]
+    parts = [part for text in texts for part in text.split("---\n")]
+    assert sum(map(assert_same, parts)) > 0.8 * len(parts)
+
+
+def test_recorded_manifests_in_several_styles() -> None:
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    for manifest in list(recorded.manifests("apiserver/real").values())[::5]:
+        assert_same(emit(manifest))
+        assert_same(json.dumps(manifest))
+        for style in ({"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
+            assert_same(str(yaml.dump(manifest, sort_keys=False, Dumper=dumper, **style)))
+
+
+def test_what_the_exact_reader_refuses_has_no_places() -> None:
+    assert places("a: " + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)) is not None
+    for text in ("a: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH, "a: \x07", "a: ["):
+        assert places(text) is None
+        assert parse(text).root is None

@@ -1,0 +1,87 @@
+"""Scalar types of the two vocabularies, and the strict base of their models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from ptcompile.spec.base import Metadata, ResourceList, Resources
+from ptcompile.spec.checks import nnodes_range
+
+RANGES = [
+    (1, (1, 1)),
+    ("1", (1, 1)),
+    ("1:1", (1, 1)),
+    (4, (4, 4)),
+    ("4", (4, 4)),
+    ("2:4", (2, 4)),
+    ("1:1000", (1, 1000)),
+]
+
+
+@pytest.mark.parametrize(("value", "wanted"), RANGES)
+def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
+    """ "1", "1:1" and 1 mean the same; docs/facts/flyte.md#defects 2."""
+    assert nnodes_range(value) == wanted
+
+
+@pytest.mark.parametrize(
+    "value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10]
+)
+def test_nnodes_that_torchrun_refuses(value: int | str) -> None:
+    """docs/facts/torchrun.md#options-and-variables: 0 < MIN <= MAX."""
+    with pytest.raises(ValueError, match="nodes"):
+        nnodes_range(value)
+
+
+QUANTITIES = [
+    ("8", "8"), (8, "8"), (0.5, "0.5"), ("500m", "500m"), ("64Gi", "64Gi"), ("1e3", "1e3"), (0, "0"),
+    ("1.5Gi", "1.5Gi"),
+    (10**18, "1000000000000000000"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "wanted"), QUANTITIES)
+def test_a_quantity_is_kept_as_written(given: Any, wanted: str) -> None:
+    assert ResourceList.model_validate({"cpu": given}).cpu == wanted
+
+
+@pytest.mark.parametrize(
+    "given", [True, "", "1 Gi", "8gib", "8GB", "-1", -1, "x", [], {}, float("nan"), float("inf"), "0x10"]
+)
+def test_what_is_no_quantity(given: Any) -> None:
+    with pytest.raises(ValidationError):
+        ResourceList.model_validate({"cpu": given})
+
+
+def test_both_spellings_are_one_field() -> None:
+    assert ResourceList.model_validate({"ephemeralStorage": "1Gi"}) == ResourceList(ephemeral_storage="1Gi")
+
+
+def test_unknown_keys_are_refused() -> None:
+    with pytest.raises(ValidationError, match="extra_forbidden"):
+        Metadata.model_validate({"name": "a", "nam": "b"})
+
+
+def test_models_are_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Metadata(name="a").name = "b"
+
+
+@pytest.mark.parametrize("given", [{"name": 5}, {"name": "a", "labels": {"x": 1}}, {"name": "a", "labels": []}])
+def test_types_are_not_converted(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Metadata.model_validate(given)
+
+
+def test_amounts_by_kubernetes_name_in_the_usual_order() -> None:
+    amounts = Resources.model_validate(
+        {"devices": {"rdma/hca": 1}, "gpu": 1, "ephemeralStorage": 2, "memory": 3, "cpu": 4}
+    )
+    assert amounts.by_name() == {"cpu": "4", "memory": "3", "ephemeral-storage": "2", "gpu": "1", "rdma/hca": "1"}
+
+
+def test_zero_is_an_amount() -> None:
+    assert ResourceList.model_validate({"gpu": 0}).by_name() == {"gpu": "0"}

@@ -1,0 +1,77 @@
+"""The platform's vocabulary: defaults, versions, and what counts as an accelerator."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+from pydantic import ValidationError
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.spec import cluster_profile
+from ptcompile.spec import devices as hardware
+from ptcompile.spec.cluster_profile import ClusterProfile, Toleration
+from tests import making
+from tests.making import DEFAULT_CLUSTER
+
+
+def test_the_built_in_profile() -> None:
+    gpu = DEFAULT_CLUSTER.spec.gpu
+    assert (gpu.resource_name, gpu.tolerations) == ("nvidia.com/gpu", None)
+    assert DEFAULT_CLUSTER.versions() == Versions()
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("nvidia.com/gpu", True), ("nvidia.com/gpu.shared", True), ("nvidia.com/mig-1g.5gb", True),
+        ("amd.com/gpu", True), ("gpu.intel.com/i915", True), ("habana.ai/gaudi", True), ("google.com/tpu", True),
+        ("aws.amazon.com/neuron", True), ("aws.amazon.com/neuroncore", True), ("huawei.com/Ascend910", True),
+        ("gpu", True), ("mine.example/npu", True), ("other.example/npu", True),
+        ("cpu", False), ("memory", False), ("rdma/hca", False), ("vpc.amazonaws.com/efa", False),
+        ("nvidia.com/gpumem", False), ("nvidia.com/gpucores", False), ("nvidia.com/rdma", False),
+    ],
+)  # fmt: skip
+def test_what_counts_as_an_accelerator(name: str, wanted: bool) -> None:
+    profile = making.profile(
+        {
+            "gpu": {"resourceName": "mine.example/npu"},
+            "accelerators": {"x": {"resourceName": "other.example/npu", "nodeLabels": {}}},
+        }
+    )
+    assert hardware.is_accelerator(profile, name) is wanted
+
+
+def test_versions_given_and_left_out() -> None:
+    found = making.profile({"versions": {"kubernetes": "1.31", "volcano": "1.12.1"}}).versions()
+    assert (found.kubernetes, found.volcano) == ((1, 31), (1, 12))
+    assert found.jobset == Versions().jobset
+
+
+@pytest.mark.parametrize("text", ["1", "v", "latest", "", "2.0", "1.x"])
+def test_a_kubernetes_version_is_one(text: str) -> None:
+    with pytest.raises(ValidationError):
+        making.profile({"versions": {"kubernetes": text}})
+
+
+def test_a_toleration_has_only_what_was_given() -> None:
+    assert Toleration(key="a", toleration_seconds=0).given() == {"key": "a", "tolerationSeconds": 0}
+
+
+@pytest.mark.parametrize("spec", [{"gpus": {}}, {"gpu": {"resource": "x"}}, {"queueSystem": "slurm"},
+                                  {"queueSystem": "kai", "gangScheduler": "volcano"}, {"gangScheduler": "slurm"},
+                                  {"defaults": {"limits": {"cpu": "x"}}}, {"accelerators": {"a": {}}}])  # fmt: skip
+def test_mistakes_are_refused(spec: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        making.profile(spec)
+
+
+def test_the_schema_for_editors() -> None:
+    schema = cluster_profile.json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    json.dumps(schema)
+    whole = ClusterProfile.model_validate({"kind": "ClusterProfile"}).model_dump(
+        by_alias=True, mode="json", exclude_none=True
+    )
+    assert list(jsonschema.Draft202012Validator(schema).iter_errors(whole)) == []

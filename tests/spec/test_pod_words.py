@@ -1,0 +1,61 @@
+"""The one table of the words that describe pods: whole, and what all its readers make of a row agrees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from ptcompile.compiler.frontend.lowering import template_of
+from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.compiler.trace import marked_block, place_in
+from ptcompile.importer.pod_template import pod_words
+from ptcompile.registry.reading import Pods
+from ptcompile.spec.objects import yaml_name
+from ptcompile.spec.pod_words import POD_WORDS, PodWord
+from ptcompile.spec.training_job import PodFields
+from tests.making import smallest
+
+OTHERS = {"restart_policy", "pod_template"}
+"""What a target decides, and what is a template already."""
+
+
+def test_every_word_of_pods_is_a_row() -> None:
+    assert {one.attribute for one in POD_WORDS} | OTHERS == set(PodFields.model_fields)
+
+
+def test_a_word_is_called_as_the_vocabulary_calls_it() -> None:
+    assert [one.word for one in POD_WORDS] == [yaml_name(one.attribute) for one in POD_WORDS]
+
+
+VALUES: dict[str, Any] = {
+    "command": ["x"], "args": ["y"], "hostNetwork": True, "terminationGracePeriodSeconds": 0, "env": {"A": "b"},
+    "envFrom": [{"secretRef": {"name": "s"}}], "volumeMounts": [{"name": "v", "mountPath": "/v"}],
+    "volumes": [{"name": "v", "emptyDir": {}}], "imagePullSecrets": [{"name": "s"}],
+    "tolerations": [{"key": "k", "operator": "Exists"}], "affinity": {"nodeAffinity": {}},
+    **{word: {"a": "b"} for word in ("podLabels", "podAnnotations", "nodeSelector")},
+    **{word: {"runAsUser": 1} for word in ("securityContext", "podSecurityContext")},
+    "imagePullPolicy": "Never",
+}  # fmt: skip
+ROWS = [one for one in POD_WORDS if one.word != "resources"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.word)
+def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodWord) -> None:
+    value = VALUES.get(row.word, "x")
+    data = yaml.safe_load(smallest())
+    data["spec"].update({"image": "i:1", row.word: value})
+    spec, problems = decode_spec(data)
+    assert spec is not None, problems
+    template = template_of(spec.spec)
+    where: Any = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", 0)}[row.holder]
+    held: Any = template
+    for part in where:
+        held = held[part]
+    assert held[row.field] == ([{"name": "A", "value": "b"}] if row.word == "env" else value)
+    found = place_in(template_of(marked_block(spec.spec, ("spec",))), (*where, row.field))
+    assert found is not None
+    assert found[:2] == ("spec", row.word)
+    words = pod_words(Pods("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)
+    assert words[row.word] == value

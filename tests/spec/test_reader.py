@@ -1,0 +1,388 @@
+"""The reader by JSON Schema and the models: of any document they give equal objects or equal faults."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from pydantic import BaseModel, ValidationError
+
+from ptcompile._internal.schema_files import load
+from ptcompile.compiler.frontend.errors import problems
+from ptcompile.hardware import accelerators
+from ptcompile.hardware.fabrics import FABRICS
+from ptcompile.hardware.nodes import ANYWHERE
+from ptcompile.source import documents as source
+from ptcompile.spec import reader
+from ptcompile.spec.checks import CHECKS, amount, as_text, check, interval, nnodes
+from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric, ProfileSpec, TopologyLevel
+from ptcompile.spec.devices import built_in_accelerator, built_in_fabric
+from ptcompile.spec.objects import Plain
+from ptcompile.spec.reader import CLUSTER, SPEC, Block, Fault
+from ptcompile.spec.training_job import Spec, Topology
+from tests import strategies, test_schema_law
+from tests.conftest import thinned
+from tests.making import DEFAULT_CLUSTER
+
+ROOT = Path(__file__).parents[2]
+MODELS: dict[Block, type[BaseModel]] = {SPEC: Spec, CLUSTER: ClusterProfile}
+FILES = ("spec.schema.json", "cluster.schema.json")
+LAW = {
+    **test_schema_law.GOLDENS,
+    **{
+        f"spec {at}": test_schema_law._document("TrainingJob", spec=one) for at, one in enumerate(test_schema_law.SPECS)
+    },
+    **{
+        f"right {at}": test_schema_law._document("TrainingJob", spec=one)
+        for at, one in enumerate(test_schema_law.RIGHT)
+    },
+}
+
+
+VALUES: tuple[Any, ...] = (
+    None, True, 0, 5, -1, 70000, 1.5, "", "x", "1 Gi", "2:1", [], ["a"], [5], [None], [{"a": 1}], {}, {"a": 1},
+    {"a": "b"}, {"gpu": True}, {"required": "a", "preferred": "b"}, [{"key": 1, "operator": "In"}],
+    {"spec": {"containers": [{}]}},
+)  # fmt: skip
+"""One after the other stands in every place of a document."""
+
+DOCUMENTS = {
+    path.parent.name: path
+    for name in ("spec.yaml", "cluster.yaml")
+    for folder in ("golden", "examples")
+    for path in sorted((ROOT / folder).glob(f"*/{name}"))
+    if name == "cluster.yaml"
+    or path.parent.name in {"everything-of-a-pod", "roles-differ", "llm", "data-loader", "bad-types", "env-sources"}
+}
+WHOLE: dict[str, Any] = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "a", "namespace": "b", "labels": {"c": "d"}},
+    "spec": {
+        "image": "i:1",
+        "elastic": {"nnodes": "2:4", "nprocPerNode": "auto", "maxRestarts": 3, "rdzvConfigs": {"timeout": 5}},
+        "runPolicy": {"backoffLimit": "Unlimited", "activeDeadlineSeconds": 9, "cleanPodPolicy": "All"},
+        "resources": {"cpu": 1, "requests": {"memory": "1Gi"}, "devices": {"rdma/hca": 1}},
+        "topology": {"required": "rack"},
+        "runtimeRef": {"name": "r"},
+        "names": {"container": "c"},
+        "podSecurity": "restricted",
+        "sharedMemory": "1Gi",
+        "masterPort": 1,
+        "roles": {"loader": {"replicas": 2, "env": {"A": {"secretKeyRef": {"name": "n", "key": "k"}}}}},
+        "manifest": {"job": {"spec": {}}},
+    },
+}
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _places(one, (*path, key))
+
+
+def _changed(data: Any) -> Iterator[Any]:
+    """The document with one mistake each: another value, a key less, a key that is misspelt, and one too many."""
+    for path in _places(data):
+        for value in VALUES if path else ():
+            other = copy.deepcopy(data)
+            holder = _at(other, path[:-1])
+            holder[path[-1]] = value
+            yield other
+        if path and isinstance(path[-1], str):
+            for name in (None, f"{path[-1]}s", path[-1].lower(), path[-1][1:]):
+                other = copy.deepcopy(data)
+                holder = _at(other, path[:-1])
+                old = holder.pop(path[-1])
+                if name is not None:
+                    holder[name] = old
+                yield other
+        if isinstance(_at(data, path), dict):
+            for name in ("initContainers", "nprocPerNode", "nproc_per_node", "gpu", "Name"):
+                other = copy.deepcopy(data)
+                _at(other, path).setdefault(name, {"a": 1})
+                yield other
+
+
+def _at(data: Any, path: tuple[Any, ...]) -> Any:
+    for part in path:
+        data = data[part]
+    return data
+
+
+def same(plain: Any, model: Any) -> bool:
+    """Whether two values are equal, field by field and type by type, and give the same fields."""
+    if isinstance(model, BaseModel):
+        fields, own = vars(model), vars(plain)
+        assert isinstance(plain, Plain)
+        assert plain.model_fields_set == model.model_fields_set
+        return list(own) == list(fields) and all(same(own[name], fields[name]) for name in fields)
+    if isinstance(model, dict):
+        return list(plain) == list(model) and all(same(plain[key], model[key]) for key in model)
+    if isinstance(model, list):
+        return len(plain) == len(model) and all(map(same, plain, model))
+    return type(plain) is type(model) and repr(plain) == repr(model)
+
+
+def document_of(data: Any) -> Block:
+    return CLUSTER if isinstance(data, dict) and data.get("kind") == "ClusterProfile" else SPEC
+
+
+def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[Fault]]:
+    """What the models make of a document, in the reader's terms."""
+    try:
+        return MODELS[document].model_validate(data), []
+    except ValidationError as error:
+        return None, [_fault(detail, data) for detail in error.errors(include_url=False)]
+
+
+def _fault(detail: Mapping[str, Any], data: Any) -> Fault:
+    words = str(detail.get("ctx", {}).get("expected", "")).replace(" or ", ", ").split(", ")
+    expected = tuple(word.strip("'") for word in words) if detail["type"] == "literal_error" else ()
+    error = detail.get("ctx", {}).get("error")
+    return Fault(detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error)
+
+
+def _path(loc: Iterable[str | int], data: Any) -> tuple[str | int, ...]:
+    """pydantic's location without the tags of unions, such as `str`, `bool` or a class name."""
+    parts = list(loc)
+    path: list[str | int] = []
+    for at, part in enumerate(parts):
+        if isinstance(data, Mapping) and (part in data or (at == len(parts) - 1 and _is_key(part))):
+            path.append(part)
+            data = data.get(part)
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            path.append(part)
+            data = data[part]
+    return tuple(path)
+
+
+def _is_key(part: str | int) -> bool:
+    tags = {"str", "int", "bool", "float", "dict", "list"}
+    return isinstance(part, str) and part.isidentifier() and part[0].islower() and part not in tags
+
+
+def agree(data: Any) -> bool:
+    """Both give equal objects or equal faults. Return whether it is an object."""
+    document = document_of(data)
+    value, faults = reader.read(document, data)
+    model, expected = of_models(document, data)
+    assert problems(faults, data, document) == problems(expected, data, document)
+    assert bool(faults) == bool(expected)
+    if model is not None:
+        assert same(value, model)
+        assert value.document() == model.document()  # type: ignore[attr-defined]  # every model has it
+        assert value.document(given=True) == model.document(given=True)  # type: ignore[attr-defined]
+    return model is not None
+
+
+@pytest.mark.parametrize("name", LAW)
+def test_both_agree_on_documents_good_and_bad(name: str) -> None:
+    agree(LAW[name])
+
+
+@given(strategies.specs(catalogue=True))
+def test_both_agree_on_any_spec(document: Any) -> None:
+    assert agree(document)
+
+
+@given(strategies.profiles())
+def test_both_agree_on_any_profile(document: Any) -> None:
+    agree(document)
+
+
+@given(strategies.mutated(strategies.specs()))
+def test_both_agree_on_a_spec_with_a_mistake(document: Any) -> None:
+    agree(document)
+
+
+@given(strategies.mutated(strategies.profiles()))
+def test_both_agree_on_a_profile_with_a_mistake(document: Any) -> None:
+    agree(document)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_both_agree_on_a_file_with_a_mistake_in_any_place(name: str) -> None:
+    for document in source.read(DOCUMENTS[name].read_bytes()).documents:
+        taken = [agree(one) for one in thinned(_changed(document.data), 3, start=len(json.dumps(document.data)))]
+        assert taken.count(False) > 30
+
+
+def test_both_agree_on_a_mistake_in_every_block() -> None:
+    assert agree(WHOLE)
+    taken = [agree(one) for one in thinned(_changed(WHOLE), 3)]
+    assert taken.count(False) > 300
+
+
+ODD: list[Any] = [None, [], "text", 7, {"kind": "TrainingJob"}]
+
+
+@pytest.mark.parametrize("data", ODD, ids=repr)
+def test_what_is_no_document_has_faults(data: Any) -> None:
+    assert agree(data) is False
+    assert reader.spec(data) is None
+
+
+@pytest.mark.parametrize(
+    "data", [{1: 2}, {None: None}, {"spec": {(1, 2): 3}, "metadata": {"labels": {4: "a"}}}], ids=repr
+)
+def test_keys_that_no_file_has_are_faults(data: Any) -> None:
+    """`source.json_reader.flaw` refuses them before, in other words."""
+    assert reader.spec(data) is None
+    assert reader.cluster(data) is None
+
+
+def test_a_profile_may_leave_everything_out() -> None:
+    assert same(reader.cluster({}), ClusterProfile.model_validate({}))
+    assert reader.spec({}) is None
+
+
+IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
+    ({"nodes": True}, False),
+    ({"nodes": 2.0}, False),
+    ({"nodes": "2"}, False),
+    ({"elastic": {"nnodes": "4:2"}}, False),
+    ({"elastic": {"nnodes": "2:4"}}, True),
+    ({"elastic": {"nproc_per_node": 2}}, True),
+    ({"elastic": {"nproc_per_node": 2, "nprocPerNode": 2}}, False),
+    ({"elastic": {"nprocPerNode": 2, "nproc_per_node": 2}}, False),
+    ({"resources": {"cpu": 0.5}}, True),
+    ({"resources": {"cpu": "x"}}, False),
+    ({"resources": {"cpu": "-1"}}, False),
+    ({"sharedMemory": True}, True),
+    ({"sharedMemory": 1}, True),
+    ({"env": {"A": {"fieldRef": {"fieldPath": "p"}}}}, True),
+    ({"env": {1: "a"}}, False),
+    ({"topology": {"required": "rack", "preferred": None}}, True),
+    ({"topology": {}}, False),
+    ({"queue": "a\n"}, True),
+    ({"podSecurity": "restricted\n"}, False),
+    ({"podSecurity": "limited"}, False),
+    ({"master": None}, True),
+]
+
+
+@pytest.mark.parametrize(("words", "taken"), IN_A_SPEC, ids=str)
+def test_what_is_read(words: dict[str, Any], taken: bool) -> None:
+    assert agree(test_schema_law._document("TrainingJob", spec={"script": "t.py", **words})) == taken
+
+
+def test_faults_stand_in_the_order_of_the_model() -> None:
+    data = {**WHOLE, "spec": {"nodess": 2, **WHOLE["spec"], "script": 5, "master": {"replicas": "x"}, "image": 1}}
+    _, faults = reader.read(SPEC, data)
+    assert [one.path[1:] for one in faults] == [("image",), ("script",), ("master", "replicas"), ("nodess",)]
+
+
+def test_what_has_no_fault_is_read_beside_what_has_one() -> None:
+    spec = {
+        "image": "i:1", "nodes": "two", "script": "t.py", "env": {"A": 5, "B": "b"},
+        "topology": {}, "resources": {"cpu": 2, "memory": "x"},
+    }  # fmt: skip
+    read, faults = reader.read(SPEC, test_schema_law._document("TrainingJob", spec=spec))
+    assert len({one.path for one in faults}) == 4
+    assert (read.spec.image, read.spec.script, read.spec.nodes, read.spec.env) == ("i:1", "t.py", None, {"B": "b"})
+    assert (read.spec.topology, read.spec.resources.memory, read.spec.resources.cpu) == (None, None, "2")
+    assert "nodes" not in read.spec.model_fields_set
+    assert reader.read(SPEC, {"spec": spec})[0] is None, "metadata is required"
+
+
+def test_a_list_with_a_fault_is_left_out_as_a_whole() -> None:
+    """Else the items behind the wrong one would have other indexes."""
+    spot = {"nodeLabels": {"a": "b"}, "tolerations": [{"key": 1}, {"key": "b"}]}
+    read, faults = reader.read(CLUSTER, {"kind": "ClusterProfile", "spec": {"spot": spot}})
+    assert [one.path for one in faults] == [("spec", "spot", "tolerations", 0, "key")]
+    assert (read.spec.spot.node_labels, read.spec.spot.tolerations) == ({"a": "b"}, [])
+
+
+def test_the_built_in_profile_and_the_built_in_entries_are_the_models() -> None:
+    assert same(DEFAULT_CLUSTER, ClusterProfile(api_version="ptcompile/v1", kind="ClusterProfile"))
+    assert same(reader.no_level(), TopologyLevel())
+    for cloud in (None, "gke", "eks", "aks"):
+        for name in accelerators.names(cloud or ANYWHERE, slices=True):
+            entry = built_in_accelerator(name, cloud)
+            assert entry is not None
+            assert same(entry, Accelerator.model_validate(entry.document(given=True)))
+    for name in FABRICS:
+        fabric = built_in_fabric(name)
+        assert fabric is not None
+        assert same(fabric, Fabric.model_validate(fabric.document(given=True)))
+
+
+def test_two_documents_share_nothing_that_can_change() -> None:
+    document = test_schema_law._document("TrainingJob", spec={"env": {"A": "1"}})
+    first, second = reader.spec(document), reader.spec(document)
+    assert first is not None
+    assert second is not None
+    held = vars(first.spec)
+    vars(first.metadata)["labels"]["a"] = held["env"]["B"] = held["pod_labels"]["c"] = "changed"
+    first.spec.tolerations.append({})
+    assert same(second, Spec.model_validate(document))
+    assert document["spec"]["env"] == {"A": "1"}
+
+
+def test_one_with_another_field() -> None:
+    read = reader.spec(test_schema_law._document("TrainingJob", spec={"nodes": 2}))
+    assert read is not None
+    changed = read.spec.but(nodes=3, module="m")
+    assert (read.spec.nodes, changed.nodes, changed.module) == (2, 3, "m")
+    assert changed.document(given=True) == {"image": "i", "nodes": 3, "module": "m"}
+    assert repr(read.metadata).startswith("Plain(name='a', generate_name=None")
+
+
+def _schemas(node: Any) -> Iterator[dict[str, Any]]:
+    """Every schema within one that says what is taken: not those for editors, nor what an `x-check` says better."""
+    yield node
+    if node.get("x-check") == "pod-template":
+        return
+    inner = [*node.get("anyOf", ()), *node.get("properties", {}).values(), *node.get("$defs", {}).values()]
+    inner += [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
+    for one in inner:
+        yield from _schemas(one)
+
+
+SAY_NOTHING = {"$id", "$schema", "$defs", "title", "description", "examples", "default", "x-check"}
+FOR_EDITORS = {"allOf", "if", "then"}
+READ = {"$ref", "anyOf", "const", "enum", "type", "properties", "required", "additionalProperties", "items"}
+BOUNDS = {"object": set(), "string": {"pattern", "maxLength"}, "integer": {"minimum", "maximum"}}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_word_of_a_schema_goes_unread(file: str) -> None:
+    """A new constraint of a model must be read as well, or be said here to be for editors."""
+    for schema in _schemas(load(file)):
+        if "x-check" not in schema:
+            kind = schema.get("type")
+            known = READ | SAY_NOTHING | (FOR_EDITORS if kind == "object" else set()) | BOUNDS.get(str(kind), set())
+            known |= {"minProperties", "maxProperties"} if schema.get("title") == "EnvSource" else set()
+            assert schema.keys() <= known, schema
+
+
+def _validators(core: Any) -> Iterator[Any]:
+    if isinstance(core, dict):
+        if str(core.get("type", "")).startswith("function-"):
+            yield getattr(core["function"]["function"], "__func__", core["function"]["function"])
+        for key, value in core.items():
+            if key not in {"metadata", "serialization", "cls"}:
+                yield from _validators(value)
+    elif isinstance(core, list | tuple):
+        for value in core:
+            yield from _validators(value)
+
+
+def test_every_validator_of_the_models_is_named_in_the_schemas() -> None:
+    """A new one needs an `x-check`, or is a union's part of one."""
+    found = set[Any]()
+    for model in MODELS.values():
+        model.model_rebuild(force=True)
+        found |= set(_validators(model.__pydantic_core_schema__))
+    ours = {one for one in found if one.__module__.startswith("ptcompile")}
+    own = {Topology._one_of_the_two, ProfileSpec._queues_have_their_scheduler.__func__}  # type: ignore[attr-defined]
+    assert ours == {as_text, amount, interval, nnodes, check, *own}
+    named = {one["x-check"] for file in FILES for one in _schemas(load(file)) if "x-check" in one}
+    assert named == set(CHECKS)

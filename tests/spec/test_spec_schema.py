@@ -1,0 +1,38 @@
+"""The JSON Schemas of our own kinds: committed, current, described. See test_schema_law.py too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from ptcompile.spec import cluster_profile as cluster
+from ptcompile.spec import training_job
+
+ROOT = Path(__file__).parents[2]
+SCHEMAS = {
+    "TrainingJob": ("spec.schema.json", training_job.json_schema),
+    "ClusterProfile": ("cluster.schema.json", cluster.json_schema),
+}
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_what_is_committed_is_current(kind: str) -> None:
+    """Refresh with `python -m ptcompile schema spec > schemas/spec.schema.json`, and `cluster` likewise."""
+    name, made = SCHEMAS[kind]
+    assert json.loads((ROOT / "schemas" / name).read_text()) == made()
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_it_is_a_schema_and_every_field_is_described(kind: str) -> None:
+    schema = SCHEMAS[kind][1]()
+    Draft202012Validator.check_schema(schema)
+    bare = [
+        f"{model}.{name}"
+        for model, body in [("", schema), *schema["$defs"].items()]
+        for name, field in body.get("properties", {}).items()
+        if "description" not in {**schema["$defs"].get(field.get("$ref", "").rpartition("/")[2], {}), **field}
+    ]
+    assert [name for name in bare if not name.startswith("Toleration.")] == []

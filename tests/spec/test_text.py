@@ -1,0 +1,75 @@
+"""Specs as text: lines of at most 120 columns, and the same data whoever reads them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+import yaml
+from ruamel.yaml import YAML
+
+from ptcompile.source import documents as source
+from ptcompile.spec.text import write
+
+VALUES: list[Any] = [
+    ["-v", "x", "8", "on", "it's", "a b", "a: b", "a #b", "[x]", "y,", ""] * 12,
+    [":a", "::error::x", "?", "a?", "a?b", "-?"],
+    ["one two " * 30, "it's " * 40, "a: b " * 40, "x" * 300],
+    {"nested": {"words": ["a b", "no", "1e3"] * 20}},
+    {"image": "registry.example.org/" + "x" * 150, "text": "several words " * 20},
+    {f"NAME_{i}": "value" if i % 2 else None for i in range(20)},
+]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_every_reader_reads_the_same(value: Any) -> None:
+    document = {"spec": {"word": value}}
+    text = write(document, {("spec", "word"): "why"}, ("head",))
+    assert yaml.safe_load(text) == document
+    assert YAML(typ="safe", pure=True).load(text) == document
+
+
+def test_no_sign_of_yaml_ends_a_text_in_a_flow_collection() -> None:
+    """Fuzzing, 200,000 runs: `mountPath: ::error::x` was written without quotes and could not be read."""
+    signs = ":?-#!|& a,'"
+    texts = ["".join(word) for n in (1, 2, 3) for word in product(signs, repeat=n)]
+    documents = [{"spec": {"env": dict.fromkeys("AB", one), "args": [one, "b"]}} for one in texts]
+    read = source.read("---\n".join(map(write, documents)))
+    assert not read.problems
+    assert [one.data for one in read.documents] == documents
+
+
+def test_short_words_fill_their_lines_and_long_ones_have_one_each() -> None:
+    document = {
+        "spec": {
+            "command": ["-v", "x", "8", "sixteen letters."] * 12,
+            "args": [f"--a-longer-option={i}" for i in range(9)],
+        }
+    }
+    text = write(document)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert all(line == line.rstrip() for line in lines)
+    assert [line.strip() for line in lines[-9:]] == [f"- --a-longer-option={i}" for i in range(9)]
+    assert len(lines) < 20
+
+
+def test_a_comment_is_behind_its_line_where_there_is_room() -> None:
+    document = {"spec": {"image": "i:1", "args": ["a" * 40, "b" * 40], "env": {"A": "a" * 60, "B": "b" * 60}}}
+    said: dict[tuple[str | int, ...], str] = {
+        ("spec", word): "a reason that is long enough" for word in ("image", "args", "env")
+    }
+    lines = write(document, said, ("proved",)).splitlines()
+    assert lines[0] == "spec: # proved"
+    assert lines[1] == "  image: i:1 # a reason that is long enough"
+    assert lines[2] == "  # a reason that is long enough"
+    assert "  env: # a reason that is long enough" in lines
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\x00"])
+def test_no_sign_in_a_comment_ends_it(sign: str) -> None:
+    text = write({"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more"))
+    assert yaml.safe_load(text) == {"a": 1, "b": 2}
+    assert text.count("\n") == 4
+    assert repr(sign)[1:-1] in text

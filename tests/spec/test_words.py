@@ -1,0 +1,191 @@
+"""The words that published manifests asked for: Unlimited, names, elastic beside command, a start within a range,
+runtimeRef and manifest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.registry.targets import TARGETS
+from ptcompile.simulator.meeting import meeting
+from tests.making import compiled, manifest, smallest, text
+
+Json = dict[str, Any]
+
+UNLIMITED = 2**31 - 1
+IN_COMMAND = "image: i:1\ncommand: [bash, -c, torchrun train.py]\n"
+
+
+def errors(source: str, target: str) -> list[tuple[str | int, ...]]:
+    return [one.path for one in compiled(source, target).problems if one.severity == "error"]
+
+
+def warnings(source: str, target: str) -> list[str]:
+    return [one.name for one in compiled(source, target).problems if one.severity == "warning"]
+
+
+def main(job: Json) -> Json:
+    """The container that trains of the first pod template in an object."""
+    stack: list[Any] = [job]
+    while stack:
+        value = stack.pop(0)
+        if isinstance(value, dict):
+            if "containers" in value:
+                first: Json = value["containers"][0]
+                return first
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+    raise AssertionError("no containers")
+
+
+def env(job: Json) -> dict[str, Any]:
+    return {one["name"]: one.get("value", one.get("valueFrom")) for one in main(job).get("env", ())}
+
+
+def test_unlimited_is_what_each_operator_takes_for_no_limit() -> None:
+    source = smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: Unlimited}\nnodes: 2")
+    assert "backoffLimit" not in manifest(source, "pytorchjob")["spec"].get("runPolicy", {})
+    assert manifest(source, "job")["spec"]["backoffLimit"] == UNLIMITED
+    child = manifest(source, "jobset")["spec"]["replicatedJobs"][0]["template"]["spec"]
+    assert child["backoffLimit"] == UNLIMITED
+    volcano = manifest(source, "volcano")["spec"]
+    assert (volcano["maxRetry"], volcano["tasks"][0]["maxRetry"]) == (UNLIMITED, UNLIMITED)
+
+
+def test_a_pod_restarts_without_limit_and_no_other() -> None:
+    unlimited = smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: Unlimited}")
+    assert errors(unlimited, "pod") == []
+    assert warnings(unlimited, "pod") == []
+    assert errors(unlimited.replace("Unlimited", "3"), "pod") == [("spec", "runPolicy", "backoffLimit")]
+
+
+def test_names_reach_the_operators_that_leave_them_open() -> None:
+    source = smallest("nodes: 3\nnames: {container: c, node: nodes, master: chief, worker: crew}")
+    for target in ("job", "jobset", "volcano"):
+        assert main(manifest(source, target))["name"] == "c"
+    assert manifest(source, "jobset")["spec"]["replicatedJobs"][0]["name"] == "nodes"
+    assert [one["name"] for one in manifest(source, "volcano")["spec"]["tasks"]] == ["chief", "crew"]
+    assert "train-nodes-0-0.train" in str(manifest(source, "jobset"))
+    for target, name in (("pytorchjob", "pytorch"), ("trainjob", "node")):
+        assert "done-differently" in warnings(source, target)
+        made = ptcompile.compile(source, target=target).manifests
+        assert main(made[0])["name"] == name
+
+
+def test_a_patch_may_call_the_container_by_its_name() -> None:
+    patch = "podTemplate: {spec: {containers: [{name: c, tty: true}]}}"
+    assert main(manifest(smallest(f"names: {{container: c}}\n{patch}"), "job"))["tty"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("names: {master: Bad_X}", ("spec", "names", "master")),
+        ("names: {master: same, worker: same}", ("spec", "names", "worker")),
+        ("names: {node: crew}\nroles: {crew: {}}", ("spec", "roles", "crew")),
+        ("manifest: {jobsett: {spec: {}}}", ("spec", "manifest", "jobsett")),
+        ('nodes: 5\nelastic: {nnodes: "2:4"}', ("spec", "nodes")),
+    ],
+)
+def test_mistakes_stand_where_they_are(body: str, path: tuple[str, ...]) -> None:
+    assert path in errors(smallest(body), "jobset")
+
+
+def test_elastic_beside_command_is_what_torchrun_finds_in_its_environment() -> None:
+    source = text(IN_COMMAND + "nodes: 2\nelastic: {nprocPerNode: 4, monitorInterval: null}")
+    found = env(manifest(source, "job"))
+    assert found.pop("PET_NODE_RANK") == {
+        "fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+    }, "a variable cannot refer to one that the controller appends"
+    assert found == {
+        "PET_NNODES": "2",
+        "PET_NPROC_PER_NODE": "4",
+        "PET_MASTER_ADDR": "train-0.train",
+        "PET_MASTER_PORT": "23456",
+        "PET_RDZV_CONF": "timeout=900,join_timeout=900",
+        "OMP_NUM_THREADS": "1",
+    }
+    alone = env(manifest(text(IN_COMMAND + "elastic: {nprocPerNode: 4, monitorInterval: null}"), "pod"))
+    assert (alone["PET_STANDALONE"], alone["PET_NPROC_PER_NODE"]) == ("1", "4")
+
+
+def test_an_operator_that_hands_the_settings_over_gets_them_in_its_fields() -> None:
+    source = text(IN_COMMAND + 'elastic: {nnodes: "1:3", nprocPerNode: 4}')
+    job = manifest(source, "pytorchjob")["spec"]
+    assert (job["nprocPerNode"], job["elasticPolicy"]["maxReplicas"]) == ("4", 3)
+    assert "PET_NNODES" not in env(job)
+
+
+def test_a_volcano_variable_cannot_hold_the_rank() -> None:
+    static = text(IN_COMMAND + "nodes: 2\nelastic: {nprocPerNode: 4}")
+    assert errors(static, "volcano") == [("spec", "elastic")]
+    assert errors(static.replace("nprocPerNode: 4", "rdzvBackend: c10d"), "volcano") == []
+
+
+def test_every_pod_meets_whatever_the_target() -> None:
+    """Simulated: the pods of a command with `elastic` find each other on every operator, as those of a script do."""
+    source = text(IN_COMMAND + "nodes: 3\nelastic: {nprocPerNode: 2, rdzvBackend: c10d}")
+    for target in TARGETS:
+        if errors(source, target):
+            continue
+        job = ptcompile.simulate(source, target=target).jobs[0]
+        seen = [pod.rendezvous for _, pod in job.firsts()]
+        assert {(one.backend, one.nodes_text) for one in seen} == {("c10d", "3")}
+        found = meeting(job)
+        assert found is not None
+        assert found.host is not None, "the endpoint is one of the job's pods"
+
+
+def test_a_job_may_start_within_its_range() -> None:
+    source = smallest('nodes: 2\nelastic: {nnodes: "1:4"}')
+    job = manifest(source, "pytorchjob")["spec"]
+    assert job["pytorchReplicaSpecs"]["Worker"]["replicas"] == 2
+    assert (job["elasticPolicy"]["minReplicas"], job["elasticPolicy"]["maxReplicas"]) == (1, 4)
+    indexed = manifest(source, "job")["spec"]
+    assert (indexed["completions"], indexed["parallelism"]) == (2, 2)
+    assert "--nnodes=1:4" in main(indexed)["command"]
+    one = manifest(smallest('nodes: 1\nelastic: {nnodes: "1:4"}'), "job")["spec"]
+    assert (one["completionMode"], one["template"]["spec"]["subdomain"]) == ("Indexed", "train"), "more may come"
+
+
+def test_one_node_needs_no_index() -> None:
+    spec = manifest(text("image: i:1\ncommand: [python]"), "job")["spec"]
+    assert "completionMode" not in spec
+    assert env(spec)["RANK"] == "0"
+
+
+def test_a_runtime_s_trainjob_carries_only_what_the_spec_says() -> None:
+    source = text("runtimeRef: {name: ours, kind: TrainingRuntime}\nargs: [--lr=1]\nresources: {gpu: 2}")
+    (made,) = ptcompile.compile(source, target="trainjob").unwrap()
+    assert made["spec"] == {
+        "runtimeRef": {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "ours"},
+        "trainer": {
+            "args": ["--lr=1"],
+            "resourcesPerNode": {"requests": {"nvidia.com/gpu": "2"}, "limits": {"nvidia.com/gpu": "2"}},
+        },
+    }
+    assert errors(source, "jobset") == [("spec", "runtimeRef")]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("restartPolicy: OnFailure", ("spec", "restartPolicy")),
+        ("runPolicy: {backoffLimit: 3}", ("spec", "runPolicy", "backoffLimit")),
+        ("hostNetwork: true", ("spec", "runtimeRef")),
+    ],
+)
+def test_what_is_the_runtime_s_to_say_is_refused(body: str, path: tuple[str, ...]) -> None:
+    assert path in errors(text(f"runtimeRef: {{name: ours}}\n{body}"), "trainjob")
+
+
+def test_manifest_is_laid_over_the_finished_object() -> None:
+    patch = "manifest: {jobset: {spec: {network: null, replicatedJobs: [{name: node, groupName: g}]}}}"
+    spec = manifest(smallest(patch), "jobset")["spec"]
+    assert "network" not in spec
+    assert (spec["replicatedJobs"][0]["groupName"], len(spec["replicatedJobs"])) == ("g", 1)
+    assert warnings(smallest(patch), "job") == ["not-carried-over"]
+    assert errors(smallest("manifest: {jobset: {spec: {replicas: 2}}}"), "jobset"), "it is validated"
