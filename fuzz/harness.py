@@ -21,8 +21,7 @@ from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_json import pod_to_dict
 from ptcompile.simulator.as_text import env_file, in_full, overview
 from ptcompile.simulator.world import World
-from ptcompile.source import documents as source
-from ptcompile.source import emitter, suppression
+from ptcompile.source import documents as source, emitter, suppression
 from ptcompile.source.exact_reader import parse
 
 Harness = Callable[[bytes], None]

@@ -10,8 +10,7 @@ from cattrs import Converter
 from lsprotocol.converters import get_converter
 from lsprotocol.types import Position, Range, TextEdit
 
-from ptcompile.server import completion, definition, hover, lenses, symbols
-from ptcompile.server import diagnostics as actions
+from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.cursor import place_at
 from ptcompile.server.document import Open
 

@@ -19,8 +19,7 @@ import ptcompile
 from fuzz.harness import NAME, findings, harmless
 from ptcompile import cli
 from ptcompile._internal import limits
-from ptcompile.api import fix as fixing
-from ptcompile.api import requirements
+from ptcompile.api import fix as fixing, requirements
 from ptcompile.cli import files as trust
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.explainer.page import gather, html

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile._internal import files as disk
-from ptcompile._internal import limits
+from ptcompile._internal import files as disk, limits
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and links")
 

@@ -120,7 +120,7 @@ NOT_TRIED: Final = {
     "apiVersion": "a constant",
     "kind": "a constant",
     "spec.target": "the target is the case's own",
-    "spec.podSecurity": "a demand on what is written: it changes nothing that passes (tests/compiler/passes/test_security.py)",
+    "spec.podSecurity": "a demand on what is written, which changes nothing that passes",
     "spec.volcano": "for one target, by its name",
     "spec.manifest": "for one target each, by its name",
     "spec.master.replicas": "1, or an error",

@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 from ruamel.yaml import YAML
 
 from ptcompile import compile, lint

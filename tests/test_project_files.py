@@ -58,7 +58,7 @@ def _rows(name: str, marker: str) -> list[list[str]]:
 
 def test_the_paths_are_recognized() -> None:
     found = _paths(
-        "see `ptcompile/cli/`, [it](docs/x.md#y) and `tests/compiler/passes/test_NAME.py`; `ptcompile/v1`, `.ci/run` (golden/a)."
+        "see `ptcompile/cli/`, [it](docs/x.md#y) and `tests/ir/test_NAME.py`; `ptcompile/v1`, `.ci/run` (golden/a)."
     )
     assert found == {"ptcompile/cli/", "docs/x.md", ".ci/run", "golden/a"}
 

@@ -14,8 +14,7 @@ import ptcompile
 from ptcompile.api.reference import SCHEMAS
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.differ import schema as diff_schema
-from ptcompile.report import json as report_schema
-from ptcompile.report import renderer
+from ptcompile.report import json as report_schema, renderer
 from tests.cli.running import here
 from tests.conftest import ALL, GOOD, Case, pair_name
 

@@ -15,8 +15,7 @@ from pydantic import ValidationError
 from ptcompile.compiler import checks
 from ptcompile.compiler.frontend.parts import parts_of
 from ptcompile.source import documents as source
-from ptcompile.spec import cluster_profile as cluster
-from ptcompile.spec import training_job
+from ptcompile.spec import cluster_profile as cluster, training_job
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import Spec
 from tests.making import DEFAULT_CLUSTER

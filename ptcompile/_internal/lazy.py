@@ -48,7 +48,7 @@ class Answers(dict[str, "Answer"]):
 
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
-    from functools import cached_property
+    from functools import cached_property as cached_property
 else:
 
     class cached_property:  # noqa: N801 - named like the one in functools

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.diagnostics.paths import MOST_PARTS, PlaceError, place
-from ptcompile.source import documents as source
-from ptcompile.source import streams
+from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
 
 TYPE_CHECKING = False

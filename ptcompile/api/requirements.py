@@ -11,10 +11,8 @@ from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import RUNS_PODS
-from ptcompile.requirements.jobs import Requirement
-from ptcompile.requirements.jobs import requires_spec as needs
-from ptcompile.requirements.setup import Setup
-from ptcompile.requirements.setup import platform as set_up
+from ptcompile.requirements.jobs import Requirement, requires_spec as needs
+from ptcompile.requirements.setup import Setup, platform as set_up
 from ptcompile.source import streams
 
 TYPE_CHECKING = False

@@ -44,8 +44,7 @@ def simulate(
     """
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.linter.oversized import oversized
-    from ptcompile.simulator.world import World, joined
-    from ptcompile.simulator.world import simulate as simulated
+    from ptcompile.simulator.world import World, joined, simulate as simulated
 
     arguments.check(target=target, filename=filename, others=others, extensions=extensions)
     filename = arguments.filename(source, filename)
@@ -113,8 +112,7 @@ def _compiled(
     from ptcompile.compiler.pipeline import compile_document
     from ptcompile.linter.oversized import oversized
     from ptcompile.registry.targets import TARGETS
-    from ptcompile.simulator.world import World, joined
-    from ptcompile.simulator.world import simulate as simulated
+    from ptcompile.simulator.world import World, joined, simulate as simulated
     from ptcompile.spec.reader import default_cluster
 
     cluster = profile or default_cluster()

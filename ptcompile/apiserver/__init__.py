@@ -17,8 +17,7 @@ from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import at
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.registry.model import Known, Request
-from ptcompile.registry.table import KINDS as OPERATOR_KINDS
-from ptcompile.registry.table import OPERATORS, kind_named, templates_of
+from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

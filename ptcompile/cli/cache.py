@@ -23,7 +23,7 @@ from ptcompile._internal import files as disk
 from ptcompile._internal.about import __version__
 from ptcompile._internal.schema_files import FOLDERS
 from ptcompile.cli.files import File
-from ptcompile.cli.processes import Judged
+from ptcompile.cli.reporter import Judged
 from ptcompile.diagnostics import Diagnostic, Fix, Span
 
 TYPE_CHECKING = False

@@ -6,9 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
-from zlib import crc32
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.files import inside, leads_out, places, root_of
@@ -335,6 +333,8 @@ def temporary_name() -> str:
 @cache
 def sweep(folder: str) -> None:
     """Remove what runs left that were killed (SIGKILL); asked once for each folder."""
+    from contextlib import suppress  # no cold start writes a file
+
     with suppress(OSError), os.scandir(folder or ".") as entries:
         for entry in entries:
             if entry.name.startswith(_START) and entry.name.endswith(".tmp") and entry.is_file(follow_symlinks=False):
@@ -361,6 +361,8 @@ def _is_over(name: str) -> bool:
 @cache
 def _here() -> str:
     """Where numbers of processes mean the same: this boot of the machine, this container. Nothing where unknown."""
+    from zlib import crc32  # no cold start writes a file
+
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             boot = file.read(64)

@@ -10,12 +10,10 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli.files import UsageError
-from ptcompile.diagnostics import Diagnostic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,36 +24,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     R = TypeVar("R")
     _Worker = ForkProcess | SpawnProcess
-
-
-class Judged(NamedTuple):
-    """The findings of one file, and what is counted."""
-
-    diagnostics: tuple[Diagnostic, ...]
-    """Of a fix they have the title, and not the edits."""
-    documents: int
-    unchecked: tuple[str, ...]
-    """The documents of unknown kinds, as `Kind/name`."""
-    meant: int
-    """Findings that comments in the file or `ignore` say are meant."""
-    lines: Mapping[int, str]
-    """The lines that a report in full shows, secrets masked, by number; none for the other formats."""
-
-
-def shared(work: Callable[[T], R], items: Sequence[T], asked: int | None) -> Generator[R, None, None]:
-    """The results of `work` for the items, in their order, by as many processes as were asked for, or as pay.
-
-    A person at a terminal sees how many are done. Raises what `work` raises, and `UsageError` if a process is killed.
-    """
-    if len(items) < 2:
-        yield from map(work, items)
-        return
-    from contextlib import closing
-
-    from ptcompile.cli.console import watched
-
-    with closing(mapped(work, items, processes(asked, len(items)))) as results:
-        yield from watched(results, len(items))
 
 
 EACH: Final = 100

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 from ptcompile._internal.about import SITE, page_address
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.files import File, hidden
 from ptcompile.diagnostics import Diagnostic
@@ -14,16 +15,51 @@ from ptcompile.diagnostics import Diagnostic
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import TypeVar
 
     from ptcompile.api import compile
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
+
+    T = TypeVar("T")
+    R = TypeVar("R")
 
 
 _WHOLE = frozenset({"json", "sarif", "junit"})
 """Formats that say so, where there is nothing to say."""
 _FAILED = "extension-failed"
 """The finding that is not the file's fault: a plugin's code raised an exception."""
+
+
+class Judged(NamedTuple):
+    """The findings of one file, and what is counted."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    """Of a fix they have the title, and not the edits."""
+    documents: int
+    unchecked: tuple[str, ...]
+    """The documents of unknown kinds, as `Kind/name`."""
+    meant: int
+    """Findings that comments in the file or `ignore` say are meant."""
+    lines: Mapping[int, str]
+    """The lines that a report in full shows, secrets masked, by number; none for the other formats."""
+
+
+def shared(work: Callable[[T], R], items: Sequence[T], asked: int | None) -> Generator[R, None, None]:
+    """The results of `work` for the items, in their order, by as many processes as were asked for, or as pay.
+
+    A person at a terminal sees how many are done. Raises what `work` raises, and `UsageError` if a process is killed.
+    """
+    if len(items) < 2:
+        yield from map(work, items)
+        return
+    from contextlib import closing
+
+    from ptcompile.cli.console import watched
+    from ptcompile.cli.processes import mapped, processes
+
+    with closing(mapped(work, items, processes(asked, len(items)))) as results:
+        yield from watched(results, len(items))
 
 
 class Findings:

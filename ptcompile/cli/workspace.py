@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal import files as disk
-from ptcompile.cli import config as configuration
-from ptcompile.cli import files
+from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import excluding
 from ptcompile.cli.files import UsageError

@@ -1,4 +1,4 @@
-"""Problems, diagnostics, fixes and edits: what is wrong, where, and how to mend it.
+"""Problems, diagnostics, fixes and edits: what is wrong, where, and how to fix it.
 
 A user's mistake is never an exception here. Producers (frontends, validators, rules) yield a `Problem`: a path into
 the document and a sentence. `ptcompile.source.streams` turns it into a `Diagnostic` with its code and its position.
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.diagnostics.terms import Authority, Severity, Stage
+    from ptcompile.diagnostics.terms import Authority as Authority, Severity as Severity, Stage as Stage
 
     Op = Literal["set", "remove", "rename", "append", "quote", "deduplicate"]
 else:  # what programs get that ask for the hints of `Diagnostic`: each start would pay for more precise ones

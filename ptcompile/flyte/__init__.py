@@ -60,23 +60,23 @@ __all__ = [
 
 _ELSEWHERE = {
     "Converted": "convert",
-    "FlyteError": "found",
-    "FlyteWarning": "found",
+    "FlyteError": "problems",
+    "FlyteWarning": "problems",
     "Platform": "platforms",
     "Task": "tasks",
-    "Types": "signatures",
+    "Types": "legacy",
     "Workflow": "workflows",
-    "from_node": "nodes",
-    "from_task": "existing",
+    "from_node": "workflows",
+    "from_task": "tasks",
     "from_workflow": "workflows",
-    "inputs": "signatures",
-    "outputs": "signatures",
+    "inputs": "legacy",
+    "outputs": "legacy",
     "platform": "platforms",
     "pytorch_task": "legacy",
     "task": "tasks",
     "to_yaml": "convert",
 }
-"""The module of each name that does not stand in `words`."""
+"""The module of each name that does not stand in `config`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -85,4 +85,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'words')}"), name)
+    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'config')}"), name)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.flyte import pods
-from ptcompile.flyte import resources as foreign
+from ptcompile.flyte import pods, resources as foreign
 from ptcompile.flyte.findings import read
 from ptcompile.flyte.keywords import Knobs, deadline, named, sound, task_amounts
 from ptcompile.flyte.launch import Entry, launch

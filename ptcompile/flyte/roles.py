@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.flyte import pods as images
-from ptcompile.flyte import resources
+from ptcompile.flyte import pods as images, resources
 from ptcompile.flyte.keywords import Knobs, named
 from ptcompile.flyte.problems import changed, not_whole, wrong
 from ptcompile.flyte.resources import Amounts

@@ -1,4 +1,4 @@
-"""A pod template as the words of a spec: the inverse of `compiler.frontend.lowering.template_of`. The rest is podTemplate."""
+"""A pod template as the words of a spec: the inverse of lowering's `template_of`. The rest is podTemplate."""
 
 from __future__ import annotations
 

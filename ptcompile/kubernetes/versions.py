@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 
-
 Version = tuple[int, int]
 """Major and minor, for example `(1, 36)`; patch releases change nothing that we model."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Fix, Path, field_path
-from ptcompile.diagnostics.terms import Authority, Severity, Stage
+from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path
 from ptcompile.linter.subject import Subject
 
 

@@ -268,6 +268,7 @@ _REMEMBERED = 4
 
 
 def remember_first(build: Callable[[int], PodView]) -> Callable[[int], PodView]:
+    """Return the same builder, which keeps the first pods it was asked for."""
     known: dict[int, PodView] = {}
 
     def pod(index: int) -> PodView:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import (
-    Any,  # noqa: TID253 - hints of a public type; no cold start reads it
-    Final,  # noqa: TID253 - hints of a public type; no cold start reads it
-    Literal,  # noqa: TID253 - hints of a public type; no cold start reads it
-)
+from typing import Any, Final, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import at, items, text

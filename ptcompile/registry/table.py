@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import (
-    Any,  # noqa: TID253 - hints of a public type; no cold start reads it
-    Final,  # noqa: TID253 - hints of a public type; no cold start reads it
-)
 
 from ptcompile.kubernetes.unstructured import kind_of, text
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.registry.model import Feature, GroupMark, Key, Kind, Operator, Request, overrides
 from ptcompile.registry.pods import Expansion, Role, remember_first
-from ptcompile.registry.status import Status
-from ptcompile.registry.templates import Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.registry.status import Status
+    from ptcompile.registry.templates import Template
 
 
 OPERATORS: Final[tuple[Operator, ...]] = import_module("ptcompile.operators").OPERATORS

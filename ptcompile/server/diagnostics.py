@@ -23,8 +23,7 @@ from lsprotocol.types import (
 
 from ptcompile import diagnostics as ours
 from ptcompile._internal.about import page_address
-from ptcompile.diagnostics import Diagnostic as Finding
-from ptcompile.diagnostics import Span
+from ptcompile.diagnostics import Diagnostic as Finding, Span
 from ptcompile.fixer import apply
 from ptcompile.server.document import Open
 from ptcompile.source.suppression import add_ignores

@@ -21,8 +21,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from ptcompile._internal.about import __version__
 from ptcompile.registry.targets import TARGETS
-from ptcompile.server import completion, definition, hover, lenses, symbols
-from ptcompile.server import diagnostics as actions
+from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import Open, Texts
 from ptcompile.server.lenses import Shown
 from ptcompile.server.workspace import NAMED, Surroundings

@@ -1,7 +1,7 @@
 """The fast reader, ryaml, and whether kubectl would read the same.
 
-The package around it imports typing for a few annotations, which every start would pay for (`ptcompile._internal.namedtuple`). This
-goes once ryaml does not do so.
+The package around it imports typing for a few annotations, which every start would pay for
+(`ptcompile._internal.namedtuple`). This goes once ryaml does not do so.
 
 `ryaml` follows YAML 1.2, kubectl its own table (`scalars`). They differ in words such as `on`, in numbers, and in
 anchors, tags and merges. What could differ is read again by `reader.events`, so that the two never disagree.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes import resources as accelerators
+from ptcompile.kubernetes import quantity, resources as accelerators
 from ptcompile.spec import reader
 from ptcompile.spec.objects import as_text
 

@@ -1,7 +1,7 @@
 """The words of a spec that describe pods, each with its place in a pod template: the one table of them.
 
-Read by lowering (`compiler.frontend.lowering`), by what a null keeps empty (`compiler.frontend.lowering`), by the check of Kubernetes' own
-words (`compiler.checks.kubernetes_fields`), by what finds the line of a finding (`compiler.trace`), and by import
+Read by lowering and what a null keeps empty (`compiler.frontend.lowering`), by the check of Kubernetes' own words
+(`compiler.checks.kubernetes_fields`), by what finds the line of a finding (`compiler.trace`), and by import
 (`importer.pod_template`, `importer.draft`).
 """
 

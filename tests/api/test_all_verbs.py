@@ -160,4 +160,4 @@ def test_a_text_that_cannot_be_read_stays() -> None:
 def test_importing_the_package_loads_no_verb() -> None:
     code = "import sys, ptcompile; print([m for m in sys.modules if m.startswith('ptcompile.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "['ptcompile._internal.about']\n"
+    assert done.stdout == "['ptcompile._internal', 'ptcompile._internal.about']\n"

@@ -6,8 +6,7 @@ from collections import UserString
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.apiserver import webhooks
 from ptcompile.apiserver.webhooks import webhook_rejection

@@ -1,4 +1,4 @@
-"""Folders of as many files as results are kept of, and the files of them that are judged."""
+"""Trust that ends with its test, folders of as many files as results are kept of, and the files that are judged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from ptcompile._internal import limits
+from ptcompile.cli import files
 from ptcompile.cli.commands.lint import FEW
 from tests.cli.lints import Counted, folder_of
+
+
+@pytest.fixture(autouse=True)
+def restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--untrusted` holds for a process; here for a test."""
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
+    monkeypatch.setattr(files, "_untrusted", [False])
 
 
 @pytest.fixture

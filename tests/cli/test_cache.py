@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.cli import cache
 from ptcompile.cli.cache import Kept, decoded, encoded
 from ptcompile.cli.files import File
-from ptcompile.cli.processes import Judged
+from ptcompile.cli.reporter import Judged
 from ptcompile.diagnostics import Diagnostic, Edit, Fix, Span
 from tests.cli.lints import COUNT, Counted, folder_of
 from tests.cli.running import here, process

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile._internal import limits
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError, write_files
 from tests.cli.running import Ran, here, process
@@ -88,7 +87,7 @@ def test_nothing_is_left_behind_where_one_file_cannot_be_written(tmp_path: Path)
 
 WRITER = """
 import os, signal, sys
-from ptcompile.cli import files, temporaries
+from ptcompile.cli import files
 os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
 files.write_files({sys.argv[1]: "a: 1\\n"})
 """
@@ -212,13 +211,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "secret.yaml").write_text("top: [secret-of-the-machine\n")
     monkeypatch.chdir(root)
     return root
-
-
-@pytest.fixture(autouse=True)
-def restored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--untrusted` holds for a process; here for a test."""
-    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
-    monkeypatch.setattr(files, "_untrusted", [False])
 
 
 def lint(capsys: Capture, *words: str | Path) -> Ran:

@@ -26,8 +26,8 @@ LINT = (sys.executable, "-m", "ptcompile", "lint", "--isolated", "--no-cache")
 FORKED = """\
 import os, pytest
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.processes import processes
-from tests.cli.many import test_processes as tests, work
+from ptcompile.cli import processes
+from tests.cli import test_processes as tests, work
 assert processes._can_fork()
 for one in (1, 2, 4):
     tests.test_results_come_in_order(None, one)

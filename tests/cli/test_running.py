@@ -14,8 +14,8 @@ CRASHING = """\
 import sys
 del sys.argv[1:3]  # -m ptcompile
 from ptcompile import cli
-from ptcompile.cli import lint_command
-lint_command.run = lambda options: 1 // 0
+from ptcompile.cli.commands import lint
+lint.run = lambda options: 1 // 0
 cli.run()
 """
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.diagnostics import field_path
 from ptcompile.diagnostics.paths import PlaceError, assignment, place

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from deepdiff import DeepDiff
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.apiserver.defaulting import is_default
 from ptcompile.differ.changes import _KINDS, LONG, _pruned, changes, plain_lists

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import ptcompile
 from ptcompile.compiler import pipeline
 from ptcompile.compiler.reader import load_profile
-from ptcompile.explainer import provenance as asked
-from ptcompile.explainer import sensitivity
+from ptcompile.explainer import provenance as asked, sensitivity
 from ptcompile.explainer.values import MISSING
 from ptcompile.ir.job import Job
 from ptcompile.registry.targets import TARGETS, target_named

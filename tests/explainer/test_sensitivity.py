@@ -7,8 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import ptcompile
 from ptcompile.explainer import sensitivity

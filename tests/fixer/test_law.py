@@ -6,8 +6,7 @@ import copy
 import re
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.fixer import Skipped, apply

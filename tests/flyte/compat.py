@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ptcompile import flyte
-from tests.flyte.making import OURS as F
-from tests.flyte.making import convert, document, env, main, manifest, messages, pod, resources, roles
+from tests.flyte.making import OURS as F, convert, document, env, main, manifest, messages, pod, resources, roles
 
 GPU = "nvidia.com/gpu"
 

@@ -13,8 +13,7 @@ import pytest
 from ptcompile import flyte
 from ptcompile.diagnostics import Path as Keys
 from ptcompile.flyte.findings import file_of, span
-from tests.flyte.making import OURS as F
-from tests.flyte.making import roles
+from tests.flyte.making import OURS as F, roles
 
 
 @flyte.task(

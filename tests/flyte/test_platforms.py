@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile import compile, flyte
 from ptcompile.flyte.convert import GPU_TAINT

@@ -15,8 +15,7 @@ from types import SimpleNamespace
 from typing import Any, Optional, Union
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import BaseModel
 
 from ptcompile import flyte

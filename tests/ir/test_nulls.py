@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS

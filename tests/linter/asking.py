@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 def of_families(*names: str) -> list[Rule]:
     """The rules of these families."""
-    return [rule for rule in every_rule() if rule.check.__module__.split(".")[2] in names]
+    return [rule for rule in every_rule() if {*rule.check.__module__.split(".")[2:4]} & {*names}]
 
 
 def ask(rule: str, text: str, **added: Any) -> list[Problem]:

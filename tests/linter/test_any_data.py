@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.diagnostics import field_path
 from ptcompile.linter import every_rule, run

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.linter import FAMILIES, Rule, Stream, Subject, every_rule, run
 from ptcompile.linter.needs import words_of

@@ -10,8 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ptcompile.registry.table import RUNS_PODS, expand
 from ptcompile.simulator.kubelet import command_line, environment, qos_class

@@ -12,8 +12,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ptcompile
 from ptcompile.registry.status import Status

@@ -11,13 +11,11 @@ from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.table import BY_FOLDER, OPERATORS
-from ptcompile.requirements import jobs
-from ptcompile.requirements import setup as objects
+from ptcompile.requirements import jobs, setup as objects
 from ptcompile.source import documents as source
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import Spec
-from tests.cli.running import here
-from tests.cli.running import spec as written
+from tests.cli.running import here, spec as written
 from tests.conftest import GOOD, PAIRS, Case, pair_name
 
 

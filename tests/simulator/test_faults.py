@@ -7,8 +7,7 @@ import pytest
 import ptcompile
 from ptcompile.simulator.faults import Agents, Fault, agents_of, claim, sentences
 from ptcompile.simulator.meeting import meeting, meets
-from tests.making import smallest
-from tests.making import text as spec_of
+from tests.making import smallest, text as spec_of
 
 RANGE = Agents(
     backend="c10d", low=2, high=3, pods=3, restarts=3, own_store=True, wait_for_first=900, wait_for_others=600,

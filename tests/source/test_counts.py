@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from ptcompile.source import documents as source
-from ptcompile.source import exact_reader, fast_reader, nodes
+from ptcompile.source import documents as source, exact_reader, fast_reader, nodes
 
 MOST = 20
 

@@ -12,8 +12,8 @@ import pytest
 from ptcompile.source import fast_reader
 
 ORDERS = {
-    "ours first": "from ptcompile.source import fast; assert 'ryaml' not in sys.modules; import ryaml",
-    "theirs first": "import ryaml; from ptcompile.source import fast",
+    "ours first": "from ptcompile.source import fast_reader as fast; assert 'ryaml' not in sys.modules; import ryaml",
+    "theirs first": "import ryaml; from ptcompile.source import fast_reader as fast",
 }
 
 

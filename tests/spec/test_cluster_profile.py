@@ -9,8 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.spec import cluster_profile
-from ptcompile.spec import devices as hardware
+from ptcompile.spec import cluster_profile, devices as hardware
 from ptcompile.spec.cluster_profile import ClusterProfile, Toleration
 from tests import making
 from tests.making import DEFAULT_CLUSTER

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from ptcompile.spec import cluster_profile as cluster
-from ptcompile.spec import training_job
+from ptcompile.spec import cluster_profile as cluster, training_job
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = {

@@ -6,14 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api import check as verb
 from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.options import check_target
-from ptcompile.cli.processes import shared
-from ptcompile.cli.reporter import Findings, lines_of
+from ptcompile.cli.reporter import Findings, lines_of, shared
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.source.emitter import emit_all
@@ -37,6 +35,8 @@ def check(contents: Mapping[str, str], folder: str | None) -> int:
     hidden; the names of stale, missing and orphaned files go to standard error. Orphans are files of `folder`
     that ptcompile could have written, and that no spec makes any more; without `folder` they are not looked for.
     """
+    from ptcompile.api import check as verb
+
     committed = {path: files.read(path) for path in contents if os.path.lexists(path)}
     beside = _beside(folder, contents) if folder is not None else {}
     checked = verb.check(contents, committed, beside)

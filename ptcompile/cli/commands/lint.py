@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.fix import Fixed
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, settings
 from ptcompile.cli.exclude import excluding
 from ptcompile.cli.files import File, UsageError
-from ptcompile.cli.processes import Judged, shared
 from ptcompile.cli.related import Beside
-from ptcompile.cli.reporter import Findings, lines_of, shows_lines
+from ptcompile.cli.reporter import Findings, Judged, lines_of, shared, shows_lines
 from ptcompile.report.layout import place, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.api.fix import Fixed
     from ptcompile.api.lint import Report
     from ptcompile.cli.cache import Kept
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -162,6 +159,8 @@ def asked(options: argparse.Namespace) -> bool:
 
 def run_fixes(inputs: Sequence[File], judge: Judge, findings: Findings) -> int:
     """Fix all files, then report what is left of their findings; or show the difference and write nothing."""
+    from contextlib import closing
+
     options = judge.options
     with closing(shared(judge.fixed, inputs, options.jobs)) as results:
         done = [_File(*one) for one in zip(inputs, results, strict=True)]
@@ -208,6 +207,8 @@ def _show(done: list[_File], findings: Findings) -> int:
 
 def _difference(one: _File) -> Iterator[str]:
     old, new = (_lines(content.decode(errors="replace")) for content in (one.file.content, one.fixed.content))
+    import difflib
+
     for line in difflib.unified_diff(old, new, one.file.name, one.file.name):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ptcompile._internal.spelling import suggest
 from ptcompile.compiler import emission
-from ptcompile.compiler.checks import devices
-from ptcompile.compiler.checks import job as checks
-from ptcompile.compiler.checks import targets as budget
+from ptcompile.compiler.checks import devices, job as checks, targets as budget
 from ptcompile.compiler.checks.kubernetes_fields import freeform
 from ptcompile.compiler.frontend.parts import Parts
 from ptcompile.compiler.location import TARGET, Finding, in_known_names

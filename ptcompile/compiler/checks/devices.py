@@ -10,7 +10,6 @@ from ptcompile._internal.spelling import suggest
 from ptcompile.compiler.frontend.errors import bad, conflict, problem
 from ptcompile.compiler.frontend.parts import Part, Parts, amount, gpus_per_node
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.hardware.fabric_gaps import concerns
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.kubernetes.resources import is_cuda, never_shared
@@ -354,12 +353,12 @@ def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile
 
 def incomplete(job: Job) -> Iterator[tuple[str, Problem]]:
     """Yield what a job after its passes has of a fabric without the rest of it: a role, and what its template lacks."""
+    from ptcompile.hardware.fabric_gaps import concerns, gaps
+
     for role in job.trainers:
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
             continue
-        from ptcompile.hardware.fabric_gaps import gaps
-
         for gap in gaps(pod_template.written(role.template)):
             yield role.name, _fabric_problem(gap.path, gap.message, gap.help)
 

@@ -159,8 +159,7 @@ def _share(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str |
 
 def _disk(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
     """Ephemeral storage beyond what the nodes have: on EKS by default it is the root volume, elsewhere local disks."""
-    from ptcompile.hardware.machines import DISKS, EKS_ROOT_LEFT
-    from ptcompile.hardware.machines import amount as nano
+    from ptcompile.hardware.machines import DISKS, EKS_ROOT_LEFT, amount as nano
 
     name, cloud = "ephemeral-storage", cluster.spec.cloud
     asked = part.amounts.requests.get(name) or part.amounts.limits.get(name)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from ptcompile._internal.namedtuple import cast
 from ptcompile.compiler.frontend.parts import Parts, lowered, parts_of
 from ptcompile.diagnostics import Path
-from ptcompile.ir import job as ir
-from ptcompile.ir import pods
+from ptcompile.ir import job as ir, pods
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.pod_words import POD_WORDS, PodWord

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.ir.job import Context, Job, map_templates
-from ptcompile.ir.pods import PodTemplate, Resources
-from ptcompile.ir.pods import resources as amounts
+from ptcompile.ir.pods import PodTemplate, Resources, resources as amounts
 from ptcompile.kubernetes import quantity
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.objects import as_text_or_null

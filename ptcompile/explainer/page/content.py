@@ -20,8 +20,7 @@ from ptcompile.kubernetes.unstructured import object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.simulator.world import World, simulate
-from ptcompile.source import documents as source
-from ptcompile.source import emitter, streams
+from ptcompile.source import documents as source, emitter, streams
 from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False

@@ -8,8 +8,7 @@ from itertools import accumulate
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import at, integer, items, mapping, namespace, object_name, text, texts
-from ptcompile.operators.batch.pods import PodBuilder, job_summary, pod_count
-from ptcompile.operators.batch.pods import of_spec as of_job
+from ptcompile.operators.batch.pods import PodBuilder, job_summary, of_spec as of_job, pod_count
 from ptcompile.registry.model import Request
 from ptcompile.registry.pods import Expansion, PodView, Role
 from ptcompile.registry.templates import Template, limit_sentences, listed

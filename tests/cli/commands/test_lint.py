@@ -16,8 +16,7 @@ import pytest
 
 from ptcompile._internal import limits
 from ptcompile._internal.about import SITE
-from ptcompile.cli import cache, config, processes
-from ptcompile.cli import files as trust
+from ptcompile.cli import cache, config, files as trust, processes
 from ptcompile.report import FORMATS
 from tests.cli.lints import COUNT, Counted
 from tests.cli.running import ROOT, Ran, here, process

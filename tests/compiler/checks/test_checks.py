@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from ptcompile.compiler import frontend
+from ptcompile.compiler import checks
 from ptcompile.compiler.checks import CHECKS, TARGET_CHECKS, check, check_target
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.parts import parts_of
@@ -26,7 +26,7 @@ def _public(module: ModuleType, first: str, returned: str) -> Iterator[object]:
 
 
 def test_no_check_is_forgotten() -> None:
-    names = [one.name for one in iter_modules(frontend.__path__, "ptcompile.compiler.frontend.") if "checks" in one.name]
+    names = [one.name for one in iter_modules(checks.__path__, "ptcompile.compiler.checks.")]
     found = {one for name in names for one in _public(import_module(name), "Parts", "Iterator[Problem]")}
     asked = {one for one in CHECKS if one.__module__ in names}
     assert {one for one in found - asked if getattr(one, "__name__", "") != "fit"} == set()

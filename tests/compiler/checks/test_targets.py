@@ -9,8 +9,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ptcompile.compiler.checks.targets import room
 from ptcompile.compiler.frontend.lowering import lower

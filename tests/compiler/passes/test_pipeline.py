@@ -87,7 +87,7 @@ def test_one_pass_a_file_named_like_it_and_each_in_the_order() -> None:
     """CONTRIBUTING.md#house-rules: one pass a file, named like what it exports, in an ordered tuple."""
     files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
     assert files == {one.__name__ for one in passes.PASSES}
-    assert all(one.__module__ == f"ptcompile.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
+    assert all(one.__module__ == f"ptcompile.compiler.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
 
 
 def test_what_the_user_wrote_is_still_there() -> None:

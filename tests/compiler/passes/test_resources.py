@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from ptcompile.compiler.passes.resources import resources
-from ptcompile.ir.pods import Container, PodTemplate, Resources
-from ptcompile.ir.pods import resources as amounts
+from ptcompile.ir.pods import Container, PodTemplate, Resources, resources as amounts
 from tests import making
 
 Amounts = Mapping[str, str | None]

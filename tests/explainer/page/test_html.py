@@ -237,7 +237,7 @@ def test_six_targets_are_less_than_500_kilobytes() -> None:
 
 
 def test_the_same_bytes_in_another_process() -> None:
-    code = "import sys; from tests.page.making import *; sys.stdout.buffer.write(text(*example()).encode())"
+    code = "import sys; from tests.explainer.page.making import *; sys.stdout.buffer.write(text(*example()).encode())"
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, check=True, cwd="/")
     assert done.stdout == text(*example()).encode()

@@ -10,8 +10,7 @@ from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import at, items, text, texts
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH
-from ptcompile.operators.volcano.plugins import Task, VolcanoJob
+from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, Task, VolcanoJob
 from ptcompile.operators.volcano.pods import read
 from ptcompile.registry.model import Request
 
