@@ -6,11 +6,12 @@ import argparse
 import platform
 from collections.abc import Callable
 
-from benchmarks import cold, editor, growth, instructions, lint, memory, peers, throughput
+from benchmarks import cold, editor, growth, house, instructions, lint, memory, peers, throughput
 
 ALL: dict[str, Callable[[], None]] = {
     "cold": cold.run,
     "instructions": instructions.run,
+    "house": house.run,
     "compile": throughput.run,
     "lint": lint.run,
     "growth": growth.run,
