@@ -1,4 +1,4 @@
-"""Diagnostics as text, one file a format. Text from a user's file is made harmless before it is printed."""
+"""Diagnostics as text: the formats, and the one that a name stands for."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ KNOWN_RULES = {
     "self in ['trainer.kubeflow.org/trainjob-controller', 'kueue.x-k8s.io/multikueue']",
     "has(self.lastUpdatedTime)",  # of the status, which is dropped on creation
 }
-"""The create-time rules that `ptcompile/apiserver/crd/` has functions for."""
+"""The create-time rules that the kinds' `crd_rules` has functions for."""
 
 
 def test_no_rule_of_creation_is_missed() -> None:

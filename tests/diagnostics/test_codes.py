@@ -32,7 +32,7 @@ def test_no_code_that_was_given_out_changes() -> None:
 def test_every_code_is_in_the_lock() -> None:
     locked = {name for _, name, *_ in ROWS}
     missing = [f"{code} {name}" for name, code in CODES.items() if name not in locked]
-    assert not missing, "add to tests/findings/codes.lock:\n" + "\n".join(missing)
+    assert not missing, "add to tests/diagnostics/codes.lock:\n" + "\n".join(missing)
 
 
 def test_codes_and_names_are_spelt_alike() -> None:
