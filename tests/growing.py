@@ -277,6 +277,12 @@ def job_with_one_variable_often(n: int) -> str:
     return head + pod + "        - {name: A}\n" * n
 
 
+def job_with_rendezvous_settings(n: int) -> str:
+    settings = ",".join(f"a{i}=1" for i in range(n))
+    head = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n"
+    return head + f"  containers: [{{name: c, image: i, command: [torchrun, '--rdzv-conf={settings}', a.py]}}]\n"
+
+
 def one_key_often(n: int) -> str:
     return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n" + "  a: x\n" * n
 

@@ -17,7 +17,7 @@ from ptcompile.compiler.frontend.parts import parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.differ.normal import Keyed, normal, plain
 from ptcompile.importer.draft import blocks, may_be_written
-from ptcompile.ir.job import Context
+from ptcompile.ir.job import WAITS, Context
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
 from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping
 from ptcompile.registry.reading import MAIN, Pods, Read
@@ -334,7 +334,7 @@ def _places(spec: Spec) -> Iterator[Path]:
         for inner, value in (job.get(word) or {}).items():
             yield ("spec", word, inner)
             if isinstance(value, dict):
-                yield from (("spec", word, inner, key) for key in value)
+                yield from (("spec", word, inner, key) for key in value if inner != "rdzvConfigs" or key in WAITS)
     for role in ("master", "worker"):
         yield from (("spec", role, word) for word in _TRIED if _may_go(word, job.get(role) or {}))
     for role, block in job.get("roles", {}).items():

@@ -359,6 +359,10 @@ def settled(job: Job, launch: Launch) -> Launch:
     return launch._replace(rdzv_backend=how, rdzv_conf=_conf(job, launch, how))
 
 
+WAITS = frozenset({"timeout", "join_timeout", "read_timeout"})
+"""The settings of --rdzv-conf that compile writes by default; without one of the others, the command is another."""
+
+
 def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
     """--rdzv-conf: how long nodes wait for one another, in seconds, the user's words last; None keeps one away.
 
