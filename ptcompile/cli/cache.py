@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
+import ptcompile
 from ptcompile._internal import files as disk
 from ptcompile._internal.about import __version__
 from ptcompile._internal.schema_files import FOLDERS
@@ -201,7 +202,7 @@ def _ours(folder: str) -> Iterator[tuple[float, int, str]]:
 
 FORMAT: Final = 1
 """Of the entries: another number, and none of before is read."""
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_PACKAGE: Final = os.path.dirname(os.path.abspath(ptcompile.__file__))
 _LIBRARIES: Final = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
 """Those that have a part in findings, as the beginnings of their metadata folders, which end in the version."""
 

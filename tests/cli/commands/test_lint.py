@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import ptcompile
 from ptcompile._internal import limits
 from ptcompile._internal.about import SITE
 from ptcompile.cli import cache, config, files as trust, processes
@@ -226,6 +227,10 @@ def test_another_version_is_another_key(
         here(capsys, "lint", ".")
         here(capsys, "lint", ".")
         assert len(asked) == (number + 5) * COUNT
+
+
+def test_the_key_digests_the_package_and_nothing_beside_it() -> None:
+    assert Path(cache._PACKAGE) == Path(ptcompile.__file__).parent
 
 
 def test_a_package_without_files_of_its_own_keeps_nothing(
