@@ -20,29 +20,6 @@ if TYPE_CHECKING:
     from ptcompile.registry.model import Update
 
 
-_RENAME: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
-
-
-def config_map_update(update: Update) -> Iterator[Problem]:
-    """A ConfigMap: nothing of it changes once it is immutable."""
-    yield from _immutable(update, "data", "binaryData")
-
-
-def secret_update(update: Update) -> Iterator[Problem]:
-    """A Secret: its type never changes."""
-    if update.under("type"):
-        yield immutable(("type",), update.new.get("type"), "delete it and apply again, or give it a new name")
-    yield from _immutable(update, "data", "stringData")
-
-
-def _immutable(update: Update, *fields: str) -> Iterator[Problem]:
-    if update.old.get("immutable") is not True:
-        return
-    for name in (*fields, "immutable"):
-        if update.under(name):
-            yield forbidden_change((name,), "field is immutable when `immutable` is set", _RENAME)
-
-
 DATA_MAX: Final = 1024 * 1024
 """Bytes in all values of a ConfigMap or Secret."""
 
@@ -104,3 +81,26 @@ def _size(data: dict[str, Any]) -> int:
 def _decoded_size(data: dict[str, Any]) -> int:
     """The size of base64 texts, decoded."""
     return sum(len(v.rstrip("=")) * 3 // 4 for v in data.values() if type(v) is str)
+
+
+_RENAME: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
+
+
+def config_map_update(update: Update) -> Iterator[Problem]:
+    """A ConfigMap: nothing of it changes once it is immutable."""
+    yield from _immutable(update, "data", "binaryData")
+
+
+def secret_update(update: Update) -> Iterator[Problem]:
+    """A Secret: its type never changes."""
+    if update.under("type"):
+        yield immutable(("type",), update.new.get("type"), "delete it and apply again, or give it a new name")
+    yield from _immutable(update, "data", "stringData")
+
+
+def _immutable(update: Update, *fields: str) -> Iterator[Problem]:
+    if update.old.get("immutable") is not True:
+        return
+    for name in (*fields, "immutable"):
+        if update.under(name):
+            yield forbidden_change((name,), "field is immutable when `immutable` is set", _RENAME)

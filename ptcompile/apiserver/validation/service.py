@@ -23,30 +23,6 @@ if TYPE_CHECKING:
     from ptcompile.registry.model import Update
 
 
-def service_update(update: Update) -> Iterator[Problem]:
-    """A Service: its first address stays what it is, None among them, unless the Service becomes an ExternalName."""
-    old, new = (_spec(one) for one in (update.old, update.new))
-    if "ExternalName" in (old.get("type"), new.get("type")):
-        return
-    before, after = _address(old), _address(new)
-    if before == after or after is None or (before is None and after != "None"):
-        return
-    help = "delete the Service and apply again: an address is assigned once"
-    yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
-
-
-def _spec(manifest: Any) -> dict[str, Any]:
-    spec = manifest.get("spec")
-    return spec if isinstance(spec, dict) else {}
-
-
-def _address(spec: dict[str, Any]) -> str | None:
-    """The first address that is asked for; None where the server gives one."""
-    many = spec.get("clusterIPs")
-    first = many[0] if isinstance(many, list) and many else None
-    return spec.get("clusterIP") or first or None
-
-
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXTERNAL: Final = ("LoadBalancer", "NodePort")
 _NODE_PORTS: Final = (30000, 32767)
@@ -258,3 +234,27 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, found: f.F
                 f.forbidden(found, (*path, name), "may only be used when `type` is 'LoadBalancer'")
         if spec.get("loadBalancerSourceRanges"):
             f.forbidden(found, (*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
+
+
+def service_update(update: Update) -> Iterator[Problem]:
+    """A Service: its first address stays what it is, None among them, unless the Service becomes an ExternalName."""
+    old, new = (_spec(one) for one in (update.old, update.new))
+    if "ExternalName" in (old.get("type"), new.get("type")):
+        return
+    before, after = _address(old), _address(new)
+    if before == after or after is None or (before is None and after != "None"):
+        return
+    help = "delete the Service and apply again: an address is assigned once"
+    yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
+
+
+def _spec(manifest: Any) -> dict[str, Any]:
+    spec = manifest.get("spec")
+    return spec if isinstance(spec, dict) else {}
+
+
+def _address(spec: dict[str, Any]) -> str | None:
+    """The first address that is asked for; None where the server gives one."""
+    many = spec.get("clusterIPs")
+    first = many[0] if isinstance(many, list) and many else None
+    return spec.get("clusterIP") or first or None

@@ -17,56 +17,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a Job."""
-    yield from of_spec(at(manifest, "spec"), "Never")
-
-
-def of_spec(spec: Json, restart: str) -> Iterator[str]:
-    """The sentences for a Job's spec; `restart` is the restartPolicy of pods that name none."""
-    template = at(spec, "template", "spec")
-    yield pod_restart(template, restart)
-    if spec.get("backoffLimitPerIndex") is not None:
-        yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
-    else:
-        limit = integer(spec.get("backoffLimit"), 6)
-        yield (
-            "backoffLimit 0: the first failure fails the Job"
-            if limit == 0
-            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
-            "recreated"
-        )
-    yield from _job_rules(items(at(spec, "podFailurePolicy").get("rules")))
-    for rule in items(at(spec, "successPolicy").get("rules"))[:1]:
-        indexes = text(rule.get("succeededIndexes"))
-        yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
-    yield from limit_sentences(spec, "the Job")
-
-
-_LOST: dict[str, str] = {
-    "Ignore": "the pod is recreated and not counted",
-    "Count": "the pod counts as failed",
-    "FailJob": "the Job fails",
-    "FailIndex": "the pod's index fails",
-}
-"""A Job's actions where a node goes, which is the pod condition DisruptionTarget (Kubernetes 1.36)."""
-
-
-def _job_rules(rules: list[Json]) -> Iterator[str]:
-    if rules:
-        actions = ", ".join(text(rule.get("action")) for rule in rules)
-        yield f"podFailurePolicy: the first rule that matches decides ({actions})"
-    action = next((text(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
-    yield f"a lost node: {_LOST.get(action, 'unknown action')}"
-
-
-def _is_of_disruption(rule: Json) -> bool:
-    conditions = items(rule.get("onPodConditions"))
-    return any(
-        one.get("type") == "DisruptionTarget" and (text(one.get("status")) or "True") == "True" for one in conditions
-    )
-
-
 _INDEX_ENV = templates.field("JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']")
 _INDEX_ENV_OLD = templates.field("JOB_COMPLETION_INDEX", f"metadata.annotations['{templates.COMPLETION_INDEX}']")
 
@@ -182,3 +132,53 @@ def of(manifest: Json) -> Iterator[Template]:
     """The template of all pods."""
     spec = at(manifest, "spec")
     yield Template(("spec", "template"), spec.get("template"), "", integer(spec.get("parallelism"), 1))
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a Job."""
+    yield from of_spec(at(manifest, "spec"), "Never")
+
+
+def of_spec(spec: Json, restart: str) -> Iterator[str]:
+    """The sentences for a Job's spec; `restart` is the restartPolicy of pods that name none."""
+    template = at(spec, "template", "spec")
+    yield pod_restart(template, restart)
+    if spec.get("backoffLimitPerIndex") is not None:
+        yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
+    else:
+        limit = integer(spec.get("backoffLimit"), 6)
+        yield (
+            "backoffLimit 0: the first failure fails the Job"
+            if limit == 0
+            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
+            "recreated"
+        )
+    yield from _job_rules(items(at(spec, "podFailurePolicy").get("rules")))
+    for rule in items(at(spec, "successPolicy").get("rules"))[:1]:
+        indexes = text(rule.get("succeededIndexes"))
+        yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
+    yield from limit_sentences(spec, "the Job")
+
+
+_LOST: dict[str, str] = {
+    "Ignore": "the pod is recreated and not counted",
+    "Count": "the pod counts as failed",
+    "FailJob": "the Job fails",
+    "FailIndex": "the pod's index fails",
+}
+"""A Job's actions where a node goes, which is the pod condition DisruptionTarget (Kubernetes 1.36)."""
+
+
+def _job_rules(rules: list[Json]) -> Iterator[str]:
+    if rules:
+        actions = ", ".join(text(rule.get("action")) for rule in rules)
+        yield f"podFailurePolicy: the first rule that matches decides ({actions})"
+    action = next((text(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
+    yield f"a lost node: {_LOST.get(action, 'unknown action')}"
+
+
+def _is_of_disruption(rule: Json) -> bool:
+    conditions = items(rule.get("onPodConditions"))
+    return any(
+        one.get("type") == "DisruptionTarget" and (text(one.get("status")) or "True") == "True" for one in conditions
+    )

@@ -20,38 +20,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a JobSet."""
-    yield from failures_of_spec(at(manifest, "spec"))
-
-
-def failures_of_spec(spec: Json) -> Iterator[str]:
-    """The sentences for a JobSet's spec, wherever it stands."""
-    for replicated in items(spec.get("replicatedJobs")):
-        name = text(replicated.get("name"))
-        yield from (f"{name}: {one}" for one in of_job(at(replicated, "template", "spec"), "OnFailure"))
-    policy = spec.get("failurePolicy")
-    if policy is None:
-        yield "no failurePolicy: the first Job that fails fails the JobSet"
-    else:
-        rules = "; ".join(_rule(rule) for rule in items(mapping(policy).get("rules")))
-        limit = integer(mapping(policy).get("maxRestarts"))
-        again = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
-        yield f"failurePolicy: a failed Job {again}" + (f"; rules before that: {rules}" * bool(rules))
-    success = at(spec, "successPolicy")
-    some = texts(success.get("targetReplicatedJobs"))
-    operator = text(success.get("operator")) or "All"
-    yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(some) or 'the Jobs'} succeeded"
-    if spec.get("ttlSecondsAfterFinished") is not None:
-        yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet")
-
-
-def _rule(rule: Json) -> str:
-    why = " or ".join(texts(rule.get("onJobFailureReasons"))) or "any failure"
-    where = f" of {', '.join(texts(rule.get('targetReplicatedJobs')))}" if rule.get("targetReplicatedJobs") else ""
-    return f"{why}{where} -> {text(rule.get('action'))}"
-
-
 _PREFIX = "jobset.sigs.k8s.io/"
 
 
@@ -219,3 +187,35 @@ def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
         count = integer(job.get("replicas"), 1) * integer(child.get("parallelism"), 1)
         here = (*path, "replicatedJobs", i, "template", "spec", "template")
         yield Template(here, child.get("template"), text(job.get("name")), count)
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a JobSet."""
+    yield from failures_of_spec(at(manifest, "spec"))
+
+
+def failures_of_spec(spec: Json) -> Iterator[str]:
+    """The sentences for a JobSet's spec, wherever it stands."""
+    for replicated in items(spec.get("replicatedJobs")):
+        name = text(replicated.get("name"))
+        yield from (f"{name}: {one}" for one in of_job(at(replicated, "template", "spec"), "OnFailure"))
+    policy = spec.get("failurePolicy")
+    if policy is None:
+        yield "no failurePolicy: the first Job that fails fails the JobSet"
+    else:
+        rules = "; ".join(_rule(rule) for rule in items(mapping(policy).get("rules")))
+        limit = integer(mapping(policy).get("maxRestarts"))
+        again = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
+        yield f"failurePolicy: a failed Job {again}" + (f"; rules before that: {rules}" * bool(rules))
+    success = at(spec, "successPolicy")
+    some = texts(success.get("targetReplicatedJobs"))
+    operator = text(success.get("operator")) or "All"
+    yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(some) or 'the Jobs'} succeeded"
+    if spec.get("ttlSecondsAfterFinished") is not None:
+        yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet")
+
+
+def _rule(rule: Json) -> str:
+    why = " or ".join(texts(rule.get("onJobFailureReasons"))) or "any failure"
+    where = f" of {', '.join(texts(rule.get('targetReplicatedJobs')))}" if rule.get("targetReplicatedJobs") else ""
+    return f"{why}{where} -> {text(rule.get('action'))}"

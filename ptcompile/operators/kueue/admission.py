@@ -27,6 +27,72 @@ if TYPE_CHECKING:
 
 PRIORITY: Final = f"{PREFIX}priority-class"
 SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
+_GROUP: Final = f"{PREFIX}pod-group-name"
+_TOTAL: Final = f"{PREFIX}pod-group-total-count"
+
+
+def check(manifest: Json, kind: Key) -> Iterator[Problem]:
+    """Every condition at creation that depends on the object alone. `kind` is one that Kueue admits."""
+    metadata = at(manifest, "metadata")
+    yield from _labels(string_map(metadata.get("labels")))
+    if kind == ("v1", "Pod"):
+        yield from _group(string_map(metadata.get("labels")), string_map(metadata.get("annotations")))
+    for one in templates_of(kind, manifest):
+        yield from _topology((*one.path, "metadata", "annotations"), mapping(one.template), one.replicas)
+
+
+def _labels(labels: dict[str, str]) -> Iterator[Problem]:
+    path: Path = ("metadata", "labels")
+    name, seconds = labels.get(QUEUE), labels.get(SECONDS)
+    if name and (why := names.why_not_dns_subdomain(name)):
+        yield _refused("refused-queue-label", (*path, QUEUE), f'"{name}": {why}', "write the name of the LocalQueue")
+    if seconds is not None and (atoi(seconds) or 0) < 1:
+        yield _refused(
+            "refused-queue-label", (*path, SECONDS), f'"{seconds}": must be a number above 0', "write seconds"
+        )
+
+
+def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Problem]:
+    """A group of plain Pods has a name and a size, or neither."""
+    total, label = annotations.get(_TOTAL), ("metadata", "labels", _GROUP)
+    annotation = ("metadata", "annotations", _TOTAL)
+    if _GROUP in labels and total is None:
+        why, help = f"a group needs the annotation {_TOTAL}", "set how many Pods the group has"
+        yield _refused("unpaired-pod-group", label, why, help, on_key=True)
+    elif total is not None and _GROUP not in labels:
+        why, help = f"a size needs the label {_GROUP}", "name the group in the label"
+        yield _refused("unpaired-pod-group", annotation, why, help, on_key=True)
+    elif total is not None and (atoi(total) or 0) < 1:
+        help = "write how many Pods the group has"
+        yield _refused("unpaired-pod-group", annotation, f'"{total}": must be a number above 0', help, on_key=True)
+
+
+def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
+    """One topology request for the pods of a set; a topology and a size for their slices."""
+    written = at(template, "metadata", "annotations")
+    if not written:
+        return
+    annotations = string_map(written)
+    asked = [name for name in annotations if name in REQUESTS]
+    for name in asked[1:]:
+        why = f"must not be used with {asked[0].removeprefix(PREFIX)}: a set of pods has one topology request"
+        yield _refused("refused-topology-request", (*path, name), why, "keep one of them", on_key=True)
+    if (KUEUE_SLICE in written) != (KUEUE_SLICE_SIZE in written):  # a value of another type is rejected by itself
+        name, other = (KUEUE_SLICE, KUEUE_SLICE_SIZE) if KUEUE_SLICE in annotations else (KUEUE_SLICE_SIZE, KUEUE_SLICE)
+        why = f"must not be without {other.removeprefix(PREFIX)}"
+        yield _refused("refused-topology-request", (*path, name), why, f"add {other}", on_key=True)
+    elif KUEUE_SLICE_SIZE in annotations:
+        size = atoi(annotations[KUEUE_SLICE_SIZE])
+        if size is None or not 1 <= size <= pods:
+            why = f'"{annotations[KUEUE_SLICE_SIZE]}": must be a number from 1 to {pods}, the pods of the set'
+            help = "write how many pods a slice has"
+            yield _refused("refused-topology-request", (*path, KUEUE_SLICE_SIZE), why, help, on_key=True)
+
+
+def _refused(name: str, path: Path, why: str, help: str, *, on_key: bool = False) -> Problem:
+    message = f"{field_path(path)}: Invalid value: {why}"
+    return Problem(name, path, message, help, authority="kueue", on_key=on_key)
+
 
 SUSPENDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("batch", "Job"): ("spec",),
@@ -71,71 +137,3 @@ def _fixed(label: str, help: str) -> Problem:
 def _told(label: str, why: str, help: str) -> Problem:
     message = f"metadata.labels[{label}]: Invalid value: {why}"
     return Problem("webhook-refusal", ("metadata", "labels", label), message, help, authority="kueue")
-
-
-_TIME: Final = f"{PREFIX}max-exec-time-seconds"
-_GROUP: Final = f"{PREFIX}pod-group-name"
-_TOTAL: Final = f"{PREFIX}pod-group-total-count"
-_SLICE: Final = KUEUE_SLICE
-_SIZE: Final = KUEUE_SLICE_SIZE
-
-
-def check(manifest: Json, kind: Key) -> Iterator[Problem]:
-    """Every condition at creation that depends on the object alone. `kind` is one that Kueue admits."""
-    metadata = at(manifest, "metadata")
-    yield from _labels(string_map(metadata.get("labels")))
-    if kind == ("v1", "Pod"):
-        yield from _group(string_map(metadata.get("labels")), string_map(metadata.get("annotations")))
-    for one in templates_of(kind, manifest):
-        yield from _topology((*one.path, "metadata", "annotations"), mapping(one.template), one.replicas)
-
-
-def _labels(labels: dict[str, str]) -> Iterator[Problem]:
-    path: Path = ("metadata", "labels")
-    name, seconds = labels.get(QUEUE), labels.get(_TIME)
-    if name and (why := names.why_not_dns_subdomain(name)):
-        yield _refused("refused-queue-label", (*path, QUEUE), f'"{name}": {why}', "write the name of the LocalQueue")
-    if seconds is not None and (atoi(seconds) or 0) < 1:
-        yield _refused("refused-queue-label", (*path, _TIME), f'"{seconds}": must be a number above 0', "write seconds")
-
-
-def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Problem]:
-    """A group of plain Pods has a name and a size, or neither."""
-    total, label = annotations.get(_TOTAL), ("metadata", "labels", _GROUP)
-    annotation = ("metadata", "annotations", _TOTAL)
-    if _GROUP in labels and total is None:
-        why, help = f"a group needs the annotation {_TOTAL}", "set how many Pods the group has"
-        yield _refused("unpaired-pod-group", label, why, help, on_key=True)
-    elif total is not None and _GROUP not in labels:
-        why, help = f"a size needs the label {_GROUP}", "name the group in the label"
-        yield _refused("unpaired-pod-group", annotation, why, help, on_key=True)
-    elif total is not None and (atoi(total) or 0) < 1:
-        help = "write how many Pods the group has"
-        yield _refused("unpaired-pod-group", annotation, f'"{total}": must be a number above 0', help, on_key=True)
-
-
-def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
-    """One topology request for the pods of a set; a topology and a size for their slices."""
-    written = at(template, "metadata", "annotations")
-    if not written:
-        return
-    annotations = string_map(written)
-    asked = [name for name in annotations if name in REQUESTS]
-    for name in asked[1:]:
-        why = f"must not be used with {asked[0].removeprefix(PREFIX)}: a set of pods has one topology request"
-        yield _refused("refused-topology-request", (*path, name), why, "keep one of them", on_key=True)
-    if (_SLICE in written) != (_SIZE in written):  # a value of another type is rejected by itself
-        name, other = (_SLICE, _SIZE) if _SLICE in annotations else (_SIZE, _SLICE)
-        why = f"must not be without {other.removeprefix(PREFIX)}"
-        yield _refused("refused-topology-request", (*path, name), why, f"add {other}", on_key=True)
-    elif _SIZE in annotations:
-        size = atoi(annotations[_SIZE])
-        if size is None or not 1 <= size <= pods:
-            why = f'"{annotations[_SIZE]}": must be a number from 1 to {pods}, the pods of the set'
-            help = "write how many pods a slice has"
-            yield _refused("refused-topology-request", (*path, _SIZE), why, help, on_key=True)
-
-
-def _refused(name: str, path: Path, why: str, help: str, *, on_key: bool = False) -> Problem:
-    message = f"{field_path(path)}: Invalid value: {why}"
-    return Problem(name, path, message, help, authority="kueue", on_key=on_key)

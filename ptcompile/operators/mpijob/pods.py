@@ -32,27 +32,6 @@ DEFAULTS = Defaults(
         ("mpiReplicaSpecs", "Worker", "restartPolicy"): "Never",
     },
 )
-
-
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for an MPIJob."""
-    spec = at(manifest, "spec")
-    replicas = {str(k): mapping(v) for k, v in at(spec, "mpiReplicaSpecs").items()}
-    policy = at(spec, "runPolicy")
-    restart = text(mapping(replicas.get("Launcher")).get("restartPolicy")) or "OnFailure"
-    again = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
-    yield f"a launcher that fails: {again}, at most backoffLimit {integer(policy.get('backoffLimit'), 6)} times"
-    if "Worker" in replicas:
-        in_place = text(replicas["Worker"].get("restartPolicy")) == "OnFailure"
-        worker = "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
-        yield f"a worker that fails: mpirun fails with it; {worker}, and the launcher is retried"
-    yield "the job succeeds or fails with its launcher"
-    clean = text(policy.get("cleanPodPolicy")) or "None"
-    kept = {"None": "all workers stay", "Running": "running workers are deleted", "All": "all workers are deleted"}
-    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
-    yield from limit_sentences(policy, "the job")
-
-
 DEFAULT_REPLICAS = {"Launcher": 1, "Worker": 0}
 
 
@@ -213,3 +192,22 @@ class _Job:
         if at(self.spec, "runPolicy").get("suspend") is True:
             found.append("suspended: the pods are created when spec.runPolicy.suspend becomes false")
         return found
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for an MPIJob."""
+    spec = at(manifest, "spec")
+    replicas = {str(k): mapping(v) for k, v in at(spec, "mpiReplicaSpecs").items()}
+    policy = at(spec, "runPolicy")
+    restart = text(mapping(replicas.get("Launcher")).get("restartPolicy")) or "OnFailure"
+    again = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
+    yield f"a launcher that fails: {again}, at most backoffLimit {integer(policy.get('backoffLimit'), 6)} times"
+    if "Worker" in replicas:
+        in_place = text(replicas["Worker"].get("restartPolicy")) == "OnFailure"
+        worker = "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
+        yield f"a worker that fails: mpirun fails with it; {worker}, and the launcher is retried"
+    yield "the job succeeds or fails with its launcher"
+    clean = text(policy.get("cleanPodPolicy")) or "None"
+    kept = {"None": "all workers stay", "Running": "running workers are deleted", "All": "all workers are deleted"}
+    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
+    yield from limit_sentences(policy, "the job")

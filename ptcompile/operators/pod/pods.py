@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a Pod."""
-    spec = at(manifest, "spec")
-    yield pod_restart(spec, "Always")
-    yield from limit_sentences({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
-    yield "a lost node: no new pod is created"
-
-
 def expand(manifest: Json, request: Request) -> Expansion:
     """One pod. It has a DNS name where a headless Service of the same stream is named as its subdomain."""
     metadata, spec = at(manifest, "metadata"), at(manifest, "spec")
@@ -59,3 +51,11 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
 def of(manifest: Json) -> Iterator[Template]:
     """A Pod is its own template."""
     yield Template((), manifest)
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a Pod."""
+    spec = at(manifest, "spec")
+    yield pod_restart(spec, "Always")
+    yield from limit_sentences({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
+    yield "a lost node: no new pod is created"

@@ -20,57 +20,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_REPLICA: dict[str, str] = {
-    "Always": "a failed pod is recreated",
-    "OnFailure": "the kubelet restarts a container that fails; a failed pod is recreated",
-    "Never": "a failed pod fails the job, and the other pods go on",
-    "ExitCode": "exit codes from 128 on recreate the pod, 1 to 127 fail the job",
-}
-
-
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a PyTorchJob."""
-    spec = at(manifest, "spec")
-    policy = at(spec, "runPolicy")
-    replicas = {str(k): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items()}
-    for name, replica in replicas.items():
-        restart = text(replica.get("restartPolicy")) or "OnFailure"
-        yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'unknown policy')}"
-        lost = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
-        yield f"{name}, a lost node: {lost}"
-    limit = policy.get("backoffLimit")
-    yield (
-        "no backoffLimit: restarts are unlimited"
-        if limit is None
-        else "backoffLimit 0: the first restart of a container fails the job"
-        if limit == 0
-        else f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
-    )
-    if "Master" in replicas:
-        yield "the job succeeds with its Master, even while workers run or have failed"
-    elif spec.get("elasticPolicy") is not None:
-        yield "the job succeeds with any of its workers (elastic)"
-    else:
-        yield "the job succeeds when all workers have"
-    clean = text(policy.get("cleanPodPolicy")) or "None"
-    kept = {"None": "all pods stay", "Running": "pods that still run are deleted", "All": "all pods are deleted"}
-    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
-    yield from limit_sentences(policy, "the job")
-
-
-def counted(group: Json, roles: tuple[Role, ...]) -> Shares:
-    """The first pods, as many as must start together."""
-    return first(integer(group.get("minMember")), roles)
-
-
-def meets_nowhere(manifest: Json, options: Mapping[str, str]) -> bool:
-    """Return whether there are only Workers, no elasticPolicy, and no address among the options of torchrun."""
-    spec = at(manifest, "spec")
-    if "Master" in at(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
-        return False
-    return not {"master-addr", "rdzv-endpoint"} & options.keys()
-
-
 CONTAINER = "pytorch"
 PORT_NAME = "pytorchjob-port"
 PORT = 23456
@@ -301,3 +250,54 @@ def of(manifest: Json) -> Iterator[Template]:
         path = ("spec", "pytorchReplicaSpecs", role, "template")
         replicas = integer(mapping(replica).get("replicas"), 1)
         yield Template(path, mapping(replica).get("template"), role, replicas, "pytorch")
+
+
+_REPLICA: dict[str, str] = {
+    "Always": "a failed pod is recreated",
+    "OnFailure": "the kubelet restarts a container that fails; a failed pod is recreated",
+    "Never": "a failed pod fails the job, and the other pods go on",
+    "ExitCode": "exit codes from 128 on recreate the pod, 1 to 127 fail the job",
+}
+
+
+def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a PyTorchJob."""
+    spec = at(manifest, "spec")
+    policy = at(spec, "runPolicy")
+    replicas = {str(k): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items()}
+    for name, replica in replicas.items():
+        restart = text(replica.get("restartPolicy")) or "OnFailure"
+        yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'unknown policy')}"
+        lost = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
+        yield f"{name}, a lost node: {lost}"
+    limit = policy.get("backoffLimit")
+    yield (
+        "no backoffLimit: restarts are unlimited"
+        if limit is None
+        else "backoffLimit 0: the first restart of a container fails the job"
+        if limit == 0
+        else f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
+    )
+    if "Master" in replicas:
+        yield "the job succeeds with its Master, even while workers run or have failed"
+    elif spec.get("elasticPolicy") is not None:
+        yield "the job succeeds with any of its workers (elastic)"
+    else:
+        yield "the job succeeds when all workers have"
+    clean = text(policy.get("cleanPodPolicy")) or "None"
+    kept = {"None": "all pods stay", "Running": "pods that still run are deleted", "All": "all pods are deleted"}
+    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
+    yield from limit_sentences(policy, "the job")
+
+
+def counted(group: Json, roles: tuple[Role, ...]) -> Shares:
+    """The first pods, as many as must start together."""
+    return first(integer(group.get("minMember")), roles)
+
+
+def meets_nowhere(manifest: Json, options: Mapping[str, str]) -> bool:
+    """Return whether there are only Workers, no elasticPolicy, and no address among the options of torchrun."""
+    spec = at(manifest, "spec")
+    if "Master" in at(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
+        return False
+    return not {"master-addr", "rdzv-endpoint"} & options.keys()

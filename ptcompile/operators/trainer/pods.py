@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def sentences(manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a TrainJob."""
-    runtime = runtimes.find(manifest, others)[0]
-    yield from failures_of_spec(at(runtime, "spec", "template", "spec"))
-    deadline = at(manifest, "spec").get("activeDeadlineSeconds")
-    if deadline is not None:
-        yield f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its pods are deleted"
-
-
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 
 
@@ -156,3 +147,12 @@ def of_runtime(manifest: Json) -> Iterator[Template]:
     """The templates of a TrainingRuntime or ClusterTrainingRuntime."""
     for one in templates_of_spec(at(manifest, "spec", "template", "spec"), ("spec", "template", "spec")):
         yield one._replace(main=NODE) if one.role == NODE else one
+
+
+def sentences(manifest: Json, others: Sequence[Json]) -> Iterator[str]:
+    """The sentences for a TrainJob."""
+    runtime = runtimes.find(manifest, others)[0]
+    yield from failures_of_spec(at(runtime, "spec", "template", "spec"))
+    deadline = at(manifest, "spec").get("activeDeadlineSeconds")
+    if deadline is not None:
+        yield f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its pods are deleted"

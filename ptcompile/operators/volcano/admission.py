@@ -22,32 +22,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_WHY: Final = (
-    "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` "
-    "and `PriorityClassName`"
-)
-_FREE: Final = ("minAvailable", "priorityClassName")
-_FREE_OF_TASKS: Final = ("replicas", "minAvailable")
-
-
-def validate_update(update: Update) -> Iterator[Problem]:
-    """What the webhook answers to a change; what differs is `update.touched`."""
-    help = "delete the job and apply again, or give it another name for each run"
-    before, after = (at(one, "spec").get("tasks") for one in (update.old, update.new))
-    if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
-        yield Problem(
-            "webhook-refusal", ("spec", "tasks"), "job updates may not add or remove tasks", help, authority="volcano"
-        )
-        return
-    for path in update.touched:
-        if path[:1] != ("spec",) or path[1:2] in tuple((name,) for name in _FREE):
-            continue
-        if path[1:2] == ("tasks",) and path[3:4] in tuple((name,) for name in _FREE_OF_TASKS):
-            continue
-        yield Problem("webhook-refusal", ("spec",), f"spec: {_WHY}", help, authority="volcano")
-        return
-
-
 _ANY = "*"
 EVENTS = (_ANY, "PodFailed", "PodEvicted", "PodPending", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated")
 ACTIONS = (
@@ -417,3 +391,29 @@ def _dependencies(tasks: Sequence[Json]) -> Iterator[Problem]:
     help = f"use another name: there is no task {unknown[0]!r}" if unknown else "break the cycle"
     text_ = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
     yield _say(("spec", "tasks", index, "dependsOn"), text_, help)
+
+
+_WHY: Final = (
+    "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` "
+    "and `PriorityClassName`"
+)
+_FREE: Final = ("minAvailable", "priorityClassName")
+_FREE_OF_TASKS: Final = ("replicas", "minAvailable")
+
+
+def validate_update(update: Update) -> Iterator[Problem]:
+    """What the webhook answers to a change; what differs is `update.touched`."""
+    help = "delete the job and apply again, or give it another name for each run"
+    before, after = (at(one, "spec").get("tasks") for one in (update.old, update.new))
+    if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
+        yield Problem(
+            "webhook-refusal", ("spec", "tasks"), "job updates may not add or remove tasks", help, authority="volcano"
+        )
+        return
+    for path in update.touched:
+        if path[:1] != ("spec",) or path[1:2] in tuple((name,) for name in _FREE):
+            continue
+        if path[1:2] == ("tasks",) and path[3:4] in tuple((name,) for name in _FREE_OF_TASKS):
+            continue
+        yield Problem("webhook-refusal", ("spec",), f"spec: {_WHY}", help, authority="volcano")
+        return
