@@ -1,9 +1,8 @@
 """Values computed when first asked for: bounded caches, cached properties, regular expressions.
 
-Compiling one takes ten times as long as importing the function around it, and one manifest asks few of them. Flags
-stand in the expression: `(?a)`.
-
-A process that lints all day keeps no megabyte of any file, whatever stands in it.
+A cache has a bound on its entries and on the length of each, so a process that lints all day keeps no megabyte of any
+file. Compiling a regular expression takes ten times as long as importing the function around it, and one manifest asks
+few of them. Flags stand in the expression: `(?a)`.
 """
 
 from __future__ import annotations

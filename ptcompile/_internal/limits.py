@@ -1,8 +1,6 @@
 """How much is read and made of an input, trusted or not.
 
 `SECURITY.md` has the same table for readers. `lower()` is for input of strangers (`--untrusted`).
-
-Variables that name one another twice double at each step: 1 KB of manifest can stand for more than any machine holds.
 """
 
 from __future__ import annotations
@@ -52,7 +50,8 @@ def lower() -> None:
 
 EXPANDED: Final = 1 << 17
 """Characters that references may put into a container's variables, into its command line, and into its script: 128 KiB
-each, the longest string that Linux hands to a program (MAX_ARG_STRLEN, 4 KiB pages)."""
+each, the longest string that Linux hands to a program (MAX_ARG_STRLEN, 4 KiB pages). Variables that name one another
+twice double at each step, so 1 KB of manifest can stand for more than any machine holds."""
 
 
 class Budget:

@@ -1,7 +1,4 @@
-"""The argument parser, and the options that several commands share.
-
-argparse itself asks shutil each time, and that imports the readers of three archive formats.
-"""
+"""The argument parser, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -69,7 +66,8 @@ def check_target(name: str | None, *, beside: tuple[str, ...] = (), extensions: 
 
 
 _COLUMNS: Final = 80
-"""For anything but a terminal."""
+"""For anything but a terminal. argparse asks shutil for them each time, which imports the readers of three archive
+formats."""
 
 
 class Parser(argparse.ArgumentParser):

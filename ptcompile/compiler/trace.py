@@ -1,10 +1,10 @@
 """Values that know which words of the spec they came from and which pass wrote them.
 
 Made on request, for findings that need a line and for `explain`; a compilation without such a question pays nothing.
-The spec's values are marked with their places, each step's new values with its name (`compiler.trace`).
+The spec's values are marked with their places, each step's new values with its name.
 
-Made on request alone (`compiler.trace`): lowering, passes and targets hand the marked values on as they hand on any
-other, so that nothing of theirs has to know of marks. A sum of marked numbers and a text put together with `+` are
+Lowering, passes and targets hand the marked values on as they hand on any other, so nothing of theirs has to know of
+marks. A sum of marked numbers and a text put together with `+` are
 marked too; a text made with an f-string is new, and so is a number that was parsed. Marked data equals the data itself.
 """
 

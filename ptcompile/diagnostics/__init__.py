@@ -1,6 +1,6 @@
 """Problems, diagnostics, fixes and edits: what is wrong, where, and how to fix it.
 
-A user's mistake is never an exception here. Producers (frontends, validators, rules) yield a `Problem`: a path into
+A user's mistake is never an exception here. Producers (front ends, validators, rules) yield a `Problem`: a path into
 the document and a sentence. `ptcompile.source.streams` turns it into a `Diagnostic` with its code and its position.
 """
 

@@ -1,5 +1,5 @@
 """Why every line of a manifest is there: `ptcompile.explain`.
 
 `provenance` is the pure heart: for each value of the manifests its `Cause`. `explanation` adds positions and the steps
-of the passes; `text` and `as_json` are what people and programs read.
+of the passes; `rendering` has what people and programs read.
 """

@@ -3,7 +3,7 @@
 Who wrote it is traced (`compiler.trace`). On which lines it depends is derived by compiling again with one line
 different: a value may be there because of a line of which it carries nothing, and only that shows what the line is good
 for. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each; of long
-lists many lines are tried at a time (`batches`), and of a profile all that say its defaults.
+lists many lines are tried at a time (`sensitivity`), and of a profile all that say its defaults.
 """
 
 from __future__ import annotations

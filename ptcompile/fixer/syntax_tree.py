@@ -1,6 +1,6 @@
 """Where everything of a document stands, as exactly as an edit of its text needs it.
 
-`reader.nodes` knows enough to point at a value. To change one it takes more: which style a value has, where its dash,
+`source.nodes` knows enough to point at a value. To change one it takes more: which style a value has, where its dash,
 colon or bracket is, where a block really ends, and what an alias shares.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CannotFix(Exception):  # noqa: N818 - no error: it carries out of the depth why an edit is left alone
-    """Why a fix cannot be made in this text, in a few words. `fixing.apply` catches it."""
+    """Why a fix cannot be made in this text, in a few words. `fixer.apply` catches it."""
 
     def __init__(self, why: str, *, fault: bool = False) -> None:
         super().__init__(why)

@@ -1,10 +1,10 @@
 """Networks as whole sets of settings, and how NCCL is tuned for them.
 
 Data with sources, of public documentation as of 2026. Huge pages are asked for only where cpu or memory is, as
-Kubernetes wants them. What is left to the libraries is not here: NCCL 2.21 and newer choose the HCAs and the GID of
-RoCE v2, and aws-ofi-nccl turns on RDMA where the device has it.
+Kubernetes wants them.
 
-What a plugin sets by itself is not here: aws-ofi-nccl does so on every EFA machine (src/platform-aws.cpp, 2026-08-21).
+What is left to the libraries is not here: NCCL 2.21 and newer choose the HCAs and the GID of RoCE v2, and aws-ofi-nccl
+turns on RDMA where the device has it, and tunes NCCL by itself on every EFA machine (src/platform-aws.cpp, 2026-08-21).
 Neither is what names a file of the image, such as NCCL_TOPO_FILE of Azure's ND machines.
 """
 

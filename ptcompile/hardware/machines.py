@@ -1,10 +1,9 @@
 """Machine types of the clouds, what the kubelet leaves of them, and what fits.
 
-Sources: GKE's in GiB from https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines (2026-06), the most
-that can be attached; EC2's in GB from aws/karpenter-provider-aws, reference/instance-types.md (2026-08-21).
-
 Amounts are looked at in order, each held against the machines that the ones before leave: the accelerators first, since
 they decide which machines it can be. What no source says of a machine, it has enough of.
+
+Local disks: GKE's in GiB, the most that can be attached; EC2's in GB.
 
 Sources, as of the day behind each:
 - EKS: aws/karpenter-provider-aws, reference/instance-types.md (2026-08-21); p3.* and dl1: kubernetes/autoscaler,

@@ -1,9 +1,9 @@
 """Fields of a draft lifted into words: run policy, pod security, queue, torchrun's launch.
 
-Nothing is inverted by hand. The words are tried, the fewest first, so what is found stays right when a target changes.
+Nothing is inverted by hand. Words are tried, the fewest first, so what is found stays right when a target changes.
 
-What torchrun holds is asked of the simulated pods: flags over PET_* variables over its own defaults. Whether the lifted
-spec means the same is not decided here: it is compiled and compared.
+What torchrun was told is asked of the simulated pods: flags over PET_* variables over its own defaults. Whether the
+lifted spec means the same is not decided here: it is compiled and compared.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The compiler's model of a job: roles, launch, run policy, device claims, rendezvous; and what a pass is.
 
-The pass `rendezvous` writes it into the job; targets ask before the passes what it will be.
-
-Everything is a named tuple, and so frozen. A value that a person may leave
-out is `None` or empty only until the pass that decides it has run; a target reads decided values. Kubernetes objects
-that the compiler only carries stay plain mappings.
+Everything is a named tuple, and so frozen. A value that a person may leave out is `None` or empty only until the pass
+that decides it has run; a target reads decided values. The rendezvous is written by the pass of that name; targets ask
+before the passes what it will be. Kubernetes objects that the compiler only carries stay plain mappings.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Facts of core/v1 about pods: the nodes that admit one, merge keys of lists, shared memory.
-
-A label that is not given is unknown: it is taken to be as the pod wants it.
-"""
+"""Facts of core/v1 about pods: the nodes that admit one, merge keys of lists, shared memory."""
 
 from __future__ import annotations
 
@@ -51,7 +48,10 @@ def terms_of(spec: Json) -> list[Json]:
 
 
 def admits(spec: Json, labels: Mapping[str, str]) -> bool:
-    """Whether a pod's selector and required affinity may hold on a node with these labels."""
+    """Whether a pod's selector and required affinity may hold on a node with these labels.
+
+    A label that is not given is unknown, and taken to be as the pod wants it.
+    """
     selector = string_map(spec.get("nodeSelector"))
     if any(labels.get(key, value) != value for key, value in selector.items()):
         return False

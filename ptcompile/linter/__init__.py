@@ -1,7 +1,7 @@
 """What would be accepted and still go wrong: rules by the kinds that they are asked of.
 
 A family is a package with one rule a file and the table `RULES`: each module's name, in the order in which they are
-asked, with the words without which its rule finds nothing (`words` says what a word is; an empty text is a rule that is
+asked, with the words without which its rule finds nothing (`needs` says what a word is; an empty text is a rule that is
 always asked). A family is imported when an object of its kind comes by, a rule when the object has its words. A new
 rule gets its words by reading its check: what has to be written in an object that it finds something in? Where that is
 too narrow, findings are lost; `tests/linter/test_needs.py` asks every rule with and without its words to see that none

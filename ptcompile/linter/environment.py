@@ -1,6 +1,6 @@
 """Variables from ConfigMaps and Secrets, and the names that NCCL, PyTorch and OpenMP read.
 
-The values themselves are `simulation`'s: order, operators' variables and references are looked at there.
+The values themselves are the simulator's: order, operators' variables and references are looked at there.
 
 Names are from NCCL 2.29 (user guide, environment variables, with those of its source that people use), PyTorch 2.13
 (torch.distributed, CUDA notes; of torchrun's PET_* another rule asks) and OpenMP 5.2.
@@ -26,7 +26,7 @@ _APART: Final = (
     "<metadata.name>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "$(hostname", "`hostname", "$HOSTNAME",
     "${HOSTNAME", "$RANDOM", "${RANDOM", "$(uuidgen", "`uuidgen", "$(cat /proc/sys/kernel/random", "$(openssl rand",
 )  # fmt: skip
-"""Texts that no two pods have in common, as `simulation` leaves them in a value."""
+"""Texts that no two pods have in common, as the simulator leaves them in a value."""
 _NO_NUMBER: Final = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",
     "<status.hostIPs>", "<spec.nodeName>", "<spec.serviceAccountName>", "$(hostname)", "$(hostname -f)", "`hostname`",

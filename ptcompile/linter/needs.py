@@ -28,7 +28,7 @@ def kinds_with(wanted: Callable[[Kind], object]) -> str:
 
 
 VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
-"""Whose accelerators there are: one is in the name of each resource (`accelerators`)."""
+"""Whose accelerators there are: one is in the name of each resource (`hardware.accelerators`)."""
 
 TORCHRUN: Final = "torchrun/torch"
 """By its own name, or as `-m torch.distributed.run`."""

@@ -1,7 +1,7 @@
 """Reading a manifest back: what an object says, in the words of a spec, before it is checked whether that is all of it.
 
 A reader takes what it has a word for and leaves the rest: the caller compiles the words and compares, so that
-nothing is lost by being forgotten here (`importing`).
+nothing is lost by being forgotten here (`importer`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Rehearsals: a job's pods as real processes of torchrun, in namespaces of their own, with faults, and a verdict.
 
-`actors` makes pods of a simulated job, `places` gives them folders, addresses and names, `course` plays them on a back
-end that `grounds` chooses (`namespaces`, whose programs are `stage` and `inside`, or `containers` of one of the
-`engines`, removed by `sweep`), `judge` compares with what `simulate` claims, and `report`
-tells it.
+`runner` does it all: `cast` makes pods of a simulated job, `places` gives them folders, addresses and names, `course`
+plays them on a back end that `backends` chooses (`namespaces`, whose programs are `stage` and `inside`, or
+`containers`, removed by `sweep`), `verdict` compares with what `simulate` claims, and `report` tells it.
 """
 
 from ptcompile.rehearsal.places import Settings

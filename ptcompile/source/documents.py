@@ -1,7 +1,7 @@
 """YAML and JSON text to documents that know where each value stands.
 
-Clean documents go through `reader.fast`, all others through `reader.events`, which is exact and knows positions. A
-stream that begins with `{` goes through `reader.json_stream`, because kubectl takes it for JSON.
+Clean documents go through `fast_reader`, all others through `exact_reader`, which knows positions. A stream that begins
+with `{` goes through `json_reader`, because kubectl takes it for JSON.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The fast reader, ryaml, and whether kubectl would read the same.
 
-The package around it imports typing for a few annotations, which every start would pay for
-(`ptcompile._internal.namedtuple`). This goes once ryaml does not do so.
-
 `ryaml` follows YAML 1.2, kubectl its own table (`scalars`). They differ in words such as `on`, in numbers, and in
-anchors, tags and merges. What could differ is read again by `reader.events`, so that the two never disagree.
+anchors, tags and merges. What could differ is read again by `exact_reader`, so that the two never disagree.
+
+Its extension module is loaded without the package around it, which imports typing for a few annotations, and every
+start would pay for that (`ptcompile._internal.namedtuple`). This goes once ryaml does not do so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a JSON Schema cannot say of a spec or a profile.
 
-The models run these functions as validators, and name them in the schema as `x-check`: there `from_schema` finds them.
+The models run these functions as validators, and name them in the schema as `x-check`: there `reader` finds them.
 Each gives the value that is kept, and raises ValueError with the reason in plain words.
 """
 

@@ -1,4 +1,4 @@
-"""What an object of our vocabularies can be asked, whether pydantic made it or `from_schema`."""
+"""What an object of our vocabularies can be asked, whether pydantic made it or `reader`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What the Pod Security levels baseline and restricted forbid.
 
-Loaded only where a level is set.
+Loaded only where a level is set (`pod_security`).
 """
 
 from __future__ import annotations

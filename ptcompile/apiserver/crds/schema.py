@@ -3,10 +3,10 @@
 Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go (what OpenAPI may say in a CRD),
 pkg/apiserver/schema/validation.go and complete.go (structural schemas). As there, a schema that does not decode is not
 validated further, and one with a field that CRDs do not support is not asked whether it is structural. Defaults and
-the types in CEL expressions are not validated; what the expressions cost is in `cel_cost`.
+the types in CEL expressions are not validated; what the expressions cost is in `apiserver.cel.cost`.
 
-Types are in `properties`, `items` and `additionalProperties`; `allOf`, `anyOf`, `oneOf` and `not` only check values.
-Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/validation.go and complete.go.
+A schema is structural where its types are in `properties`, `items` and `additionalProperties`, and `allOf`, `anyOf`,
+`oneOf` and `not` only check values.
 """
 
 from __future__ import annotations

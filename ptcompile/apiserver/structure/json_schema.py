@@ -1,6 +1,6 @@
 """Plain JSON Schemas of users, by jsonschema, with patterns in linear time.
 
-Patterns are matched in linear time. Evaluations are counted, and so is their depth. Of the errors of alternatives none
+Evaluations are counted, and so is their depth. Of the errors of alternatives none
 is kept, and no message is longer than it is shown. Equal values are found by their hash.
 """
 

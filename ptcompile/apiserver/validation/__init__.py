@@ -1,7 +1,5 @@
 """The API server's own field rules: the one table of built-in kinds.
 
-What only one kind needs is imported when it comes by.
-
 The rules are those of the server's internal types: one function speaks of all versions of a kind. What a kind needs is
 imported when one comes by.
 """

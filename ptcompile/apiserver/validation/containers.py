@@ -1,8 +1,7 @@
 """Containers, their probes and lifecycle hooks.
 
-Source: docs/facts/api-server.md#containers 12 to 26, Kubernetes 1.36.
-
-Source: docs/facts/api-server.md#probes-lifecycle-and-security 102 to 112, Kubernetes 1.36.
+Source: docs/facts/api-server.md#containers 12 to 26 and docs/facts/api-server.md#probes-lifecycle-and-security 102 to
+112, Kubernetes 1.36.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What field rules know beside the object: server version, feature gates, the pod under check, an update.
-
-By the field's name, as it stands in a pod, a container, a claim or a volume: the minor version of Kubernetes 1 in which
-the gate is first on.
-"""
+"""What field rules know beside the object: server version, feature gates, the pod under check, an update."""
 
 from __future__ import annotations
 
@@ -43,6 +39,8 @@ ON_SINCE: Final[dict[str, int]] = {
     "supplementalGroupsPolicy": 33,  # SupplementalGroupsPolicy
     "volumeAttributesClassName": 34,  # VolumeAttributesClass
 }
+"""The minor version of Kubernetes 1 in which a field's gate is first on, by the field's name in a pod, a container, a
+claim or a volume."""
 
 
 def is_dropped(field: str, context: ApiServer) -> bool:

@@ -1,8 +1,6 @@
 """Node selectors, affinity, tolerations, topology spread and scheduling gates.
 
-Source: docs/facts/api-server.md#scheduling-and-the-pod 130 to 139, Kubernetes 1.36.
-
-Source: docs/facts/api-server.md#scheduling-and-the-pod 121 to 129, 140 to 145, 157, Kubernetes 1.36.
+Source: docs/facts/api-server.md#scheduling-and-the-pod 121 to 145, 157, Kubernetes 1.36.
 """
 
 from __future__ import annotations

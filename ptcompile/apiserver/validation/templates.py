@@ -1,7 +1,5 @@
 """Where each kind holds pod templates, and what the server answers to their pods.
 
-Where the templates stand, by API group and kind. A `*` is each item of a list or each value of a mapping.
-
 Every problem here has the stage "pod". Findings of a pod stand under its template; what only the operator's child Job
 or replica gets wrong stands outside it, since the template alone is a good pod.
 """

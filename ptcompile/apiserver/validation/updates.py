@@ -1,6 +1,6 @@
 """Fields that never change, by kind, and the transition rules of custom resources.
 
-Such a rule runs only where both objects have the value: a field that is added or removed passes.
+A transition rule runs only where both objects have the value: a field that is added or removed passes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Volumes, and every source of a volume.
 
-Source: docs/facts/api-server.md#volumes-and-mounts 85 to 91, Kubernetes 1.36.
-
-Source: docs/facts/api-server.md#volumes-and-mounts 74 to 78, Kubernetes 1.36.
+Source: docs/facts/api-server.md#volumes-and-mounts 74 to 78, 85 to 91, Kubernetes 1.36.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 A pod for which there is no machine waits forever, and no autoscaler makes one. A profile's own entry of an accelerator
 wins over the built-in one, and says nothing of machines: such jobs are not judged. Neither are those of a profile that
-names its node pools, which are judged by these (`checks_pools`).
+names its node pools, which are judged by these.
 
-Asked of a job after its passes, whose pods say which nodes they may run on and what they ask for. A label that a pool
-does not give is unknown, and taken for one that fits; what no one knows of a pool's nodes they have enough of.
+Pools are held against a job after its passes, whose pods say which nodes they may run on and what they ask for. A label
+that a pool does not give is unknown, and taken for one that fits; what no one knows of a pool's nodes they have enough
+of.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ An operator names pods, host names, Services, PodGroups and label values after t
 refused: a PyTorchJob with a long name is accepted, and its Services never come to be. So the tightest of all derived
 names is found before anything is written, and the longest name that leaves room for each is told.
 
-One word of the spec has its place on each target (`common.queues` and `common.gang` have the sources). Here is
-what is left: a refusal where no place is known, a warning where the operator means something else by it.
+A word about queues or gangs has its place on each target (`registry.queues` and `registry.queue_systems`). Here is what
+is left: a refusal where no place is known, a warning where the operator means something else by it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One page that shows where every line came from: `ptcompile explain --html`.
 
-`gathered` explains and simulates every target, `listing` finds the lines, `document` writes the HTML. page.css,
-reasons.js and page.js stand beside them, and in the page; it loads nothing.
+`content` explains and simulates every target and finds the lines, `html` writes the page. page.css, reasons.js and
+page.js stand beside them, and in the page; it loads nothing.
 """
 
 from __future__ import annotations

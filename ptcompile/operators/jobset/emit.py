@@ -10,7 +10,7 @@ Why each field (JobSet 0.12):
   is left to its default, the JobSet's name, which is the name of the Service.
 - An auxiliary role is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
   `<name>-<role>-0-<i>.<name>`.
-- How it ends and what is tried again: `jobset_endings`.
+- How it ends and what is tried again: `endings`.
 """
 
 from __future__ import annotations

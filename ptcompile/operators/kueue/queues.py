@@ -1,6 +1,7 @@
 """Kueue's labels and annotations, its queues, and what their quotas can ever admit.
 
-`pkg/cache/scheduler/resource_node.go`, `pkg/scheduler/flavorassigner`. Amounts are in billionths, as `Quantity.nano`.
+Source: Kueue 0.19, pkg/cache/scheduler/resource_node.go and pkg/scheduler/flavorassigner. Amounts are in billionths, as
+`Quantity.nano`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Why each field (training-operator 1.9.4):
 - A range of nodes is Workers only, with elasticPolicy: with a Master it would be one torchrun more than the maximum.
 - `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE. It is
   what the operator 1.7 hands on to workers without a Master.
-- How it ends and what is tried again: `pytorchjob_endings`.
+- How it ends and what is tried again: `endings`.
 - schedulingPolicy is what the operator makes the PodGroup from, where it was started with a gang scheduler; the name
   of the scheduler it fills in itself.
 - A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.

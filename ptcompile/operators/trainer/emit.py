@@ -17,7 +17,7 @@ Why each field (Trainer 2.3):
   a plain command on accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron) it is written too, since
   Trainer would count CPUs. For torchrun the pass `processes` has decided it.
 - A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES.
-- A TrainJob has no words for retries and success: the runtime's JobSet has (`jobset_endings`). activeDeadlineSeconds
+- A TrainJob has no words for retries and success: the runtime's JobSet has (`jobset.endings`). activeDeadlineSeconds
   is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
   (issue 3779), so it is refused.
 - A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.

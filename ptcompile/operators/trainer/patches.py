@@ -1,13 +1,10 @@
 """The patches of a TrainJob: written, merged, and as each release spells them.
 
-2.0 patches pods through podSpecOverrides, 2.1 through podTemplateOverrides; both also take auto, cpu and gpu as
-numProcPerNode (Trainer's pkg/apis/trainer/v1alpha1 of each release; facts/trainer). What is known of runtimePatches
-then holds for them too.
-
 2.0 has podSpecOverrides, 2.1 podTemplateOverrides, 2.2 and newer runtimePatches (facts/trainer; Trainer's
-pkg/apis/trainer/v1alpha1 of each release). None of them reaches image, command, args, env or resources of the container
-`node`: those are fields of `spec.trainer`. None reaches scheduler, priority class, host network, sidecars or what else
-is not listed here.
+pkg/apis/trainer/v1alpha1 of each release). The older two also take auto, cpu and gpu as numProcPerNode; they are read
+as runtimePatches, so what is known of those holds for them too. None of the three reaches image, command, args, env or
+resources of the container `node`: those are fields of `spec.trainer`. None reaches scheduler, priority class, host
+network, sidecars or what else is not listed here.
 """
 
 from __future__ import annotations
@@ -147,7 +144,7 @@ _REACH: tuple[tuple[str, frozenset[str], frozenset[str], frozenset[str]], ...] =
     ("pod-template-overrides", frozenset({"labels", "annotations"}), _POD_2_1, frozenset({"volumeMounts"})),
     ("runtime-patches", frozenset({"labels", "annotations"}), _POD_2_2, frozenset({"volumeMounts", "securityContext"})),
 )
-"""By the row of `changes.CHANGES`: fields of the pods' metadata, of their spec, and of the container `node`."""
+"""By the operator's `features`: fields of the pods' metadata, of their spec, and of the container `node`."""
 
 _TRAINER = ("image", "command", "args", "env", "resources")
 

@@ -11,7 +11,7 @@ Why each field (Volcano 1.16.0-alpha.1):
 - An auxiliary role is a task of its own that the plugin gives no RANK and does not count (since 1.12); its
   pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: trainers without their data loader would hold GPUs and
   wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944).
-- How it ends and what is tried again: `volcano_endings`.
+- How it ends and what is tried again: `endings`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """torchrun: its options, its rendezvous configuration, and what its releases do.
 
-Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. An option that a backend does not read is ignored by it.
+Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. A rendezvous option that a backend does not read is ignored
+by it.
 """
 
 from __future__ import annotations

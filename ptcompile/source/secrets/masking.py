@@ -1,6 +1,6 @@
 """What is told of a file without the secrets that stand in it: messages and code frames.
 
-`structure` says which nodes are secret. What shows a document (worlds, differences, explanations) is made of the masked
+`scanner` says which nodes are secret. What shows a document (worlds, differences, explanations) is made of the masked
 document. A message is a sentence that quotes the real one, so that values are replaced in it. Manifests and
 `simulate --env-file` hold the values themselves: they are made for running the job.
 """
