@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, settings
-from ptcompile.cli.exclude import excluding
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.related import Beside
 from ptcompile.cli.reporter import Findings, Judged, lines_of, shared, shows_lines
@@ -227,7 +226,12 @@ def run(options: argparse.Namespace) -> int:
         statistics=options.statistics,
         extensions=config.extensions,
     )
-    inputs, unreadable = files.read_all(options.paths, excluding(config) if _folders(options.paths) else None)
+    exclude = None
+    if _folders(options.paths):
+        from ptcompile.cli.exclude import excluding
+
+        exclude = excluding(config)
+    inputs, unreadable = files.read_all(options.paths, exclude)
     findings.unreadable(unreadable)
     profile = findings.profile(config.cluster) if config.cluster else None
     if options.add_ignore:
