@@ -89,7 +89,7 @@ def test_the_tests_to_run_while_working_are_there() -> None:
     """A path that is moved would be an error for whoever copies the command."""
     (command,) = [line for line in _text("CONTRIBUTING.md").splitlines() if line.startswith("python -m pytest")]
     paths = [word for word in command.split() if word.startswith("tests/")]
-    assert len(paths) > 3
+    assert len(paths) > 1
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
