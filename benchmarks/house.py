@@ -71,9 +71,9 @@ def _imported(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             names = (node.module or "",)
         for name in names:
-            if match := re.match(r"ptcompile\.(\w+)", name):
-                if (PACKAGE / match[1]).is_dir() or (PACKAGE / f"{match[1]}.py").exists():
-                    yield match[1]
+            match = re.match(r"ptcompile\.(\w+)", name)
+            if match and ((PACKAGE / match[1]).is_dir() or (PACKAGE / f"{match[1]}.py").exists()):
+                yield match[1]
 
 
 def _circular(graph: dict[str, set[str]]) -> bool:

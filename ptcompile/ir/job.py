@@ -87,7 +87,7 @@ class Launch(NamedTuple):
     torchrun, which finds these settings in its environment."""
     nproc_per_node: int | str
     rdzv_backend: str | None
-    """None leaves it to the pass `rendezvous`, as it does the waits in `rdzv_conf` (`ir.job`)."""
+    """None leaves it to the pass `rendezvous`, as it does the waits in `rdzv_conf` (`settled`)."""
     rdzv_id: str | None
     """None leaves it to torchrun."""
     rdzv_endpoint: str | None
