@@ -169,13 +169,6 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def test_the_layout_in_contributing_is_the_tree() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `ptcompile/(\w+)/` \|", text, re.MULTILINE)
-    assert len(listed) == len(set(listed))
-    assert set(listed) == {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-
-
 def test_the_layout_is_in_the_order_of_imports() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     order = {name: number for number, name in enumerate(re.findall(r"^\| `ptcompile/(\w+)/` \|", text, re.MULTILINE))}
