@@ -54,48 +54,42 @@ def _job(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     yield from f.at_stage(pods, "pod")
 
 
+def _counted(
+    manifest: Mapping[str, Any],
+    context: ApiServer,
+    check: KindCheck,
+    name_rule: NameRule = names.why_not_dns_subdomain,
+) -> Iterator[Problem]:
+    """Yield the problems of metadata, of one kind's own fields, and of a generation that a file may not set."""
+    found: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, name_rule)
+    check(manifest, context, found)
+    check_generation(manifest, found)
+    return iter(found)
+
+
 def _service(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.service import check_service, why_not_service_name
 
-    found: f.Found = []
-
-    def name_rule(name: str) -> str | None:
-        return why_not_service_name(name, context)
-
-    check_metadata(manifest.get("metadata"), ("metadata",), found, name_rule)
-    check_service(manifest, context, found)
-    check_generation(manifest, found)
-    return iter(found)
+    return _counted(manifest, context, check_service, lambda name: why_not_service_name(name, context))
 
 
 def _config_map(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.config import check_config_map
 
-    found: f.Found = []
-    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
-    check_config_map(manifest, context, found)
-    check_generation(manifest, found)
-    return iter(found)
+    return _counted(manifest, context, check_config_map)
 
 
 def _secret(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.config import check_secret
 
-    found: f.Found = []
-    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
-    check_secret(manifest, context, found)
-    check_generation(manifest, found)
-    return iter(found)
+    return _counted(manifest, context, check_secret)
 
 
 def _claim(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.volume_claims import check_claim
 
-    found: f.Found = []
-    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
-    check_claim(manifest, context, found)
-    check_generation(manifest, found)
-    return iter(found)
+    return _counted(manifest, context, check_claim)
 
 
 def _namespace(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
