@@ -277,6 +277,25 @@ def job_with_one_variable_often(n: int) -> str:
     return head + pod + "        - {name: A}\n" * n
 
 
+def jobs_with_queues(n: int) -> str:
+    """As many objects that no job is compared with as there are jobs."""
+    return "".join(
+        f"""\
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {{name: q{i}}}
+spec: {{clusterQueue: c}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: j{i}, labels: {{kueue.x-k8s.io/queue-name: q{i}}}}}
+spec: {{suspend: true, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: i}}]}}}}}}
+---
+"""
+        for i in range(n)
+    )
+
+
 def job_with_rendezvous_settings(n: int) -> str:
     settings = ",".join(f"a{i}=1" for i in range(n))
     head = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n"

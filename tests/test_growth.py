@@ -97,7 +97,8 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (explain, many.specs, 2), (shown_pods, many.tasks, 10), (page, many.spec_env, 13),
     (fix, many.misspelt, 20), (fix, many.set_twice, 20), (ignore, many.bad_keys, 40),
     (fix, many.one_key_often, 20), (imported, many.job_with_one_variable_often, 20),
-    (imported, many.job_with_rendezvous_settings, 50),
+    (imported, many.job_with_rendezvous_settings, 50), (imported, many.jobs_with_queues, 8),
+    (imported, many.jobs_with_services, 6),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
 ]  # fmt: skip
 """What to do with how many of what: in all of these the result grows as the input does."""

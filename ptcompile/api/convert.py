@@ -9,6 +9,7 @@ from ptcompile.api.compile import Result
 from ptcompile.api.import_manifests import ImportedSpec, import_manifests
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, field_path
+from ptcompile.kubernetes.index import Objects
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -45,10 +46,11 @@ def convert(
     if not imported.ok:
         return Result((), imported.diagnostics)
     profile = imported.profile if cluster is None else cluster
+    kept = Objects(imported.kept)
     manifests: list[Json] = []
     told: list[Diagnostic] = []
     for one in imported.found:
-        made, found = _one(one, target, profile, filename, imported.kept, lossy=lossy)
+        made, found = _one(one, target, profile, filename, kept, lossy=lossy)
         manifests += made
         told += found
     every = tuple(streams.capped((*imported.diagnostics, *told), filename))
@@ -56,7 +58,7 @@ def convert(
 
 
 def _one(
-    imported: ImportedSpec, target: str, profile: Any, filename: str | None, kept: Sequence[Json], *, lossy: bool
+    imported: ImportedSpec, target: str, profile: Any, filename: str | None, kept: Objects, *, lossy: bool
 ) -> tuple[list[Json], list[Diagnostic]]:
     own = imported.document if target == imported.target else imported.portable or imported.document
     spec = {**own, "spec": {**own["spec"], "target": target}}
@@ -83,7 +85,7 @@ def _one(
 
 
 def _differences(
-    imported: ImportedSpec, result: Result, profile: Any, filename: str | None, kept: Sequence[Json], *, lossy: bool
+    imported: ImportedSpec, result: Result, profile: Any, filename: str | None, kept: Objects, *, lossy: bool
 ) -> Iterator[Diagnostic]:
     """What the worlds have that is not the same: a loss, or what operators do in their own ways."""
     from ptcompile.api.diff import diff

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -10,6 +10,7 @@ from ptcompile.api import compile
 from ptcompile.apiserver import validate
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of, object_name
 from ptcompile.registry import table as operators
 from ptcompile.registry.model import Kind
@@ -171,23 +172,26 @@ def import_manifests(
 def _all(
     objects: list[_Object], profile: ClusterProfile, filename: str | None, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], list[Diagnostic]]:
+    from ptcompile.importer.attempt import without_nulls
+
     found: list[ImportedSpec] = []
     told: list[Diagnostic] = []
     jobs = [one for one in objects if kind_of(one.data) in _READ]
     others = [one for one in objects if kind_of(one.data) not in _READ]
-    every = [one.data for one in objects]
-    beside: list[Json] = []
+    every = Objects(one.data for one in objects)
+    accepted: list[Json] = []
     for one in others if jobs else ():
         refused = _refused(one.data, every, profile)
         told += [_stamp(problem, one, filename) for problem in refused]
-        beside += [] if refused else [one.data]
+        accepted += [] if refused else [one.data]
+    beside, decoded = Objects(accepted), Objects(map(without_nulls, accepted))
     for one in objects:
         if kind_of(one.data)[1] in _OTHER_JOBS and one not in jobs:
             told.append(_stamp(_not_a_target(one.data), one, filename))
     if objects and not jobs and not told:
         told.append(_stamp(_no_job(objects[0].data), objects[0], filename))
     for one in jobs:
-        spec, problems = _one(one.data, beside, profile, lossy=lossy, exact=exact)
+        spec, problems = _one(one.data, beside, decoded, profile, lossy=lossy, exact=exact)
         told += [_stamp(problem, one, filename) for problem in problems]
         if spec is not None:
             span = one.document.span((*one.under, "spec"))
@@ -196,17 +200,17 @@ def _all(
 
 
 def _one(
-    manifest: Json, beside: list[Json], profile: ClusterProfile, *, lossy: bool, exact: bool
+    manifest: Json, beside: Objects, decoded: Objects, profile: ClusterProfile, *, lossy: bool, exact: bool
 ) -> tuple[ImportedSpec | None, list[Problem]]:
     from ptcompile.importer import draft
     from ptcompile.importer.attempt import comments, differences, refusals, run, without_nulls, without_runtime
 
-    if refused := _refused(manifest, (manifest, *beside), profile):
+    if refused := _refused(manifest, Objects((manifest,), beside), profile):
         return None, refused
     images = draft.found(manifest)
     stand_ins = draft.stand_ins(images, manifest)
     manifest = draft.replaced(without_nulls(manifest), stand_ins)
-    outcome = run(manifest, [without_nulls(one) for one in beside], profile, exact=exact)
+    outcome = run(manifest, decoded, profile, exact=exact)
     best = outcome.best
     if best is None:
         return None, list(outcome.problems)
@@ -227,7 +231,7 @@ def _one(
     return told._replace(comments=comments(best, manifest), differences=differs, portable=portable), problems
 
 
-def _refused(manifest: Json, others: Sequence[Json], profile: ClusterProfile) -> list[Problem]:
+def _refused(manifest: Json, others: Objects, profile: ClusterProfile) -> list[Problem]:
     """Why the API server rejects an object, so that there is none in the cluster."""
     found = validate(manifest, versions=profile.versions(), others=others)
     return [one for one in found if one.severity == "error" and one.stage == "apply"]

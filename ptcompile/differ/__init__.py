@@ -11,6 +11,7 @@ from ptcompile.differ.model import Apply, Change, Compared, Fact, ObjectDifferen
 from ptcompile.differ.normal import Marks, shown, shown_text
 from ptcompile.differ.pairing import Pair, makes_pods, pairs
 from ptcompile.differ.world import Found, compared
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator.as_json import shown_jobs
@@ -49,10 +50,12 @@ class Side(NamedTuple):
     manifests: Sequence[Json] = ()
     versions: Versions = Versions()
     """Of Kubernetes and the operators that run the manifests."""
+    others: Objects = Objects()
+    """Objects of both sides that are only looked at, not compared."""
 
     def jobs(self, marks: Marks) -> dict[int, Job]:
         """The jobs with their secrets masked, by the identity of their manifests."""
-        jobs = simulate(self.manifests, versions=self.versions).jobs
+        jobs = simulate(self.manifests, versions=self.versions, others=self.others).jobs
         return {id(job.manifest): one for job, one in zip(jobs, shown_jobs(jobs, marks), strict=True)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.pipeline import compile_document
@@ -11,6 +11,7 @@ from ptcompile.differ import ObjectDifference, Side, compare
 from ptcompile.importer.draft import draft, one_name, without_written
 from ptcompile.importer.lifting import hardened, lifted, queued, with_endings
 from ptcompile.importer.residue import Gap, all_gaps, close, manifests, shrink
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import at, items, kind_of, object_name, text
 from ptcompile.operators.trainer.read import folded
 from ptcompile.registry.reading import Read
@@ -48,16 +49,22 @@ class Proof(NamedTuple):
         return self.same_world and not any(one.changes for one in self.objects)
 
 
-def prove(spec: Spec, given: Sequence[Json], beside: Sequence[Json], cluster: ClusterProfile) -> Proof:
-    """Compare what the spec compiles to with the objects that it is made of. `beside` are kept as they are."""
+def prove(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Proof:
+    """Compare what the spec compiles to with the object that it is made of, and those that it takes the place of.
+
+    The others of `beside` stay as they are, and are only looked at: a stream of n jobs compares no n times n objects.
+    """
     compiled = compile_document(spec, cluster)
     if not compiled.manifests:
         return Proof((), compiled.problems, compiled=False)
-    versions = cluster.versions()
     made = {_identity(one) for one in compiled.manifests}
-    kept = [one for one in beside if _identity(one) not in made]
-    before = Side([*given, *beside], versions)
-    return Proof(compare(before, Side([*compiled.manifests, *kept], versions)), compiled.problems, compiled=True)
+    named = (other for one in compiled.manifests for other in beside.named(kind_of(one), object_name(one)))
+    near = {id(one): one for one in named}
+    kept = [one for one in near.values() if _identity(one) not in made]
+    others = Objects((), beside, frozenset(near)) if near else beside
+    before = Side([manifest, *near.values()], cluster.versions(), others)
+    after = Side([*compiled.manifests, *kept], cluster.versions(), others)
+    return Proof(compare(before, after), compiled.problems, compiled=True)
 
 
 def _identity(manifest: Json) -> tuple[object, ...]:
@@ -94,7 +101,7 @@ def without_nulls(value: Any) -> Any:
     return [empty if one is None else without_nulls(one) for one in value]
 
 
-def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exact: bool) -> Outcome:
+def run(manifest: Json, beside: Objects, cluster: ClusterProfile, *, exact: bool) -> Outcome:
     """The first reading that compiles to the same; else the one that comes nearest, with what differs.
 
     `exact` keeps every command as it is written, so that the fields are the same and not only what they mean.
@@ -126,7 +133,7 @@ def _rank(tried: Tried) -> int:
     return min(_leaves(tried.spec["spec"].get("manifest", {})), _REFUSED - 2)
 
 
-def _all_train(manifest: Json, read: Read, beside: Sequence[Json], cluster: ClusterProfile) -> bool:
+def _all_train(manifest: Json, read: Read, beside: Objects, cluster: ClusterProfile) -> bool:
     """Whether the simulated pods of every role that a reading takes for nodes train."""
     world = simulate([manifest], versions=cluster.versions(), others=beside)
     return bool(world.jobs) and len(training(world.jobs[0])) >= sum(pods.trains for pods in read.pods)
@@ -138,7 +145,7 @@ def _leaves(value: object) -> int:
 
 
 def _specs(
-    manifest: Json, read: Read, beside: Sequence[Json], cluster: ClusterProfile, *, exact: bool
+    manifest: Json, read: Read, beside: Objects, cluster: ClusterProfile, *, exact: bool
 ) -> Iterator[tuple[Spec, bool]]:
     """The specs to try of one reading: with torchrun's launch in words, then with the command as it is."""
     gpu = hardware.gpu_resource(cluster, None)
@@ -158,7 +165,7 @@ def _attempt(
     manifest: Json,
     wanted: Json,
     read: Read,
-    beside: Sequence[Json],
+    beside: Objects,
     cluster: ClusterProfile,
     *,
     lifts: bool,
@@ -176,7 +183,7 @@ def _attempt(
             break
         spec = closed.spec
     spec = shrink(hardened(spec, cluster), cluster)
-    return Tried(spec, prove(spec, [manifest], beside, cluster), read, lifts)
+    return Tried(spec, prove(spec, manifest, beside, cluster), read, lifts)
 
 
 def _is_start(gap: Gap) -> bool:
@@ -205,7 +212,7 @@ def refusals(tried: Tried) -> Iterator[Problem]:
     yield from (one for one in tried.proof.problems if one.severity == "error")
 
 
-def without_runtime(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> Spec | None:
+def without_runtime(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Spec | None:
     """The job of a spec with a runtime as one that brings its pods along; None where there is no runtime to know."""
     if "runtimeRef" not in spec["spec"]:
         return None

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.importer.draft import Spec
+    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -256,7 +257,7 @@ def _port(seen: Rendezvous, words: Spec) -> Spec:
     return {} if said else {"masterPort": int(port)}
 
 
-def queued(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> Spec:
+def queued(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Spec:
     """The spec with these words, where fewer fields differ so than with labels and annotations as they stand."""
     best, fewest = spec, _differences(spec, manifest, beside, cluster)
     for tried in _queued_specs(spec, manifest, beside, cluster):
@@ -268,16 +269,19 @@ def queued(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterP
     return best
 
 
-def _differences(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> int:
+def _differences(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> int:
     made = manifests(spec, cluster)
     if made is None:
         return 1 << 30
-    theirs = {(kind_of(one), object_name(one)): one for one in (*beside, manifest)}
-    pairs = [(one, theirs.get((kind_of(one), object_name(one)), {})) for one in made]
-    return sum(len(gaps(one, other)) for one, other in pairs)
+    total = 0
+    for one in made:
+        kind, name = kind_of(one), object_name(one)
+        theirs = [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else beside.named(kind, name)
+        total += len(gaps(one, theirs[-1] if theirs else {}))
+    return total
 
 
-def _queued_specs(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> Iterator[Spec]:
+def _queued_specs(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Iterator[Spec]:
     said = _said(manifest, beside, cluster)
     levels: list[Any] = [None]
     for level, word in product(cluster.spec.topology.levels, ("required", "preferred")):
@@ -291,7 +295,7 @@ def _queued_specs(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: C
             yield {**bare, "spec": {**bare["spec"], **words}}
 
 
-def _said(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> dict[str, str]:
+def _said(manifest: Json, beside: Objects, cluster: ClusterProfile) -> dict[str, str]:
     """Queue and priority as the objects have them, for the profile's queue system."""
     system = cluster.spec.queue_system
     labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")

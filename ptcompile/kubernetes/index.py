@@ -27,22 +27,30 @@ SERVICE: Kind = ("v1", "Service")
 
 
 class Objects(Sequence["Json"]):
-    """Some objects in the order of their stream, and behind them those of another one.
+    """Some objects in the order of their stream, and behind them those of another one, except the `hidden` ones (ids).
 
     Each way to find objects has an index, made when it is first asked for: a stream of n objects that all look for one
     another takes the time of n look-ups, not of n times n objects.
     """
 
-    def __init__(self, objects: Iterable[Json] = (), beside: Objects | None = None) -> None:
+    def __init__(
+        self, objects: Iterable[Json] = (), beside: Objects | None = None, hidden: frozenset[int] = frozenset()
+    ) -> None:
         self._own = tuple(objects)
         self._beside = beside
+        self._hidden = hidden
         self._spaces: dict[str, Objects] = {}
+        self._unchanged = False
 
     def __len__(self) -> int:
-        return len(self._own) + (len(self._beside) if self._beside is not None else 0)
+        return len(self._own) + (sum(1 for _ in self._behind(self._beside)) if self._beside is not None else 0)
 
     def __iter__(self) -> Iterator[Json]:
-        return iter(self._own) if self._beside is None else chain(self._own, self._beside)
+        return iter(self._own) if self._beside is None else chain(self._own, self._behind(self._beside))
+
+    def _behind(self, found: Sequence[Json]) -> Sequence[Json]:
+        """Return what was found among the objects behind, without the hidden ones."""
+        return [one for one in found if id(one) not in self._hidden] if self._hidden else found
 
     if TYPE_CHECKING:
 
@@ -55,30 +63,44 @@ class Objects(Sequence["Json"]):
         return tuple(self)[index]
 
     def changed(self, change: Callable[[Json], Json], known: dict[int, Objects]) -> Objects:
-        """The same objects after a function; itself where none differs. `known` holds earlier results, by id."""
+        """The same objects after a function; itself where none differs. `known` holds earlier results, by id.
+
+        Functions may differ in what they write, not in which objects they change: objects of which none changed are
+        not looked at again, since an import asks once for each of its jobs.
+        """
+        if self._unchanged:
+            return self
         if id(self) not in known:
             beside = self._beside.changed(change, known) if self._beside is not None else None
             own = tuple(map(change, self._own))
-            same = beside is self._beside and all(map(is_, own, self._own))
-            known[id(self)] = self if same else Objects(own, beside)
+            self._unchanged = beside is self._beside and all(map(is_, own, self._own))
+            known[id(self)] = self if self._unchanged else Objects(own, beside, self._hidden_in(beside))
         return known[id(self)]
+
+    def _hidden_in(self, beside: Objects | None) -> frozenset[int]:
+        """The ids of the hidden objects among the changed ones."""
+        if not self._hidden or self._beside is None or beside is None:
+            return self._hidden
+        pairs = zip(self._beside, beside, strict=True)
+        return frozenset(id(after) for before, after in pairs if id(before) in self._hidden)
 
     def of(self, kind: Kind) -> Sequence[Json]:
         """All of one kind."""
         found = self._kinds.get(kind, ())
-        return found if self._beside is None else [*found, *self._beside.of(kind)]
+        return found if self._beside is None else [*found, *self._behind(self._beside.of(kind))]
 
     def named(self, kind: Kind, name: str) -> Sequence[Json]:
         """Those of one kind and name, of whatever namespace."""
         found = self._names.get((kind, name), ())
-        return found if self._beside is None else [*found, *self._beside.named(kind, name)]
+        return found if self._beside is None else [*found, *self._behind(self._beside.named(kind, name))]
 
     def within(self, space: str) -> Objects:
         """Those of one namespace."""
         found = self._spaces.get(space)
         if found is None:
             own = self._namespaces.get(space, ())
-            found = self._spaces[space] = Objects(own, self._beside.within(space) if self._beside is not None else None)
+            beside = self._beside.within(space) if self._beside is not None else None
+            found = self._spaces[space] = Objects(own, beside, self._hidden)
         return found
 
     def services_at(self, host: str) -> Sequence[Json]:
@@ -87,18 +109,19 @@ class Objects(Sequence["Json"]):
         Of whatever API: `kind: Service` is enough.
         """
         found = self._services.get(host.partition(".")[0], ())
-        return found if self._beside is None else [*found, *self._beside.services_at(host)]
+        return found if self._beside is None else [*found, *self._behind(self._beside.services_at(host))]
 
     def selecting(self, labels: Mapping[str, str]) -> list[Json]:
         """The Services whose selectors fit pods with these labels."""
         near = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
         own = self._kinds.get(SERVICE, ())
         found = [own[i] for i in near if selector(own[i]).items() <= labels.items()]
-        return found if self._beside is None else [*found, *self._beside.selecting(labels)]
+        return found if self._beside is None else [*found, *self._behind(self._beside.selecting(labels))]
 
     def writes(self, entry: Json) -> bool:
         """Whether an env entry stands in one of the objects, wherever that is."""
-        return _entry(entry) in self._entries or (self._beside is not None and self._beside.writes(entry))
+        behind = self._beside if not self._hidden else None
+        return _entry(entry) in self._entries or (behind is not None and behind.writes(entry))
 
     @cached_property
     def _kinds(self) -> dict[Kind, list[Json]]:
@@ -125,7 +148,7 @@ class Objects(Sequence["Json"]):
 
     @cached_property
     def _entries(self) -> set[str]:
-        return {_entry(entry) for one in self._own for entry in _env_entries(one)}
+        return {_entry(entry) for one in (self if self._hidden else self._own) for entry in _env_entries(one)}
 
 
 def objects(given: Iterable[Json]) -> Objects:

@@ -1,0 +1,51 @@
+"""Objects with some hidden answer as if these were not in the stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptcompile.kubernetes.index import SERVICE, Objects
+
+_LABELS = {"app": "a"}
+
+
+def _service(name: str, namespace: str = "default") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": _LABELS}}
+
+
+def _pod(value: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"env": [{"name": "A", "value": value}]}]}}
+
+
+def _answers(objects: Objects) -> list[object]:
+    lookups = [objects.of(SERVICE), objects.named(SERVICE, "s"), objects.services_at("s.x"), objects.selecting(_LABELS)]
+    entries = [objects.writes({"name": "A", "value": value}) for value in ("1", "2")]
+    return [len(objects), list(objects), *map(list, lookups), entries]
+
+
+def test_hidden_objects_are_in_no_answer() -> None:
+    own, hidden, left = _service("s"), [_service("s"), _pod("1")], [_service("s", "other"), _service("t"), _pod("2")]
+    seen = Objects([own], Objects([*hidden, *left]), frozenset(map(id, hidden)))
+    wanted = Objects([own, *left])
+    assert _answers(seen) == _answers(wanted)
+    assert _answers(seen.within("default")) == _answers(wanted.within("default"))
+
+
+def test_hidden_objects_stay_hidden_in_changed_ones() -> None:
+    hidden, left = _pod("1"), _pod("2")
+    seen = Objects((), Objects([hidden, left]), frozenset({id(hidden)}))
+    assert list(seen.changed(lambda one: {**one, "kind": "Job"}, {})) == [{**left, "kind": "Job"}]
+
+
+def test_objects_that_no_change_concerns_are_looked_at_once() -> None:
+    asked: list[Any] = []
+
+    def look(one: Any) -> Any:
+        asked.append(one)
+        return one
+
+    objects = Objects([_pod("1")])
+    assert objects.changed(look, {}) is objects
+    assert objects.changed(look, {}) is objects
+    assert len(asked) == 1
