@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import has
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.diagnostics.paths import MOST_PARTS, PlaceError, place
 from ptcompile.source import documents as source, streams
@@ -62,7 +63,7 @@ class Laid(NamedTuple):
         """The override that a path is about: the last that set it, or what holds it, or a part that only it has."""
         for number, there in reversed(self.places):
             inside = path[: len(there)] == there
-            if inside or (there[: len(path)] == path and path and not _has(self.document.data, path)):
+            if inside or (there[: len(path)] == path and path and not has(self.document.data, path)):
                 return number
         return None
 
@@ -166,12 +167,3 @@ def _name(item: Any) -> str | None:
     if not isinstance(item, Mapping):
         return None
     return next((str(item[key]) for key in _NAMES if key in item), None)
-
-
-def _has(data: Any, path: Path) -> bool:
-    for part in path:
-        keys = data if isinstance(data, Mapping) else range(len(data)) if isinstance(data, list) else ()
-        if part not in keys:
-            return False
-        data = data[part]
-    return True

@@ -11,7 +11,8 @@ from itertools import groupby
 from operator import attrgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.compiler.frontend.parts import moved, settle, value_at
+from ptcompile._internal.paths import get, has
+from ptcompile.compiler.frontend.parts import moved, settle
 from ptcompile.compiler.trace import Trace, there
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.spec.pod_words import in_holder
@@ -74,7 +75,7 @@ def cause(problem: Problem, trace: Trace, manifest: int, data: Mapping[str, Any]
     for words in _words(problem, trace, manifest):
         for block in blocks:
             known = words[:-1] if words[-1] == "nprocPerNode" else words  # the front end says it there, written or not
-            if _has(job, (*block, *known)):
+            if has(job, (*block, *known)):
                 return ("spec", *block, *words)
     return ("spec",)
 
@@ -90,7 +91,7 @@ def _words(problem: Problem, trace: Trace, manifest: int) -> Iterator[Path]:
     """The words that may have caused it, the likeliest first."""
     yield from _RULES.get(problem.name, ())
     path = problem.path
-    value = value_at(path, trace.manifests[manifest])
+    value = get(trace.manifests[manifest], path)
     by = trace.by(manifest, path)
     if by == "rendezvous" and isinstance(value, str) and value.startswith("--"):
         yield from _torchrun(_camel(value[2:].partition("=")[0]))
@@ -99,7 +100,7 @@ def _words(problem: Problem, trace: Trace, manifest: int) -> Iterator[Path]:
     elif "elasticPolicy" in path[:-1]:
         yield from _torchrun(str(path[-1]))
     elif by == "env":
-        entry = value_at(path[: _upto(path, "env")], trace.manifests[manifest])
+        entry = get(trace.manifests[manifest], path[: _upto(path, "env")])
         if isinstance(entry, Mapping) and entry.get("name") == "OMP_NUM_THREADS":
             yield from _STARTS
     elif by in {"", "spec"}:
@@ -131,14 +132,6 @@ def _torchrun(option: str) -> Iterator[Path]:
         yield from (("elastic",), *_STARTS)
 
 
-def _has(data: Any, path: Path) -> bool:
-    for part in path:
-        if not isinstance(data, Mapping) or part not in data:
-            return False
-        data = data[part]
-    return True
-
-
 _RUN_POLICY = frozenset(
     {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
 )
@@ -167,7 +160,7 @@ _POD = in_holder("spec")
 
 def _patch(trace: Trace, manifest: int, path: Path) -> Path | None:
     """The patch that must have caused what is wrong with a pod field that is not there and has no word in a spec."""
-    holder = value_at(path[:-1], trace.manifests[manifest]) if path else None
+    holder = get(trace.manifests[manifest], path[:-1]) if path else None
     if not isinstance(holder, Mapping) or "containers" not in holder or path[-1] in {*_POD, "containers", *holder}:
         return None
     places = (trace.place(manifest, (*path[:-1], str(key))) for key in holder)
@@ -243,7 +236,7 @@ def _located(finding: Finding, data: Json, trace: Callable[[], Trace] | None) ->
 
     path = located(trace(), place, problem.path, data)
     at_a_line = path != SPEC
-    if finding.by != SERVER and not (at_a_line and value_at(path, data) is not None):
+    if finding.by != SERVER and not (at_a_line and get(data, path) is not None):
         near = cause(problem, trace(), place, data)
         path = path if at_a_line and near == SPEC else near
     named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
@@ -264,7 +257,7 @@ def _at_lines_first(problems: list[Problem], data: Json) -> Iterator[Problem]:
     """Drop what has no line if there are problems at a line, from which it follows. Name a fabric that needs more."""
     for problem in [problem for problem in problems if problem.path != SPEC] or problems:
         if problem.path == (*SPEC, "fabric"):
-            fabric = value_at(problem.path, data)
+            fabric = get(data, problem.path)
             help = f"the fabric {fabric} needs a namespace of the level privileged: set podSecurity: privileged"
             problem = problem._replace(help=help)
         yield problem

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptcompile.compiler.frontend.parts import value_at
+from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Edit, Path, Problem
 from ptcompile.diagnostics.fixes import label
 
@@ -78,7 +78,7 @@ def independent(problems: Iterable[Problem], earlier: Iterable[Problem], data: M
 
 def _stands(data: Mapping[str, Any], problem: Problem) -> bool:
     """Whether the document has the place; of something missing what would hold it."""
-    holder, key = value_at(problem.path[:-1], data), problem.path[-1] if problem.path else ""
+    holder, key = get(data, problem.path[:-1]), problem.path[-1] if problem.path else ""
     if problem.name in _ABSENT:
         return holder is not None
     return key in (range(len(holder)) if isinstance(holder, list) else holder or ())
@@ -98,7 +98,7 @@ def mended(data: Mapping[str, Any], refused: Iterable[Problem]) -> tuple[dict[st
 
 def _replaced(data: dict[str, Any], path: Path) -> bool:
     """Put something valid where a document cannot do without; False where it can."""
-    holder = value_at(path[:-1], data)
+    holder = get(data, path[:-1])
     if path == ("metadata", "name") and isinstance(holder, dict):
         holder["name"] = label(str(holder.get("name") or ""))[:20].strip("-") or "name"
         return True
@@ -114,7 +114,7 @@ def _removed(data: dict[str, Any], path: Path, gone: set[str]) -> bool:
         path = path[:-1]
     if len(path) < 2 and path[:1] in ((), ("spec",), ("metadata",)):
         return False
-    holder = value_at(path[:-1], data)
+    holder = get(data, path[:-1])
     gone.update(str(part) for part in path)
     if isinstance(holder, dict):
         holder.pop(path[-1], None)
@@ -123,7 +123,7 @@ def _removed(data: dict[str, Any], path: Path, gone: set[str]) -> bool:
 
 def _edited(data: dict[str, Any], edit: Edit) -> bool:
     """Make an edit of a fix; False for those that are left to `_removed`."""
-    holder, key = value_at(edit.path[:-1], data), edit.path[-1] if edit.path else ""
+    holder, key = get(data, edit.path[:-1]), edit.path[-1] if edit.path else ""
     if edit.op == "remove" and isinstance(holder, dict):
         holder.pop(key, None)
         return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.paths import get
 from ptcompile.apiserver.defaulting import is_default
 from ptcompile.differ.model import Change, Path
 from ptcompile.differ.normal import Keyed, hidden, normal, plain
@@ -213,21 +214,21 @@ def _sortable(part: str) -> tuple[int, str]:
 def _change(kind: Kind, keys: list[Any], one: Json, other: Json, shown: tuple[Json, Json]) -> Iterator[Change]:
     holder, absent = (one, other) if kind == "removed" else (other, one)
     path = _path(keys, holder)
-    whole = _value(keys, holder)
+    whole = get(holder, keys)
     if isinstance(whole, Keyed) and kind in ("added", "removed"):  # a list is there once it has an item
         for key in whole:
             yield from _change(kind, [*keys, key], one, other, shown)
         return
-    before = None if kind == "added" else plain(_value(keys, shown[0]))
-    after = None if kind == "removed" else plain(_value(keys, shown[1]))
+    before = None if kind == "added" else plain(get(shown[0], keys))
+    after = None if kind == "removed" else plain(get(shown[1], keys))
     if kind in ("added", "removed"):
         if isinstance(keys[-1], str) and is_default(path, whole, absent):
             return
         if before is None and after is None:
             return
     real = (
-        None if kind == "added" else plain(_value(keys, one)),
-        None if kind == "removed" else plain(_value(keys, other)),
+        None if kind == "added" else plain(get(one, keys)),
+        None if kind == "removed" else plain(get(other, keys)),
     )
     yield Change(path, kind, before, after, masked=(before, after) != real)
 
@@ -238,20 +239,8 @@ def _path(keys: list[Any], root: Any) -> Path:
     for key in keys:
         listed = isinstance(root, Keyed | list)
         out.append(f"[{key}]" if listed else str(key))
-        root = _step(root, key)
+        root = get(root, (key,))
     return tuple(out)
-
-
-def _value(keys: list[Any], root: Any) -> Any:
-    for key in keys:
-        root = _step(root, key)
-    return root
-
-
-def _step(value: Any, key: Any) -> Any:
-    if isinstance(value, dict):
-        return value.get(key)
-    return value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
 
 
 def _moved(one: Any, other: Any, path: Path) -> Iterator[Change]:

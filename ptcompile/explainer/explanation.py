@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.paths import MISSING
 from ptcompile._internal.spelling import suggest
 from ptcompile.compiler import passes
 from ptcompile.compiler.advice import advice, left
@@ -14,7 +15,7 @@ from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.explainer.model import Cause, Change, Explained, Input, Step, Text
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.sensitivity import File
-from ptcompile.explainer.values import MISSING, Named, at, differences, matches, shown_path, shown_value, words
+from ptcompile.explainer.values import Named, at, differences, matches, shown_path, shown_value, words
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.source import streams

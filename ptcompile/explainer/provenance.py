@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import with_stand_in
@@ -22,7 +23,7 @@ from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.sensitivity import Change, outcomes
-from ptcompile.explainer.values import MISSING, Named, at, changed, leaves, shown_path
+from ptcompile.explainer.values import Named, at, changed, leaves, shown_path
 from ptcompile.ir.job import Context, Target
 from ptcompile.registry.targets import default_target, every_target
 from ptcompile.source.secrets.scanner import without_secrets

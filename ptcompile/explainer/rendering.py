@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.explainer.model import Cause, Change, Explained, Input, Step
-from ptcompile.explainer.values import MISSING, Named, shown_path, shown_value
+from ptcompile.explainer.values import Named, shown_path, shown_value
 from ptcompile.report.layout import printable
 from ptcompile.source import streams
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.checks.kubernetes_fields import freeform
 from ptcompile.diagnostics import Path
-from ptcompile.explainer.values import MISSING, at, identity, leaves
+from ptcompile.explainer.values import at, identity, leaves
 from ptcompile.spec import reader
 from ptcompile.spec.reader import CLUSTER, SPEC, Block
 

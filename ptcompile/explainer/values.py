@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.paths import MISSING, get
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.report.layout import printable
@@ -14,12 +15,7 @@ from ptcompile.source import emitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
-
-
-Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})
-MISSING: Final = Missing()
-"""Stands for a value that is not there, where None is a value."""
+    from typing import Any
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -146,12 +142,7 @@ def _numbered(identities: Sequence[object]) -> list[tuple[object, int]]:
 
 def at(data: Any, path: Path) -> Any:
     """The value at a path, or `MISSING`."""
-    for part in path:
-        there = part in data if isinstance(data, Mapping) else _is_list(data) and part in range(len(data))
-        if not there:
-            return MISSING
-        data = data[part]
-    return data
+    return get(data, path, MISSING)
 
 
 def _is_list(value: Any) -> bool:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, get_args  # noqa: TID253 - rules of a configuration
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import get
 from ptcompile._internal.spelling import suggest
 from ptcompile.apiserver.cel import checked, evaluate, fresh_budget
 from ptcompile.apiserver.cel.values import CelError
@@ -152,14 +153,8 @@ def _values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any]]:
         for at, one in enumerate(data):
             if isinstance(one, Mapping) and one.get("name") == key:
                 yield from _values(one, rest, (*under, at))
-    elif "*" not in rest or _child(data, key) is not None:
-        yield from _values(_child(data, key), rest, (*under, key))
-
-
-def _child(data: Any, key: str | int) -> Any:
-    if isinstance(data, Mapping):
-        return data.get(key)
-    return data[key] if isinstance(data, list) and isinstance(key, int) and key < len(data) else None
+    elif "*" not in rest or get(data, (key,)) is not None:
+        yield from _values(get(data, (key,)), rest, (*under, key))
 
 
 def _wrong(expression: str, value: Any, manifest: Json, budget: list[int]) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
+from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import at, kind_of, mapping, namespace, text
@@ -17,7 +18,7 @@ from ptcompile.registry.table import templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, TypeVar
+    from typing import Final, TypeVar
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.registry.model import Base
@@ -196,10 +197,4 @@ def template_of(subject: Workload, role: str) -> ManifestTemplate | None:
 
 def mapping_at(manifest: Json, path: Path) -> Json:
     """The mapping at a path, an empty one where something else stands there, or nothing."""
-    found: Any = manifest
-    for part in path:
-        if isinstance(part, int):
-            found = found[part] if isinstance(found, list) and part < len(found) else None
-        else:
-            found = mapping(found).get(part)
-    return mapping(found)
+    return mapping(get(manifest, path))

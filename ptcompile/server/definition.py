@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from lsprotocol.types import Location, Position, Range
 
-from ptcompile.compiler.frontend.parts import value_at
+from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.unstructured import at, items
 from ptcompile.registry.queue_systems import NAMES
@@ -70,7 +70,7 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
     """
     found: list[Volume] = []
     for end in range(len(path) - 3, -1, -1):
-        above = value_at(path[:end], data)
+        above = get(data, path[:end])
         here = items(above.get("volumes")) if isinstance(above, Mapping) else []
         listed = (*path[:end], "volumes")
         found += [Volume(str(one["name"]), (*listed, i)) for i, one in enumerate(here) if "name" in one]
@@ -104,7 +104,7 @@ def definition(opened: Open, position: Position) -> list[Location]:
     if one is None or found is None:
         return []
     path = found[0][len(one.under) :]
-    value = value_at(path, one.data)
+    value = get(one.data, path)
     if not isinstance(value, str):
         return []
     return list(_found(opened, one, path, value))
@@ -133,7 +133,7 @@ def _in_profile(opened: Open, table: tuple[str, ...], value: str) -> Iterator[Lo
         return
     place: Path = ("spec", *table) if table[-1] == "queue" else ("spec", *table, value)
     for document in source.read(settings.profile_text, settings.profile_path).documents:
-        there = value_at(place, document.data)
+        there = get(document.data, place)
         span = document.span(place, on_key=True) if there is not None else None
         if span is not None and (table[-1] != "queue" or there == value):
             yield Location(_uri(settings.profile_path), _range(span))

@@ -9,11 +9,12 @@ from typing import Final
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
+from ptcompile._internal.paths import MISSING, get
 from ptcompile.diagnostics import Path
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.values import shown_value
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import kind_of, mapping
 from ptcompile.server.document import Object, Open
 from ptcompile.server.schema import Node, at, leaves, root, since, sort_of
 from ptcompile.simulator.as_json import shown_jobs
@@ -136,13 +137,8 @@ def _line(causes: list[Cause]) -> str:
 
 def _size(one: Object, path: Path) -> bool:
     """Whether too much is below a path."""
-    value = one.data
-    for part in path:
-        try:
-            value = value[part]  # type: ignore[index]  # an int into a list
-        except (LookupError, TypeError):
-            return True
-    return len(json.dumps(value, default=str)) > _LARGEST * 80
+    value = get(one.data, path, MISSING)
+    return value is MISSING or len(json.dumps(value, default=str)) > _LARGEST * 80
 
 
 _reference = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
@@ -194,13 +190,7 @@ def _variable(one: Object, path: Path, *, on_key: bool) -> str | None:
         return str(path[-1]) if on_key and path[-2:-1] == ("env",) else None
     if len(path) < 3 or path[-3] != "env" or path[-1] not in ("name", "value"):
         return None
-    value = one.data
-    for part in path[:-1]:
-        try:
-            value = value[part]  # type: ignore[index]  # an int into a list
-        except (LookupError, TypeError):
-            return None
-    name = value.get("name")
+    name = mapping(get(one.data, path[:-1])).get("name")
     return name if isinstance(name, str) else None
 
 

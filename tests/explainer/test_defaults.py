@@ -6,10 +6,10 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import ptcompile
+from ptcompile._internal.paths import MISSING
 from ptcompile.compiler import pipeline
 from ptcompile.compiler.reader import load_profile
 from ptcompile.explainer import provenance as asked, sensitivity
-from ptcompile.explainer.values import MISSING
 from ptcompile.ir.job import Job
 from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.source import streams

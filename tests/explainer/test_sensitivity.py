@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import ptcompile
+from ptcompile._internal.paths import MISSING
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.sensitivity import Change, of_spec, outcomes, replaced
-from ptcompile.explainer.values import MISSING
 from ptcompile.registry.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile.explainer.values import MISSING, at, changed, differences, identity, leaves
+from ptcompile._internal.paths import MISSING
+from ptcompile.explainer.values import at, changed, differences, identity, leaves
 
 A, B, C = ({"name": name, "value": name.lower()} for name in "ABC")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.crds import Definition, shipped
 from ptcompile.apiserver.crds.rules import filled, rule_problems
@@ -136,7 +137,7 @@ def fixed_fields(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
     """The fields of a kind that may not change."""
     for path, why in _FIXED.get(kind, ()):
         if update.under(*path):
-            yield immutable(path, _at(update.new, path), ANEW, why or "field is immutable")
+            yield immutable(path, get(update.new, path), ANEW, why or "field is immutable")
     if kind == ("", "PersistentVolume"):
         for path in update.under("spec"):
             if path[1:2] and path[1] not in _SOURCES:
@@ -154,9 +155,3 @@ def stateful_set_update(update: Update) -> Iterator[Problem]:
             why = f"updates to statefulset spec for fields other than {listed} and '{allowed[-1]}' are forbidden"
             yield forbidden_change(("spec",), why, "delete it with --cascade=orphan and apply again, or rename it")
             return
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value

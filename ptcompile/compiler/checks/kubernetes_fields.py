@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.paths import MISSING, get
 from ptcompile._internal.spelling import suggest
 from ptcompile.apiserver.structure import partial_pod
 from ptcompile.compiler.frontend.errors import problem
@@ -95,7 +96,7 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         message = "the target writes it"
         yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
     for place, what in _NEVER_NULL.items():
-        if _null_at(patch, place):
+        if get(patch, place, MISSING) is None:
             help = "remove it; null removes what would be there otherwise"
             yield problem("spec-conflict", (*path, *place), f"every pod has {what}", help, on_key=True)
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
@@ -105,14 +106,6 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 _NEVER_NULL: dict[Path, str] = {("spec",): "a spec", ("spec", "containers"): "the container that trains"}
-
-
-def _null_at(patch: Any, place: Path) -> bool:
-    for part in place:
-        if not isinstance(patch, Mapping) or part not in patch:
-            return False
-        patch = patch[part]
-    return patch is None
 
 
 def _has_null_item(value: Any) -> bool:

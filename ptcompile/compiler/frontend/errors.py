@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import suggest
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes
 from ptcompile.diagnostics.fixes import Cure
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import mapping
 from ptcompile.spec.reader import SPEC_FILE
 
 TYPE_CHECKING = False
@@ -251,7 +253,7 @@ def _unknown(path: Path, data: Any, document: Block) -> Problem:
     if other is not None:
         fix = _move(path, other.path, data) if other.path else None
         return problem("spec-unknown-field", path, message, other.help, on_key=True, fix=fix)
-    cure = fixes.named(key, near, _at(data, path[:-1]))
+    cure = fixes.named(key, near, mapping(get(data, path[:-1])))
     help = f"did you mean {near}?" if near else (block and slip(key, path, block, document)) or _known(siblings, path)
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
 
@@ -263,7 +265,7 @@ def _move(path: Path, home: Path, data: Any) -> Fix | None:
         if not isinstance(there, Mapping):
             return None
         if part not in there:
-            edits = (Edit("set", home, _at(data, path[:-1])[str(path[-1])]), Edit("remove", path))
+            edits = (Edit("set", home, get(data, path)), Edit("remove", path))
             return Fix(f"move it to {field_path(home)}", edits, safe=False)
         there = there[part]
     return None
@@ -278,12 +280,6 @@ def _known(siblings: Sequence[str], path: Path) -> str:
     if len(siblings) > _MOST_LISTED:
         return f"ptcompile schema spec lists the fields of {field_path(path[:-1])}"
     return f"the fields are {', '.join(sorted(siblings))}" if siblings else "remove it"
-
-
-def _at(data: Any, path: Path) -> Mapping[str, Any]:
-    for part in path:
-        data = data[part]
-    return data if isinstance(data, Mapping) else {}
 
 
 def _block_at(block: Block, path: Path) -> Block | None:

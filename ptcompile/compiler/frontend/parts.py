@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
@@ -110,16 +111,6 @@ def moved(problem: Problem, path: Path) -> Problem:
     return problem._replace(path=path, message=message, fix=fix)
 
 
-def value_at(path: Path, data: Any) -> Any:
-    """What stands at a path; None where nothing does."""
-    for part in path:
-        fits = isinstance(data, Mapping) if isinstance(part, str) else isinstance(data, list)
-        if not fits or (isinstance(part, int) and part >= len(data)):
-            return None
-        data = data.get(part) if isinstance(part, str) else data[part]
-    return data
-
-
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     """A problem of a role's field at the job's, where the role leaves it to the job; of `nodes` where they are said."""
     path, job = problem.path, spec.get("spec")
@@ -129,9 +120,7 @@ def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     depth = 3 if path[1:2] == ("roles",) else 2
     if len(path) <= depth or path[0] != "spec" or path[1] not in {"master", "worker", "roles"}:
         return problem
-    role: Any = job
-    for part in path[1:depth]:
-        role = role.get(part) if isinstance(role, Mapping) else None
+    role = get(job, path[1:depth])
     said = isinstance(role, Mapping) and path[depth] in role
     left = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in _OWN)
     return moved(problem, ("spec", *path[depth:])) if left and not said else problem

@@ -45,8 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.paths import get
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import mapping, text
+from ptcompile.kubernetes.unstructured import text
 from ptcompile.linter.rule import Found, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -61,10 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _only_lo(subject: Subject, path: tuple[str | int, ...]) -> bool:
     """Whether the value is lo, of which loopback-interface speaks."""
-    value: object = subject.manifest
-    for key in path:
-        value = value[key] if isinstance(value, list) and isinstance(key, int) else mapping(value).get(str(key))
-    return text(value).lstrip("=") == "lo"
+    return text(get(subject.manifest, path)).lstrip("=") == "lo"
 
 
 RULE = Rule("partial-fabric", _check, severity="warning", stage="run", authority="ptcompile")
