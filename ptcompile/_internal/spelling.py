@@ -53,7 +53,12 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
             return name
     if len(word) > _MAX_WORD or len(names) > _MAX_CANDIDATES:
         return None  # both comparisons are quadratic
-    import difflib
+    return closest(word, names)
 
-    found = difflib.get_close_matches(word, names, n=1, cutoff=0.7)
+
+def closest(word: str, names: Iterable[str]) -> str | None:
+    """The name that is most like a word, or `None` where none is at least 0.7 like it by difflib's measure."""
+    from difflib import get_close_matches  # slow to import, and only mistakes need it
+
+    found = get_close_matches(word, list(names), n=1, cutoff=0.7)
     return found[0] if found else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import closest
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
 from ptcompile.diagnostics.fixes import Cure, named, typed
 
@@ -159,7 +160,7 @@ def unknown_field(key: object, known: Known, there: Mapping[str, Any]) -> Fault:
     if name in known.homes:
         fault.help = f"move it into {known.homes[name]}"
         return fault
-    close = _close(name, properties)
+    close = closest(name, properties)
     fault.suggestion = close
     fault.cure = named(name, close, there)
     fault.help = f'did you mean "{close}"?' if close else _NO_HINT
@@ -206,10 +207,3 @@ def _same_letters(name: str, properties: Iterable[str]) -> str | None:
 
 def _letters(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
-
-
-def _close(name: str, properties: Iterable[str]) -> str | None:
-    from difflib import get_close_matches  # slow to import, and only failures need it
-
-    found = get_close_matches(name, list(properties), n=1, cutoff=0.7)
-    return found[0] if found else None
