@@ -187,7 +187,7 @@ def without_written(spec: Spec) -> Spec:
 
     port = (job.get("env") or {}).get("MASTER_PORT")
     out = left(job)
-    if isinstance(port, str) and port.isdigit() and 1 <= int(port) <= 65535:
+    if isinstance(port, str) and port.isdecimal() and 1 <= int(port) <= 65535:
         out.setdefault("masterPort", int(port))
     for role in ("master", "worker"):
         if role in out:

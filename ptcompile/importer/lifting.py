@@ -226,15 +226,15 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
     if nodes is None or (nodes[0] == nodes[1] != pods):
         return None  # each pod would be a world of its own
     processes, interval = options["nproc-per-node"], options["monitor-interval"]
-    if not processes.isdigit() and processes not in {"auto", "cpu", "gpu"}:
+    if not processes.isdecimal() and processes not in {"auto", "cpu", "gpu"}:
         return None
-    if interval != DEFAULTS["monitor-interval"] and not interval.isdigit():
+    if interval != DEFAULTS["monitor-interval"] and not interval.isdecimal():
         return None
     conf = conf_of(options["rdzv-conf"])
     out: dict[str, Any] = {
         "nnodes": f"{nodes[0]}:{nodes[1]}" if nodes[0] < nodes[1] else None,
-        "nprocPerNode": int(processes) if processes.isdigit() else processes,
-        "maxRestarts": int(options["max-restarts"]) if options["max-restarts"].isdigit() else 0,
+        "nprocPerNode": int(processes) if processes.isdecimal() else processes,
+        "maxRestarts": int(options["max-restarts"]) if options["max-restarts"].isdecimal() else 0,
         "startMethod": options["start-method"],
         "rdzvBackend": options["rdzv-backend"] if pods > 1 or nodes[1] > 1 else None,
         "rdzvEndpoint": seen.endpoint if options["rdzv-backend"].startswith("etcd") else None,
@@ -245,7 +245,7 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
         out["rdzvConfigs"] = {"timeout": None, "join_timeout": None, **conf}
     elif conf:
         out["rdzvConfigs"] = conf
-    out["monitorInterval"] = int(interval) if interval.isdigit() else None
+    out["monitorInterval"] = int(interval) if interval.isdecimal() else None
     return out
 
 
@@ -253,7 +253,7 @@ def _port(seen: Rendezvous, words: Spec) -> Spec:
     """The port where the nodes meet, unless the object itself says one."""
     port = seen.endpoint.rpartition(":")[2]
     said = "masterPort" in words or words["target"] == "pytorchjob" or seen.backend.startswith("etcd")
-    said = said or not port.isdigit() or port == "0"
+    said = said or not port.isdecimal() or port == "0"
     return {} if said else {"masterPort": int(port)}
 
 

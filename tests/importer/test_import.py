@@ -252,3 +252,9 @@ def test_an_image_that_is_a_placeholder_stays_one_with_a_warning(image: str, pol
     (warning,) = imported.diagnostics
     assert (warning.severity, warning.path[-1]) == ("warning", "image")
     assert not ptcompile.compile(imported.yaml()).ok
+
+
+def test_a_digit_that_is_no_number_stays_an_argument() -> None:
+    """`'²'.isdigit()` holds, and int() does not read it."""
+    command = ["torchrun", "--nproc-per-node=²", "--max-restarts=²", "train.py"]
+    assert ptcompile.import_manifests(job(container={"command": command})).diagnostics is not None
