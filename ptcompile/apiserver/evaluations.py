@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
+from ptcompile.diagnostics import Path, Problem
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+ASK_SERVER: Final = "check with the API server: kubectl apply --dry-run=server"
+"""The help where only the server knows."""
 _IN_ALL: Final = 600_000
 _PER_VALUE: Final = 20
 """Evaluations that each value of an object adds, so that a large file is checked like many small ones."""
+
+
+def unchecked(path: Path, message: str, help: str = ASK_SERVER) -> Problem:
+    """Return the warning that a definition was not applied, so that silence is not taken for approval."""
+    return Problem("unread-rule", path, message, help, severity="warning", stage="style", authority="ptcompile")
 
 
 class OutOfEvaluationsError(Exception):

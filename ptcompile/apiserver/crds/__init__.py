@@ -45,6 +45,8 @@ class Definition:
         """Why the API server refuses the CRD: then its schema is empty, and no object is held to it."""
         self.checks: dict[Version, Check] = {}
         """The compiled check of the structure, by server."""
+        self.notes: Sequence[Problem] | None = None
+        """Warnings of patterns that cannot be matched here; None until an object is held to the schema."""
 
 
 class Definitions(NamedTuple):
@@ -106,7 +108,7 @@ def defined_problems(
     token = evaluations.enter(budget)
     try:
         if isinstance(definition, JsonSchema):
-            return [*json_schema_problems(manifest, definition), *_unmatched(definition.schema)]
+            return [*json_schema_problems(manifest, definition), *_unmatched(definition)]
         if definition.refusal:
             why = f"the API server refuses its CustomResourceDefinition: {definition.refusal}"
             return [_unchecked(manifest, why, "correct the CustomResourceDefinition")]
@@ -114,27 +116,24 @@ def defined_problems(
         if budget.ran_out:
             budget.ran_out = False
             why = "checking the `allOf`, `anyOf`, `oneOf` and `not` of its CustomResourceDefinition takes too long"
-            found.append(_unchecked(manifest, why, _ASK_SERVER, part="not fully"))
+            found.append(_unchecked(manifest, why, evaluations.ASK_SERVER, part="not fully"))
         return found
     except Exception as error:  # whatever it is, the definition is a user's
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
-        return [_unchecked(manifest, why, _ASK_SERVER)]
+        return [_unchecked(manifest, why, evaluations.ASK_SERVER)]
     finally:
         evaluations.leave(token)
-
-
-_ASK_SERVER: Final = "check with the API server: kubectl apply --dry-run=server"
 
 
 def _unchecked(manifest: Mapping[str, Any], why: str, help: str, part: str = "not") -> Problem:
     """Tell that an object was not held to its definition, so that its silence is not taken for approval."""
     message = f"{manifest.get('kind')} was {part} checked: {why}"
-    return Problem("unread-rule", ("kind",), message, help, severity="warning", stage="style", authority="ptcompile")
+    return evaluations.unchecked(("kind",), message, help)
 
 
 def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version) -> Iterator[Problem]:
     faults = compiled(definition, server)(manifest) or []
-    notes = () if definition.document else _unmatched(definition.schema)
+    notes = () if definition.document else _unmatched(definition)
     if faults:
         paths = covered(faults)
         found = [to_problem(fault) for fault in faults]
@@ -146,33 +145,18 @@ def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version
     yield from notes
 
 
-_notes: dict[int, tuple[Schema, Sequence[Problem]]] = {}
-"""The warnings of schemas by their identity."""
-
-
-def _unmatched(schema: Schema) -> Sequence[Problem]:
+def _unmatched(definition: Definition | JsonSchema) -> Sequence[Problem]:
     """Return a warning if patterns of a user's schema cannot be matched here."""
-    known = _notes.get(id(schema))
-    if known is not None and known[0] is schema:
-        return known[1]
-    from ptcompile.apiserver.goregex import unmatched
+    if definition.notes is None:
+        from ptcompile.apiserver.goregex import unmatched
 
-    patterns = unmatched(schema)
-    if len(_notes) >= 256:
-        _notes.clear()
-    _notes[id(schema)] = schema, [_unmatched_problem(patterns)] if patterns else ()
-    return _notes[id(schema)][1]
+        patterns = unmatched(definition.schema)
+        definition.notes = [_unmatched_problem(patterns)] if patterns else ()
+    return definition.notes
 
 
 def _unmatched_problem(patterns: Sequence[str]) -> Problem:
     first = patterns[0] if len(patterns[0]) <= 100 else f"{patterns[0][:100]}..."
     more = f" and {len(patterns) - 1} more" if len(patterns) > 1 else ""
-    return Problem(
-        "unread-rule",
-        (),
-        f"pattern not checked: {first}{more}: google-re2 is not installed, does not read it, or needs too much memory",
-        "check with the API server: kubectl apply --dry-run=server",
-        severity="warning",
-        stage="style",
-        authority="ptcompile",
-    )
+    why = "google-re2 is not installed, does not read it, or needs too much memory"
+    return evaluations.unchecked((), f"pattern not checked: {first}{more}: {why}")

@@ -12,6 +12,7 @@ from copy import deepcopy
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
+from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.cel import PER_CALL, evaluate, fresh_budget
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, CostError, Optional, to_duration, to_timestamp
@@ -189,16 +190,14 @@ def _not_checked(path: Path, text: str, reason: str, costly: bool) -> Problem:
     rule = " ".join(text.split())
     rule = rule if len(rule) <= _SHOWN else f"{rule[:_SHOWN]}..."
     said = f"{field_path(path) or 'the object'}: a rule of its CRD was not checked: {reason}"
-    help = "check with the API server: kubectl apply --dry-run=server"
+    help = evaluations.ASK_SERVER
     if costly:
         said += (
             "; the API server refuses a CRD whose rules it estimates to cost too much, and an object for which a rule"
             f" costs more than {PER_CALL:,} units"
         )
         help = "nest fewer loops in the rule, and bound the lists and texts in the CRD's schema"
-    return Problem(
-        "unread-rule", path, f"{said}: {rule}", help, severity="warning", stage="style", authority="ptcompile"
-    )
+    return evaluations.unchecked(path, f"{said}: {rule}", help)
 
 
 _SHOWN: Final = 200

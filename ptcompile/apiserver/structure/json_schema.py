@@ -6,10 +6,18 @@ is kept, and no message is longer than it is shown. Equal values are found by th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from ptcompile.apiserver.evaluations import Evaluations, OutOfEvaluationsError, current, enter, leave
+from ptcompile.apiserver.evaluations import (
+    ASK_SERVER,
+    Evaluations,
+    OutOfEvaluationsError,
+    current,
+    enter,
+    leave,
+    unchecked,
+)
 from ptcompile.apiserver.goregex import fits
 from ptcompile.apiserver.structure.logic import comparable
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -189,6 +197,8 @@ class JsonSchema:
         self.filename = filename
         self.validator: Any = None
         """jsonschema's, made when an object is first held to the schema."""
+        self.notes: Sequence[Problem] | None = None
+        """Warnings of patterns that cannot be matched here; None until an object is held to the schema."""
 
 
 def json_schema_problems(manifest: Mapping[str, Any], definition: JsonSchema) -> Iterator[Problem]:
@@ -203,14 +213,13 @@ def json_schema_problems(manifest: Mapping[str, Any], definition: JsonSchema) ->
     if why:
         to_the_end = " to the end" if errors else ""
         message = f"the JSON Schema in {definition.filename} was not applied{to_the_end}: {why}"
-        yield Problem("unread-rule", (), message, help, severity="warning", stage="style", authority="ptcompile")
+        yield unchecked((), message, help)
 
 
 def _applied(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, str]:
     """Add the errors of an object, and say why there may be others and what to do about it; "" if there are none."""
     from referencing.exceptions import Unresolvable
 
-    check_elsewhere = "check with the API server: kubectl apply --dry-run=server"
     try:
         if definition.validator is None:
             definition.validator = _validator(definition.schema)
@@ -219,11 +228,11 @@ def _applied(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str,
         return f"it refers to {missing.ref}, which is not in the file", "put what it refers to under its definitions"
     except OutOfEvaluationsError:
         current().ran_out = False
-        return "checking it takes too long", check_elsewhere
+        return "checking it takes too long", ASK_SERVER
     except (TooDeepError, RecursionError):
-        return "it is nested too deep, or refers to itself without end", check_elsewhere
+        return "it is nested too deep, or refers to itself without end", ASK_SERVER
     except UnsafeError:
-        return "unevaluatedProperties together with patternProperties is not supported", check_elsewhere
+        return "unevaluatedProperties together with patternProperties is not supported", ASK_SERVER
     except Exception as error:  # whatever it is, the schema is a user's
         why = f"it is not a JSON Schema ({type(error).__name__}: {str(error)[:100]})"
         return _flaw(definition.schema) or why, "correct the schema"
