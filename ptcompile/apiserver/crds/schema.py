@@ -18,6 +18,7 @@ from ptcompile.apiserver.structure.checks import definition
 from ptcompile.apiserver.structure.faults import mismatch, to_problem
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -454,3 +455,12 @@ def refusal(crd: Node) -> str:
     """Say why the API server refuses the schema of a CRD, or "" if it does not."""
     problems = crd_schema_problems(crd)
     return problems[0].message if problems else ""
+
+
+def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+    """Check the schemas. What else the server demands of a CRD (names, columns, conversion) is not checked."""
+    del context
+    from ptcompile.apiserver.cel.cost import crd_cost_problems
+
+    # as on the server, rules are estimated only in a schema that is sound
+    found += crd_schema_problems(manifest) or crd_cost_problems(manifest)

@@ -137,7 +137,7 @@ def _core() -> Mapping[str, KindCheck]:
 
 
 def _apiextensions() -> Mapping[str, KindCheck]:
-    from ptcompile.apiserver.validation.api_extensions import check_custom_definition
+    from ptcompile.apiserver.crds.schema import check_custom_definition
 
     return {"CustomResourceDefinition": check_custom_definition}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ptcompile.diagnostics import Problem
 from ptcompile.spec import reader
 from ptcompile.spec.reader import CLUSTER, SPEC, Block
@@ -12,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.spec.base import Model
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
@@ -52,10 +49,3 @@ def _decode(document: Block, data: Any) -> tuple[Any, list[Problem]]:
     from ptcompile.compiler.frontend import errors
 
     return None, errors.problems(faults, data, document)
-
-
-READERS: dict[str, Callable[[Any], tuple[Model | None, list[Problem]]]] = {
-    "TrainingJob": decode_spec,
-    "ClusterProfile": decode_profile,
-}
-"""Our own kinds, each with its reader."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import roundtrip
-from ptcompile.apiserver.roundtrip import ZERO
 from ptcompile.apiserver.webhooks import entries, invalid_value, undecodable, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
@@ -170,11 +169,6 @@ _say = webhook_rejection("trainer")
 _RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 _OWN_ENV = ("node", "dataset-initializer", "model-initializer")
 _ENV = [roundtrip.POD_SPEC["containers"][0]["env"][0]]
-_PATCH_CONTAINER: roundtrip.Shape = {
-    ZERO: {"name": ""},
-    "env": _ENV,
-    "volumeMounts": roundtrip.POD_SPEC["containers"][0]["volumeMounts"],
-}
 SPEC: roundtrip.Shape = {
     "initializer": {"dataset": {"env": _ENV}, "model": {"env": _ENV}},
     "trainer": {"env": _ENV, "command": roundtrip.STRINGS, "args": roundtrip.STRINGS},
