@@ -77,7 +77,6 @@ def init(target: str | None = None) -> str:
 
     Raises KeyError for an unknown target.
     """
-
     return starter(target)
 
 

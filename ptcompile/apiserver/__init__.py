@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version
+from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, other_kind, unserved
 from ptcompile.apiserver.structure import complete, covered, outside, structure
 from ptcompile.apiserver.structure.faults import Fault, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import at
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.registry.model import Known, Request
+from ptcompile.registry.model import ApiServer, Known, Request
 from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named, templates_of
 
 TYPE_CHECKING = False
@@ -42,7 +42,6 @@ def supported(manifest: Mapping[str, Any], definitions: Definitions | None = Non
         return False
     if kind in BUILT_IN or kind in CUSTOM:
         return True
-    from ptcompile.apiserver.kinds import other_kind
 
     return other_kind(kind) is not None or _defined(kind, definitions) is not None
 
@@ -73,7 +72,6 @@ def validate(
     if kind is None:
         return []
     from ptcompile.apiserver.validation import KINDS
-    from ptcompile.registry.model import ApiServer
 
     releases = versions or Versions()
     context = ApiServer(parse_version(kubernetes) if kubernetes else releases.kubernetes)
@@ -116,8 +114,6 @@ def _other(
     manifest: Mapping[str, Any], kind: Kind, context: ApiServer, definitions: Definitions | None
 ) -> list[Problem]:
     """An object of a kind that no training job is made of: one of the server's own, or one that a CRD defines."""
-    from ptcompile.apiserver.kinds import other_kind, unserved
-
     place = other_kind(kind)
     if place is not None:
         if not place.served(context.kubernetes):

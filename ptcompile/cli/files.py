@@ -10,7 +10,7 @@ from functools import cache
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.files import inside, leads_out, places, root_of
-from ptcompile._internal.limits import limits
+from ptcompile._internal.limits import limits, lower
 from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
@@ -23,8 +23,6 @@ _untrusted: list[bool] = [False]
 
 def distrust() -> None:
     """`--untrusted`: the lower limits, no frames of files outside of the tree, no named links out of it."""
-    from ptcompile._internal.limits import lower
-
     _untrusted[0] = True
     lower()
 
@@ -203,7 +201,6 @@ def _beside(path: str, text: str) -> tuple[str, str]:
 
     Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
     """
-
     if path and (tree := leads_out(path)):
         raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
     place = os.path.realpath(path) if path else path

@@ -91,7 +91,6 @@ def load_profile(
 
     if cluster is None:
         return default_cluster(), []
-    from ptcompile.compiler.checks.kubernetes_fields import freeform_cluster
     from ptcompile.spec.objects import Profile
 
     if isinstance(cluster, Profile):

@@ -15,7 +15,7 @@ from ptcompile.apiserver.validation.job import job_update
 from ptcompile.apiserver.validation.metadata import metadata_update
 from ptcompile.apiserver.validation.pod import pod_update
 from ptcompile.apiserver.validation.service import service_update
-from ptcompile.apiserver.validation.updates import stateful_set_update, stored
+from ptcompile.apiserver.validation.updates import custom_update, fixed_fields, stateful_set_update, stored
 from ptcompile.apiserver.validation.volume_claims import claim_update
 from ptcompile.diagnostics import Problem, once
 from ptcompile.differ.changes import changes
@@ -161,7 +161,6 @@ def _valid(update: Update, *, webhooks: bool) -> Iterator[Problem]:
 
 
 def _changed(update: Update) -> Iterator[Problem]:
-    from ptcompile.apiserver.validation.updates import custom_update, fixed_fields
 
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind

@@ -123,7 +123,6 @@ class Explanation(NamedTuple):
 
     def near(self, query: str) -> str | None:
         """A path that is there and much like one that is not."""
-
         return near(query, self.causes)
 
     def text(self, query: str | None = None) -> str:

@@ -184,8 +184,6 @@ def _embedded(job: dict[str, Any], knobs: Knobs, name: str) -> Launch:
     """The same with the runner's own text in a ConfigMap beside the job."""
     import inspect
 
-    from ptcompile.flyte import run
-
     metadata = {"name": name, "namespace": knobs.get("namespace")}
     config_map = {
         "apiVersion": "v1",

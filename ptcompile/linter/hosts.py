@@ -16,7 +16,7 @@ from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import at, kind_of, object_name, text
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.workload import Stream
-from ptcompile.registry.table import KINDS
+from ptcompile.registry.table import KINDS, RUNS_PODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,7 +186,6 @@ def _indexed(stream: Stream, names: Callable[[Workload], set[str]]) -> dict[str,
 
 def _jobs(stream: Stream) -> dict[str, list[Workload]]:
     """All jobs of a stream by their namespaces."""
-    from ptcompile.registry.table import RUNS_PODS
     from ptcompile.simulator.job import job_of
 
     found: dict[str, list[Workload]] = {}

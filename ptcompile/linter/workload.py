@@ -14,7 +14,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.templates import Container, ManifestTemplate
 from ptcompile.registry import table as operators
 from ptcompile.registry.model import Kind, overrides
-from ptcompile.registry.table import templates_of
+from ptcompile.registry.table import RUNS_PODS, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ class Stream:
     @cached_property
     def deciding(self) -> Objects:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
-        from ptcompile.registry.table import RUNS_PODS
-
         return Objects([one for one in self.objects if kind_of(one) not in RUNS_PODS])
 
     @cached_property
@@ -138,7 +136,6 @@ class Workload:
         None too for one whose pods are too many to be looked at (`Kind.crowded`). Its pods are built when
         asked for: look at `folded` ones, not at all.
         """
-        from ptcompile.registry.table import RUNS_PODS
         from ptcompile.simulator.job import job_of
 
         if self.kind not in RUNS_PODS or self.record.crowded(self.manifest, self.versions):

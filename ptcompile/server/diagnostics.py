@@ -148,11 +148,10 @@ def _ignores(opened: Open, found: Sequence[Finding], version: int | None) -> Ite
 def _all(opened: Open, version: int | None) -> Iterator[CodeAction]:
     """Every safe fix of the text, made until none is left."""
     from ptcompile.api.fix import fixed_by
-    from ptcompile.server.document import Open as Other
 
     def judge(content: bytes) -> object:
         text = content.decode("utf-8", "surrogatepass")
-        return Other(
+        return Open(
             opened.uri, opened.path, text, settings=opened.settings, elsewhere=opened.elsewhere, pause=opened.pause
         ).report
 

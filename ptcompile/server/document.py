@@ -15,7 +15,7 @@ from lsprotocol.types import Position, Range
 
 from ptcompile.api.lint import Report, lint
 from ptcompile.apiserver.crds import Definitions
-from ptcompile.compiler.pipeline import Compiled
+from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.server.workspace import DECIDING, Defined, File, Settings, Surroundings, defined
@@ -205,8 +205,6 @@ class Open:
     @cached_property
     def compiled(self) -> dict[tuple[int, Path], Compiled]:
         """What each TrainingJob compiles to, by document and place in it."""
-        from ptcompile.compiler.pipeline import compile_document
-
         found: dict[tuple[int, Path], Compiled] = {}
         for one in self.objects:
             if one.is_spec:
@@ -254,8 +252,6 @@ class Open:
     @cached_property
     def own(self) -> Sequence[Defined]:
         """The objects here that others may name."""
-        from ptcompile.server.workspace import File, defined
-
         return defined(File(self.path, self.text))
 
 

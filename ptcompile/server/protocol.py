@@ -23,7 +23,7 @@ from ptcompile._internal.about import __version__
 from ptcompile.registry.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import Open, Texts
-from ptcompile.server.lenses import Shown
+from ptcompile.server.lenses import Shown, manifests
 from ptcompile.server.workspace import NAMED, Surroundings
 
 _SPEC = """\
@@ -41,9 +41,6 @@ spec:
 
 def up(pause: Callable[[], None]) -> None:
     """Ask everything of a spec for every target, and of what it compiles to."""
-    from ptcompile.registry.targets import TARGETS
-    from ptcompile.server.lenses import manifests
-
     everywhere = Range(Position(0, 0), Position(100, 0))
     for target in TARGETS:
         spec = Open("", "", _SPEC.replace("TARGET", target), pause=pause)

@@ -10,7 +10,7 @@ from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import at, items, kind_of, object_name, text
 from ptcompile.simulator import amounts
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import Job, job_of
 from ptcompile.simulator.meeting import claims, meeting
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
 from ptcompile.source.secrets.scanner import without_secrets
@@ -30,8 +30,6 @@ def shown_jobs(jobs: Sequence[Job], mark: Mark | None = None) -> list[Job]:
 
     `mark` is that of `without_secrets`.
     """
-    from ptcompile.simulator.job import job_of
-
     given: dict[int, Objects] = {}
     out: list[Job] = []
     for job in jobs:

@@ -44,7 +44,6 @@ class Job(Workload):
     @property
     def pod_group(self) -> Json | None:
         """The gang, with what its pods ask for together; None where there is none."""
-
         return pod_group(self.manifest, self.expansion, self.given)
 
     @property

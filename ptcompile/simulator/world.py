@@ -181,7 +181,6 @@ def simulate(
     makes `Objects` of them, without Lists. `target` is written on the jobs. Total: any data, never an exception. Pods
     are built when they are asked for.
     """
-
     objects = tuple(_flat(documents))
     given = Objects(objects, others if isinstance(others, Objects) else Objects(_flat(others)))
     jobs: list[Job] = []

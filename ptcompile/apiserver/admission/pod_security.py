@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver.admission.pod_security_levels import Violation
+from ptcompile.apiserver.admission.pod_security_levels import Violation, violations
 from ptcompile.apiserver.validation.templates import pods_of
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.versions import Version
@@ -52,7 +52,6 @@ def pod_security_problems(
     modes = _modes(manifest, others, profile) if pods else {}
     if not modes:
         return
-    from ptcompile.apiserver.admission.pod_security_levels import violations
 
     for path, spec, meta in pods:
         said: set[Violation] = set()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from ptcompile._internal.schema_files import load
-from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version
+from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind
 from ptcompile.apiserver.structure.checks import Scope, compile_node, definition
 from ptcompile.apiserver.structure.faults import Fault, Found, to_problem
 from ptcompile.diagnostics import Path, Problem
@@ -67,8 +67,6 @@ def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False
     if kind in BUILT_IN:
         return definition(CORE, BUILT_IN[kind], kubernetes, False)
     if kind not in CUSTOM:
-        from ptcompile.apiserver.kinds import other_kind
-
         place = other_kind(kind)
         assert place is not None  # noqa: S101  # the caller has looked
         return definition(place.document, place.definition, kubernetes, False)

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
-from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.files import File, UsageError, distrust
 from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Findings, lines_of, shared
 from ptcompile.compiler.reader import load_profile
@@ -171,9 +171,6 @@ def _unable(one: compile.Result) -> str | None:
 
 
 def _compiler(options: argparse.Namespace) -> Compiler:
-    from ptcompile.cli import files
-    from ptcompile.cli.config import load
-    from ptcompile.cli.files import distrust
 
     if options.untrusted:
         distrust()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, settings
-from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.files import File, UsageError, distrust
 from ptcompile.cli.related import Beside
 from ptcompile.cli.reporter import Findings, Judged, lines_of, shared, shows_lines
 from ptcompile.report.layout import place, printable
@@ -126,8 +126,6 @@ def _judge(options: argparse.Namespace, beside: Any) -> Judge:
     from ptcompile.compiler.reader import load_profile
 
     if options.untrusted:
-        from ptcompile.cli.files import distrust
-
         distrust()
     config = settings(options)
     if config.cluster is None:

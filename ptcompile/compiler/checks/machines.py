@@ -17,7 +17,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.parts import Part, Parts, amount, blocks
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.hardware.machines import by_name, left_of
+from ptcompile.hardware.machines import DISKS, EKS_ROOT_LEFT, Ask, amount as nano, by_name, left_of, misfits, shared
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job, Role, accelerators_in
 from ptcompile.ir.pods import PodTemplate
@@ -68,7 +68,6 @@ def fit(parts: Parts) -> Iterator[Problem]:
 
 
 def _of_part(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
-    from ptcompile.hardware.machines import misfits
 
     said, cloud = _said(part, job, cluster), cluster.spec.cloud
     found = list(misfits([one.ask for one in said], machines, cloud))
@@ -81,8 +80,6 @@ def _of_part(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfi
 
 def _said(part: Part, job: JobSpec, cluster: ClusterProfile) -> list[_Said]:
     """The accelerators first, since they decide which machines it can be."""
-    from ptcompile.hardware.machines import Ask
-
     amounts = part.amounts
     device, nics = hardware.gpu_resource(cluster, job.accelerator), hardware.counted(cluster, job.fabric)
     parts = "/" in (job.accelerator or "") and device != "google.com/tpu"  # slices: several of each device
@@ -137,8 +134,6 @@ def _told(found: Misfit, said: _Said, name: str, cloud: str | None) -> Problem:
 
 def _share(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
     """A node that takes a part of its machine's accelerators: what is left of them is of use to other pods alone."""
-    from ptcompile.hardware.machines import shared
-
     found = shared([one.ask for one in said], machines, cloud)
     devices = next((one for one in said if one.ask.what == "devices"), None)
     if found is None or devices is None:
@@ -160,8 +155,6 @@ def _share(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str |
 
 def _disk(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
     """Ephemeral storage beyond what the nodes have: on EKS by default it is the root volume, elsewhere local disks."""
-    from ptcompile.hardware.machines import DISKS, EKS_ROOT_LEFT, amount as nano
-
     name, cloud = "ephemeral-storage", cluster.spec.cloud
     asked = part.amounts.requests.get(name) or part.amounts.limits.get(name)
     disks = {one.name: nano(DISKS[one.name]) for one in machines if one.name in DISKS}

@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.source.secrets.names import FIELDS, HIDDEN, is_plain, is_searched, is_secret
-from ptcompile.source.secrets.texts import Part, apart, is_option, parts, says, without_parts
+from ptcompile.source.secrets.texts import Part, apart, is_option, occurrences, parts, says, without_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,8 +80,6 @@ def secrets_of(data: object) -> list[Secret]:
     found: dict[Path, Secret] = {}
     _walk(data, (), "", found)
     if copied := sure(found.values()):
-        from ptcompile.source.secrets.texts import occurrences
-
         _copies(data, (), occurrences(copied), found)
     return list(found.values())
 
