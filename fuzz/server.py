@@ -12,7 +12,7 @@ from lsprotocol.types import Position, Range, TextEdit
 
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.cursor import place_at
-from ptcompile.server.document import Open
+from ptcompile.server.document import OpenDocument
 
 _ENCODINGS = ("utf-16", "utf-8", "utf-32")
 _LONG = 4_000
@@ -23,10 +23,10 @@ def server(data: bytes) -> None:
     """Every question of an editor about a text, half of which is not typed yet; each answer can be sent."""
     dice = random.Random(crc32(data))
     text = data.decode("utf-8", "replace")
-    before = Open("file:///a.yaml", "/a.yaml", text)
+    before = OpenDocument("file:///a.yaml", "/a.yaml", text)
     cut = dice.randrange(len(text) + 1)
     typed = text[:cut] + text[cut + dice.choice((0, 0, 1, 7, 80)) :]
-    one = Open("file:///a.yaml", "/a.yaml", typed, before=before.last_sound(), encoding=dice.choice(_ENCODINGS))
+    one = OpenDocument("file:///a.yaml", "/a.yaml", typed, before=before.last_sound(), encoding=dice.choice(_ENCODINGS))
     offsets = {0, len(one.text), min(cut, len(one.text)), *(dice.randrange(len(one.text) + 1) for _ in range(4))}
     everywhere = Range(Position(0, 0), Position(len(one.lines), 0))
     converter = _converter()
@@ -51,7 +51,7 @@ def server(data: bytes) -> None:
         lenses.pods(one, 0)
 
 
-def _applied(one: Open, edits: list[TextEdit]) -> str:
+def _applied(one: OpenDocument, edits: list[TextEdit]) -> str:
     """The text with edits made, which must not meet."""
     text, last = one.text, len(one.text)
     for edit in reversed(edits):

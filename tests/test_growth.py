@@ -16,7 +16,7 @@ from ptcompile.explainer.page import gather, html
 from ptcompile.fixer import mend
 from ptcompile.report import FORMATS, renderer
 from ptcompile.server import lenses
-from ptcompile.server.document import Open
+from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.as_text import overview
 from ptcompile.source.suppression import add_ignores
 from tests import growing as many
@@ -67,7 +67,7 @@ def diff(text: str) -> object:
 
 
 def shown_pods(text: str) -> object:
-    return lenses.pods(Open("file:///a.yaml", "/a.yaml", text), 0)
+    return lenses.pods(OpenDocument("file:///a.yaml", "/a.yaml", text), 0)
 
 
 def ignore(text: str) -> object:

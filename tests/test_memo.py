@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile._internal.lazy import LONGEST, cached_property, kept
+from ptcompile._internal.lazy import LONGEST, bounded_cache, cached_property
 from ptcompile.registry.targets import TARGETS
 from ptcompile.source import emitter
 from tests.conftest import GOOD, Case, thinned
@@ -129,7 +129,7 @@ def test_the_room_for_a_name_is_that_of_its_own_pods() -> None:
 def test_answers_about_short_texts_are_kept_and_others_are_not() -> None:
     asked: list[str] = []
 
-    @kept(2)
+    @bounded_cache(2)
     def answer(text: str) -> int:
         """Its length."""
         asked.append(text)

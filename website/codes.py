@@ -7,7 +7,7 @@ from typing import Final
 
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import ANSWERS, Page, page
+from ptcompile.linter.pages import ANSWERS, RulePage, page
 from ptcompile.linter.rule import Rule
 from website.facts import cited
 
@@ -54,7 +54,7 @@ def _of_answer(name: str) -> Iterator[str]:
 
 
 def _of_rule(rule: Rule) -> Iterator[str]:
-    text: Page = page(rule)
+    text: RulePage = page(rule)
     yield _prose(text.title)
     yield "\n".join(
         [

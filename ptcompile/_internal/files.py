@@ -85,7 +85,7 @@ def root_of(folder: str) -> str | None:
     return folder
 
 
-def inside(path: str, folder: str) -> bool:
+def is_inside(path: str, folder: str) -> bool:
     """Return whether a path, with all links followed, lies in a folder."""
     top = os.path.realpath(folder)
     return os.path.realpath(path).startswith(os.path.join(top, ""))
@@ -101,8 +101,8 @@ def leads_out(path: str) -> str | None:
     folder = os.path.dirname(os.path.abspath(path))
     root = root_of(folder)
     if root is None:
-        return folder if os.path.islink(path) and not inside(path, folder) else None
-    return None if inside(path, root) else root
+        return folder if os.path.islink(path) and not is_inside(path, folder) else None
+    return None if is_inside(path, root) else root
 
 
 def places() -> Callable[[str], tuple[str, str | None]]:

@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     import re
     from typing import Any, Final, TypeVar
 
-    Answer = TypeVar("Answer")
+    T = TypeVar("T")
 
 
 LONGEST: Final = 256
 """Characters of a text that is kept: the longest name that Kubernetes knows, and a few more."""
 
 
-def kept(most: int) -> Callable[[Callable[[str], Answer]], Callable[[str], Answer]]:
+def bounded_cache(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Keep answers of a pure function of one text, `most` of them; when there are more, all are asked again."""
     return lambda ask: Answers(ask, most).__getitem__
 
 
-class Answers(dict[str, "Answer"]):
+class Answers(dict[str, "T"]):
     """Answers by their texts. A dict that asks what it lacks: one that is known costs no call of a function.
 
     A plain subscript of it costs a third of a call.
     """
 
-    def __init__(self, ask: Callable[[str], Answer], most: int) -> None:
+    def __init__(self, ask: Callable[[str], T], most: int) -> None:
         self.ask = ask
         self.most = most
 
-    def __missing__(self, text: str) -> Answer:
+    def __missing__(self, text: str) -> T:
         answer = self.ask(text)
         if len(text) <= LONGEST:
             if len(self) >= self.most:

@@ -44,7 +44,7 @@ _MAX_CANDIDATES: Final = 1000
 """Names that a word is compared with: a container with thousands of mounts may have as many volumes."""
 
 
-def suggest(word: str, candidates: Iterable[str]) -> str | None:
+def closest_match(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that was most likely meant, or `None` where none is near; letter case counts little."""
     names = list(candidates)
     folded = word.casefold()

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from ptcompile.kubernetes.unstructured import at, text
+from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.registry import table as operators
 from ptcompile.registry.handles import Handle, Reference, RolePods, handles
 from ptcompile.registry.status import Status
@@ -142,7 +142,7 @@ def replicas(api: Any, live: Json) -> tuple[Replica, ...]:
     found: list[Replica] = []
     for role in handle.roles:
         query = {"labelSelector": role.selector} if role.selector else {"fieldSelector": handle.field_selector}
-        path = f"/api/v1/namespaces/{quote(at(live, 'metadata')['namespace'])}/pods"
+        path = f"/api/v1/namespaces/{quote(nested_map(live, 'metadata')['namespace'])}/pods"
         newest: dict[int, Json] = {}
         for pod in sorted(_json(_ask(api, "GET", path, query))["items"], key=_created):
             newest[_index(pod, role)] = pod
@@ -152,7 +152,7 @@ def replicas(api: Any, live: Json) -> tuple[Replica, ...]:
 
 def log(api: Any, replica: Replica, *, follow: bool = False, since_seconds: int | None = None) -> Iterator[str]:
     """The lines of a pod's log without their ends. Decoded as UTF-8; what is none is replaced."""
-    metadata = at(replica.pod, "metadata")
+    metadata = nested_map(replica.pod, "metadata")
     query: dict[str, Any] = {"container": replica.container}
     query |= {"follow": "true"} if follow else {}
     query |= {"sinceSeconds": since_seconds} if since_seconds is not None else {}
@@ -171,12 +171,12 @@ def _replica(role: RolePods, index: int, pod: Json) -> Replica:
 
 
 def _index(pod: Json, role: RolePods) -> int:
-    pod_label = text(at(pod, "metadata", "labels").get(role.index_label or ""))
+    pod_label = as_string(nested_map(pod, "metadata", "labels").get(role.index_label or ""))
     return int(pod_label) if pod_label.isdecimal() else 0
 
 
 def _created(pod: Json) -> str:
-    return text(at(pod, "metadata").get("creationTimestamp"))
+    return as_string(nested_map(pod, "metadata").get("creationTimestamp"))
 
 
 def _owner(job: Json) -> Json:

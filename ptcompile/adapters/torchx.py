@@ -38,7 +38,7 @@ _OURS: Final = {"app.kubernetes.io/managed-by": "torchx-ptcompile"}
 """Labels of every job that this scheduler makes, by which `list` finds them."""
 
 
-class Request(NamedTuple):
+class SubmitRequest(NamedTuple):
     """What a dry run gives: the compiled job, and the namespace of its objects."""
 
     result: ptcompile.Result
@@ -73,7 +73,7 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
         opts.add("queue", type_=str, default=None, help="queue that admits the job")
         return opts
 
-    def _submit_dryrun(self, app: AppDef, cfg: Mapping[str, Any]) -> AppDryRunInfo[Request]:
+    def _submit_dryrun(self, app: AppDef, cfg: Mapping[str, Any]) -> AppDryRunInfo[SubmitRequest]:
         namespace = str(cfg.get("namespace") or "default")
         spec = spec_of(app, make_unique(cluster.label(app.name)).lower())
         spec["metadata"] |= {
@@ -84,9 +84,9 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
         profile = disk.read(str(cfg["cluster"])) if cfg.get("cluster") else None
         result = ptcompile.compile(spec, target=cfg.get("target"), cluster=profile)
         result.unwrap()
-        return AppDryRunInfo(Request(result, namespace), lambda request: request.result.yaml())
+        return AppDryRunInfo(SubmitRequest(result, namespace), lambda request: request.result.yaml())
 
-    def schedule(self, dryrun_info: AppDryRunInfo[Request]) -> str:
+    def schedule(self, dryrun_info: AppDryRunInfo[SubmitRequest]) -> str:
         """Create the objects; the app's id."""
         request = dryrun_info.request
         cluster.submit(self._api, request.result, request.namespace)

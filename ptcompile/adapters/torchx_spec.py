@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any, Final
 
-from ptcompile.simulator.launchers.command import Launch, of_container
+from ptcompile.simulator.launchers.command import Invocation, of_container
 from ptcompile.simulator.launchers.torchrun import conf_of
 
 Json = dict[str, Any]
@@ -60,12 +60,12 @@ def _filled(word: str, name: str) -> str:
     return Template(word).safe_substitute(app_id=name, img_root="", base_img_root="")
 
 
-def _entry(launch: Launch) -> Json:
+def _entry(launch: Invocation) -> Json:
     entry, *args = launch.entry
     return {"module" if launch.options.get("module") else "script": entry, **({"args": args} if args else {})}
 
 
-def _elastic(launch: Launch, role: Any) -> Json:
+def _elastic(launch: Invocation, role: Any) -> Json:
     """The words of torchrun's options."""
     options = launch.options
     elastic: Json = {word: _number(options[option]) for option, word in _WORDS.items() if option in options}
@@ -79,7 +79,7 @@ def _elastic(launch: Launch, role: Any) -> Json:
     return elastic
 
 
-def _variables(launch: Launch) -> dict[str, str]:
+def _variables(launch: Invocation) -> dict[str, str]:
     """The variables by which torchrun is told the options that a spec has no word for, such as --tee."""
     left = {one: value for one, value in launch.options.items() if one not in {*_WORDS, *_WIRING} and value}
     return {f"PET_{one.upper().replace('-', '_')}": value for one, value in left.items()}

@@ -91,7 +91,7 @@ def _objects(text: str) -> list[dict[str, Any]] | None:
     read = source.read(text)
     if read.problems:
         return None
-    return [dict(one) for document in read.documents for _, one in streams.objects(document.data)]
+    return [dict(one) for document in read.documents for _, one in streams.objects_in(document.data)]
 
 
 def _is_ours(text: str) -> bool:

@@ -115,7 +115,7 @@ def compile(
     read = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
     profile, of_cluster = load_profile(cluster)
-    found = [streams.stamp(problem, None, filename) for problem in read.problems]
+    found = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
     given = laying.read(arguments.pairs(overrides, "overrides"), name)
     found += given.diagnostics
     if profile is None or given.diagnostics:
@@ -126,12 +126,12 @@ def compile(
     made = [one(laid, found) for laid in named]
     found += [laid.second_of_a_name(name) for laid in others if name is not None]
     if not read.documents and not any(problem.severity == "error" for problem in read.problems):
-        found.append(streams.stamp(streams.nothing(), None, filename))
+        found.append(streams.to_diagnostic(streams.no_documents(), None, filename))
     result = _judged(made, found, read, filename, asked)
     return result._replace(diagnostics=(*of_cluster, *result.diagnostics)) if of_cluster else result
 
 
-class _Made(NamedTuple):
+class _CompiledDocument(NamedTuple):
     """What one document was compiled to, and what the rules say of it."""
 
     manifests: tuple[dict[str, Any], ...]
@@ -148,31 +148,37 @@ def _of_document(
     filename: str | None,
     asked: Selection | None,
     extensions: Extensions | None,
-) -> _Made:
+) -> _CompiledDocument:
     """Compile one document, and put what is said of it into `found`."""
     from ptcompile.compiler.pipeline import compile_document
 
     compiled = compile_document(laid.data, profile, target, extensions)
     found += laid.told(compiled.problems, filename)
     if laid.refused or asked is None:
-        return _Made(() if laid.refused else compiled.manifests)
+        return _CompiledDocument(() if laid.refused else compiled.manifests)
     from ptcompile.compiler.advice import advice
 
     stamp = partial(laid.stamp, filename=filename)
     said = advice(compiled, laid.data, profile, asked, stamp, extensions)
     found += said.told
-    return _Made(compiled.manifests, said.told, said.meant)
+    return _CompiledDocument(compiled.manifests, said.told, said.meant)
 
 
 def _judged(
-    made: Sequence[_Made], found: Sequence[Diagnostic], read: Source, filename: str | None, asked: Selection | None
+    made: Sequence[_CompiledDocument],
+    found: Sequence[Diagnostic],
+    read: Source,
+    filename: str | None,
+    asked: Selection | None,
 ) -> Result:
     """The result: the findings that comments in the file leave, and no manifests that a rule calls an error."""
     if asked is None and not found:
         return Result(tuple([manifest for document in made for manifest in document.manifests]), ())
-    from ptcompile.compiler.advice import left
+    from ptcompile.compiler.advice import apply_suppressions
 
-    told, meant = left(read, found, (one for document in made for one in document.advice), asked, filename)
+    told, meant = apply_suppressions(
+        read, found, (one for document in made for one in document.advice), asked, filename
+    )
     fine = {id(one) for one in meant}
     manifests = (
         manifest

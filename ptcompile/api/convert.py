@@ -53,7 +53,7 @@ def convert(
         made, found = _one(one, target, profile, filename, kept, lossy=lossy)
         manifests += made
         told += found
-    every = tuple(streams.capped((*imported.diagnostics, *told), filename))
+    every = tuple(streams.limit_findings((*imported.diagnostics, *told), filename))
     return Result((*imported.kept, *manifests), every)
 
 

@@ -8,10 +8,10 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.differ import Difference, Side, compare
+from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.table import OPERATORS
 from ptcompile.source import streams
 from ptcompile.source.documents import Document
@@ -41,7 +41,7 @@ class _Read(NamedTuple):
 
     def manifests(self) -> list[Mapping[str, Any]]:
         """The objects that are not specs of ours."""
-        return [one for d in self.documents if not _is_ours(d.data) for _, one in streams.objects(d.data)]
+        return [one for d in self.documents if not _is_ours(d.data) for _, one in streams.objects_in(d.data)]
 
 
 def diff(
@@ -74,21 +74,21 @@ def diff(
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
     verdicts, refused = _applied(before, after, other)
-    told = (*diagnostics, *streams.capped(refused, other.filename))
+    told = (*diagnostics, *streams.limit_findings(refused, other.filename))
     return Difference(names, compare(before, after, verdicts), told)
 
 
-def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], list[Diagnostic]]:
+def _applied(before: DiffSide, after: DiffSide, read: _Read) -> tuple[dict[int, Apply], list[Diagnostic]]:
     """What an apply of the second side over the first does, and would be refused for, at the lines of the second."""
-    from ptcompile.differ.applying import applied
+    from ptcompile.differ.applying import apply_outcome
 
-    places = {id(one): (d, path) for d in read.documents for path, one in streams.objects(d.data)}
+    places = {id(one): (d, path) for d in read.documents for path, one in streams.objects_in(d.data)}
     verdicts: dict[int, Apply] = {}
     found: list[Diagnostic] = []
     for old, new in same_objects(before.manifests, after.manifests):
         document, under = places.get(id(new), (None, ()))
-        verdicts[id(new)], problems = applied(old, new, after.versions)
-        told = [streams.stamp(problem, document, read.filename, under, new) for problem in problems]
+        verdicts[id(new)], problems = apply_outcome(old, new, after.versions)
+        told = [streams.to_diagnostic(problem, document, read.filename, under, new) for problem in problems]
         refused = next((one for one in told if one.severity == "error"), None)
         if refused is not None:  # its secrets are hidden by now
             why = f"{refused.message}; {refused.help}" if refused.help else refused.message
@@ -105,12 +105,12 @@ def _read(
 ) -> _Read:
     read = streams.read(given, filename, parameter)
     profile, wrong = load_profile(cluster)
-    found = [*wrong, *(streams.stamp(problem, None, filename) for problem in read.problems)]
+    found = [*wrong, *(streams.to_diagnostic(problem, None, filename) for problem in read.problems)]
     for document in read.documents:
-        found += [streams.stamp(problem, document, filename) for problem in streams.not_objects(document.data)]
+        found += [streams.to_diagnostic(problem, document, filename) for problem in streams.not_objects(document.data)]
     if not read.documents and not read.problems:
-        found.append(streams.stamp(streams.nothing(), None, filename))
-    return _Read(tuple(read.documents), profile, tuple(streams.capped(found, filename)), filename)
+        found.append(streams.to_diagnostic(streams.no_documents(), None, filename))
+    return _Read(tuple(read.documents), profile, tuple(streams.limit_findings(found, filename)), filename)
 
 
 def _is_ours(data: Mapping[str, Any]) -> bool:
@@ -126,18 +126,18 @@ def _target(other: _Read) -> str | None:
 
 def _side(
     read: _Read, target: str | None, otherwise: str | None, extensions: Extensions | None
-) -> tuple[Side, list[Diagnostic]]:
+) -> tuple[DiffSide, list[Diagnostic]]:
     """The manifests of a side, its specs compiled for `target`, else their own, else `otherwise`."""
     from ptcompile.compiler.pipeline import compile_document  # manifests alone do without
 
     if read.profile is None:
-        return Side(), []
+        return DiffSide(), []
     manifests = read.manifests()
     found: list[Diagnostic] = []
     for document in read.documents:
         if _is_ours(document.data):
-            wanted = target or (None if at(document.data, "spec").get("target") else otherwise)
+            wanted = target or (None if nested_map(document.data, "spec").get("target") else otherwise)
             compiled = compile_document(document.data, read.profile, wanted, extensions)
             manifests += compiled.manifests
-            found += [streams.stamp(problem, document, read.filename) for problem in compiled.problems]
-    return Side(manifests, read.profile.versions()), streams.capped(found, read.filename)
+            found += [streams.to_diagnostic(problem, document, read.filename) for problem in compiled.problems]
+    return DiffSide(manifests, read.profile.versions()), streams.limit_findings(found, read.filename)

@@ -123,7 +123,7 @@ class Imported(NamedTuple):
         return None if self.profile is None else emitter.emit(self.profile)
 
 
-class _Object(NamedTuple):
+class _ImportedObject(NamedTuple):
     data: Json
     document: Document
     under: Path
@@ -151,26 +151,26 @@ def import_manifests(
     arguments.check(filename=filename)
     read = streams.read(source, filename)
     filename = arguments.filename(source, filename)
-    diagnostics = [streams.stamp(problem, None, filename) for problem in read.problems]
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
     objects = [
-        _Object(dict(data), document, under)
+        _ImportedObject(dict(data), document, under)
         for document in read.documents
-        for under, data in streams.objects(document.data)
+        for under, data in streams.objects_in(document.data)
     ]
     if not objects and not diagnostics:
-        diagnostics.append(streams.stamp(streams.nothing(), None, filename))
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
     profile, wrong = load_profile(profiles.MINIMAL if cluster is None else cluster)
     if profile is None:
-        return Imported((), (*streams.capped(diagnostics, filename), *wrong))
+        return Imported((), (*streams.limit_findings(diagnostics, filename), *wrong))
     found, told = _all(objects, profile, filename, lossy=lossy, exact=exact)
     needed = cluster is None and profiles.needed([one.document for one in found], profile)
     kept = _kept(objects, found, profile)
-    every = tuple(streams.capped((*diagnostics, *told), filename))
+    every = tuple(streams.limit_findings((*diagnostics, *told), filename))
     return Imported(tuple(found), every, profiles.MINIMAL if needed else None, kept)
 
 
 def _all(
-    objects: list[_Object], profile: ClusterProfile, filename: str | None, *, lossy: bool, exact: bool
+    objects: list[_ImportedObject], profile: ClusterProfile, filename: str | None, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], list[Diagnostic]]:
     from ptcompile.importer.attempt import without_nulls
 
@@ -237,7 +237,7 @@ def _refused(manifest: Json, others: Objects, profile: ClusterProfile) -> list[P
     return [one for one in found if one.severity == "error" and one.stage == "apply"]
 
 
-def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
+def _kept(objects: list[_ImportedObject], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
     """The objects beside the jobs that no spec writes."""
     others = [one.data for one in objects if kind_of(one.data) not in _READ]
     made = {
@@ -269,5 +269,5 @@ def _no_job(first: Json) -> Problem:
     return Problem("nothing-to-import", ("kind",), message, "pass the file with the job", authority="ptcompile")
 
 
-def _stamp(problem: Problem, one: _Object, filename: str | None) -> Diagnostic:
-    return streams.stamp(problem._replace(fix=None), one.document, filename, one.under, one.data)
+def _stamp(problem: Problem, one: _ImportedObject, filename: str | None) -> Diagnostic:
+    return streams.to_diagnostic(problem._replace(fix=None), one.document, filename, one.under, one.data)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-class Asked:
+class LintOptions:
     """What one call of `lint` asks of every object."""
 
     def __init__(
@@ -53,7 +53,7 @@ class Asked:
         self.pause = pause
 
 
-def judge(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable[Problem] | None:
+def lint_object(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem] | None:
     """The problems of one object, or None where its kind is unknown. `others` are in the same stream."""
     if supported(manifest, asked.definitions):
         refused = validate(
@@ -65,9 +65,9 @@ def judge(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable
         )
         return [*refused, *_secured(manifest, others, asked), *_advised(manifest, refused, others, asked)]
     if not streams.is_ours(manifest):
-        from ptcompile.apiserver.kinds import misplaced
+        from ptcompile.apiserver.kinds import check_api_version
 
-        return misplaced(manifest, asked.versions.kubernetes)
+        return check_api_version(manifest, asked.versions.kubernetes)
     if manifest.get("kind") == "ClusterProfile":
         from ptcompile.compiler.reader import read_profile
 
@@ -75,7 +75,7 @@ def judge(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable
     return _spec(manifest, asked)
 
 
-def _secured(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable[Problem]:
+def _secured(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem]:
     """What Pod Security Admission has against the pods, where a Namespace of the stream or the profile says a level."""
     profile = asked.profile.spec.pod_security if asked.profile is not None else None
     namespaces = others.once(_namespaces) if "@namespace" in others.kinds else ()
@@ -91,7 +91,7 @@ def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
 
 
 def _advised(
-    manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: Asked
+    manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: LintOptions
 ) -> Iterator[Problem]:
     """What the rules find, without what they say of a place that is already rejected.
 
@@ -112,7 +112,7 @@ _COUNTS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minR
 """How many pods there are: where one of them cannot be read, whether that is enough is unknown."""
 
 
-def _spec(document: Mapping[str, Any], asked: Asked) -> Iterable[Problem]:
+def _spec(document: Mapping[str, Any], asked: LintOptions) -> Iterable[Problem]:
     """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
     from ptcompile.compiler.advice import rule_findings
     from ptcompile.compiler.pipeline import compile_document
@@ -123,7 +123,7 @@ def _spec(document: Mapping[str, Any], asked: Asked) -> Iterable[Problem]:
     return [*compiled.problems, *rule_findings(compiled, document, profile, asked.extensions)]
 
 
-def extended(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable[Problem]:
+def extended(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem]:
     """What the rules of plugins and of the configuration find."""
     if asked.extensions is None:
         return ()
@@ -132,11 +132,11 @@ def extended(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Itera
     return problems(asked.extensions, manifest, others.objects)
 
 
-def inside_of(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterator[Problem]:
+def inside_of(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterator[Problem]:
     """What is found in the jobs and pods inside an object, at their places in it."""
     for path, inner, only in inside(manifest):
         if only is None:
-            found = judge(inner, others, asked) or ()
+            found = lint_object(inner, others, asked) or ()
             beside = [one for one in found if not (supported(manifest) and one.stage == "apply")]
             beside += extended(inner, others, asked)
         else:
@@ -153,36 +153,36 @@ def _moved(problem: Problem, under: Path) -> Problem:
     return problem._replace(path=(*under, *problem.path), message=said, fix=None)
 
 
-def _in_text(path: Path, content: str, asked: Asked) -> Iterator[Problem]:
+def _in_text(path: Path, content: str, asked: LintOptions) -> Iterator[Problem]:
     """What is found in manifests that stand in a text, at the text; nothing of its placeholders."""
     documents = streams.read(content, None).documents
-    objects = [one for document in documents for _, one in streams.objects(document.data)]
+    objects = [one for document in documents for _, one in streams.objects_in(document.data)]
     everything = Stream(objects, asked.versions)
     for one in objects:
-        for problem in (judge(one, everything, asked) or ()) if supported(one) else ():
+        for problem in (lint_object(one, everything, asked) or ()) if supported(one) else ():
             if judgeable(problem, one):
-                message = f"{field_path(path)}: in {streams.resource(one)}: {problem.message}"
+                message = f"{field_path(path)}: in {streams.resource_name(one)}: {problem.message}"
                 yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
 
 
 def everything_found(
     read: Source,
     filename: str | None,
-    asked: Asked,
+    asked: LintOptions,
     unchecked: list[str],
     unknown_kinds: Literal["count", "error"],
     beside: Sequence[Mapping[str, Any]],
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those of unknown kinds are noted in `unchecked`."""
-    objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
+    objects = [(document, at, one) for document in read.documents for at, one in streams.objects_in(document.data)]
     texts = {id(document.data): document.texts for document in read.documents}
     everything = Stream([*[manifest for _, _, manifest in objects], *beside], asked.versions, texts)
     templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
-            yield streams.stamp(problem, document, filename)
+            yield streams.to_diagnostic(problem, document, filename)
         if document.index == next(iter(templates), None):  # once a file
-            yield streams.stamp(templates[document.index], document, filename)
+            yield streams.to_diagnostic(templates[document.index], document, filename)
     for document, at, manifest in objects:
         if asked.pause is not None:
             asked.pause()
@@ -191,21 +191,21 @@ def everything_found(
         if other is not None:
             unchecked.append(other)
             continue
-        problems = _nameless(manifest) or judge(manifest, everything, asked)
+        problems = _nameless(manifest) or lint_object(manifest, everything, asked)
         if problems is not None and document.index in templates:
             problems = [one for one in problems if judgeable(one, manifest)]
         if problems is None:
-            unchecked.append(streams.resource(manifest) or "a document without kind")
+            unchecked.append(streams.resource_name(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
         further = () if streams.is_ours(manifest) else extended(manifest, everything, asked)  # compiling asks
         for problem in (*problems, *further, *_inside(manifest, everything, asked)):
-            yield streams.stamp(problem, document, filename, at, manifest)
+            yield streams.to_diagnostic(problem, document, filename, at, manifest)
 
 
 _MAKES_OTHERS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
 
 
-def _inside(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable[Problem]:
+def _inside(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem]:
     """What is found inside an object of a kind that makes others."""
     kind = manifest.get("kind")
     if not isinstance(kind, str) or not any(name in kind for name in _MAKES_OTHERS):
@@ -253,10 +253,10 @@ def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
 
 
 def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
-    from ptcompile._internal.spelling import suggest
+    from ptcompile._internal.spelling import closest_match
 
     message = f"{key}: Required value: every object needs it"
-    near = suggest(key, [one for one in manifest if one not in ("apiVersion", "kind")])
+    near = closest_match(key, [one for one in manifest if one not in ("apiVersion", "kind")])
     if near is None:
         return Problem("required-value", (key,), message, f"add {key}")
     return Problem("required-value", (near,), message, f"did you mean {key}?", on_key=True)
@@ -322,14 +322,14 @@ def lint(
     read = streams.read(source, filename)
     filename = arguments.filename(source, filename)
     unchecked: list[str] = []
-    found = [streams.stamp(problem, None, filename) for problem in of_the_text(read, unchecked)]
+    found = [streams.to_diagnostic(problem, None, filename) for problem in of_the_text(read, unchecked)]
     profile, wrong = _profile(cluster)
     found += wrong
     versions = _versions(profile, kubernetes)
     chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
-    asked = Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
+    asked = LintOptions(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
     every = chain(found, everything_found(read, filename, asked, unchecked, unknown_kinds, beside))
-    found, ignored = streams.chosen(every, asked.selection, filename)
+    found, ignored = streams.select(every, asked.selection, filename)
     left, meant = _without_meant(read, found, asked.selection, filename)
     count = len(read.documents)
     read.documents = ()  # they know their source: apart, both go at once
@@ -356,7 +356,7 @@ def _without_meant(
     from ptcompile.source.suppression import suppress
 
     left, meant, problems = suppress(read, found, chosen)
-    return (*left, *(streams.stamp(problem, None, filename) for problem in problems)), meant
+    return (*left, *(streams.to_diagnostic(problem, None, filename) for problem in problems)), meant
 
 
 def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> Definitions | None:
@@ -372,7 +372,7 @@ def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> Def
     from ptcompile.apiserver.crds.loader import definitions_of, read_definitions
 
     brought = read_definitions(paths)
-    manifests = (one for document in read.documents for _, one in streams.objects(document.data))
+    manifests = (one for document in read.documents for _, one in streams.objects_in(document.data))
     return brought._replace(kinds={**brought.kinds, **definitions_of(manifests)})
 
 
@@ -380,7 +380,7 @@ def _may_define(read: Source) -> bool:
     """Return whether a CRD may be in the stream: a text is searched for the word, mappings have none."""
     if read.text:
         return "CustomResourceDefinition" in read.text
-    manifests = (one for document in read.documents for _, one in streams.objects(document.data))
+    manifests = (one for document in read.documents for _, one in streams.objects_in(document.data))
     return any(manifest.get("kind") == "CustomResourceDefinition" for manifest in manifests)
 
 

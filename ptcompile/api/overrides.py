@@ -45,7 +45,7 @@ class Laid(NamedTuple):
     def stamp(self, problem: Problem, filename: str | None) -> Diagnostic:
         """One problem, where it was caused."""
         number = self._cause(problem.path)
-        return streams.stamp(problem, self.document, filename) if number is None else self._by(number, problem)
+        return streams.to_diagnostic(problem, self.document, filename) if number is None else self._by(number, problem)
 
     def second_of_a_name(self, name: str) -> Diagnostic:
         """What is said of a job behind the first, where the run has a name: two objects cannot have one."""
@@ -56,7 +56,7 @@ class Laid(NamedTuple):
     def _by(self, number: int, problem: Problem) -> Diagnostic:
         laid = source.from_data(self.data) if isinstance(self.data, dict) else None
         document = laid.documents[0] if laid is not None and laid.documents else None
-        found = streams.stamp(problem._replace(fix=None), document, name_of(number))
+        found = streams.to_diagnostic(problem._replace(fix=None), document, name_of(number))
         return found._replace(document=self.document.index)
 
     def _cause(self, path: Path) -> int | None:
@@ -91,7 +91,7 @@ def read(overrides: Sequence[tuple[str | Path, Any]], name: str | None = None) -
             values.append((number, path, value))
         except PlaceError as error:
             problem = Problem("spec-invalid-value", (), f"{where}: {error}", authority="ptcompile")
-            found.append(streams.stamp(problem, None, name_of(number)))
+            found.append(streams.to_diagnostic(problem, None, name_of(number)))
     if name is not None:
         values.append((NAMED, _NAME, name))
     return Overrides(tuple(values), tuple(found))

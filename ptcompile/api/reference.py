@@ -174,7 +174,7 @@ TABLE: Final = "targets.json"
 """What `Targets.to_dict` gave when the compiler was last changed: the answers of some 250 compilations."""
 
 
-class Row(NamedTuple):
+class Capability(NamedTuple):
     """A capability and what each target makes of it, by name."""
 
     name: str
@@ -185,7 +185,7 @@ class Targets(NamedTuple):
     """The targets by name with their titles, what each can express, and what releases changed in what is written."""
 
     titles: dict[str, str]
-    capabilities: tuple[Row, ...]
+    capabilities: tuple[Capability, ...]
     changes: tuple[Feature, ...]
 
     def text(self) -> str:
@@ -207,6 +207,6 @@ def targets() -> Targets:
     Read from a table of the package. `requirements.capabilities` makes it by asking the targets.
     """
     table = load(TABLE)
-    rows = tuple(Row(name, cells) for name, cells in table["capabilities"].items())
+    rows = tuple(Capability(name, cells) for name, cells in table["capabilities"].items())
     ordered = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
     return Targets(dict(table["targets"]), rows, tuple(ordered))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
-    from ptcompile.simulator.job import Job
+    from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.world import World
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
@@ -64,11 +64,11 @@ def rehearse(
     words: list[tuple[Any, str, str]] = [word.partition(" ") for word in faults]
     found = [rehearsal.fault(kind, text.strip()) for kind, _, text in words]
     end = rehearsal.enough(found, scale) if limit is None else limit
-    settings = rehearsal.Settings(python, script, own_command, scale, end, image)
+    settings = rehearsal.RehearsalSettings(python, script, own_command, scale, end, image)
     return rehearsal.rehearse(job, found, settings=settings, most=max_processes, progress=progress)
 
 
-def the_job(world: World, source: Any, cluster: Any) -> Job:
+def the_job(world: World, source: Any, cluster: Any) -> SimulatedJob:
     """The job to play of a world; of a spec's for several targets that of the one which `compile` takes.
 
     Raises:

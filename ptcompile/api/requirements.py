@@ -70,7 +70,7 @@ def requires(
 def given_manifests(spec: Given | Spec, filename: str | None) -> list[Json] | None:
     """The objects of a stream of manifests that has jobs and no spec of ours; None for any other stream."""
     read = streams.read(spec, filename, "spec")
-    objects = [one for document in read.documents for _, one in streams.objects(document.data)]
+    objects = [one for document in read.documents for _, one in streams.objects_in(document.data)]
     ours = any(map(streams.is_ours, objects))
     runs = any(kind_of(one) in RUNS_PODS for one in objects)
     return objects if runs and not ours and not read.problems else None

@@ -44,7 +44,7 @@ def simulate(
     """
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.linter.oversized import oversized
-    from ptcompile.simulator.world import World, joined, simulate as simulated
+    from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 
     arguments.check(target=target, filename=filename, others=others, extensions=extensions)
     filename = arguments.filename(source, filename)
@@ -63,8 +63,8 @@ def simulate(
     worlds = [simulated(manifests, versions=versions, others=beside)]
     for spec in specs:
         worlds.append(_compiled(spec, target, profile, filename, given, extensions))
-    world = joined([World(diagnostics=(*diagnostics, *found)), *worlds])
-    return world._replace(diagnostics=tuple(streams.capped(world.diagnostics, filename)))
+    world = merge_worlds([World(diagnostics=(*diagnostics, *found)), *worlds])
+    return world._replace(diagnostics=tuple(streams.limit_findings(world.diagnostics, filename)))
 
 
 def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
@@ -74,7 +74,7 @@ def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
     return Objects(one.data for source in sources for one in _documents(source, None, "others")[0])
 
 
-class _Object(NamedTuple):
+class _StreamObject(NamedTuple):
     """One object of a stream, and where it stands: in which document, under which path."""
 
     data: Mapping[str, Any]
@@ -82,13 +82,17 @@ class _Object(NamedTuple):
     under: Path
 
 
-def _documents(given: Any, filename: str | None, parameter: str = "source") -> tuple[list[_Object], list[Diagnostic]]:
+def _documents(
+    given: Any, filename: str | None, parameter: str = "source"
+) -> tuple[list[_StreamObject], list[Diagnostic]]:
     """The objects of a stream, and what is wrong with its text."""
     read = streams.read(given, filename, parameter)
-    found = [streams.stamp(problem, None, filename) for problem in read.problems]
-    objects = [_Object(one, document, at) for document in read.documents for at, one in streams.objects(document.data)]
+    found = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
+    objects = [
+        _StreamObject(one, document, at) for document in read.documents for at, one in streams.objects_in(document.data)
+    ]
     if not objects and not found:
-        found = [streams.stamp(streams.nothing(), None, filename)]
+        found = [streams.to_diagnostic(streams.no_documents(), None, filename)]
     return objects, found
 
 
@@ -97,7 +101,7 @@ def _is_ours(document: Mapping[str, Any]) -> bool:
 
 
 def _compiled(
-    spec: _Object,
+    spec: _StreamObject,
     target: str | None,
     profile: ClusterProfile | None,
     filename: str | None,
@@ -108,11 +112,11 @@ def _compiled(
 
     Where none can, the findings of the target that `compile` would have taken.
     """
-    from ptcompile.compiler.location import Finding, locate
+    from ptcompile.compiler.location import PlacedProblem, locate
     from ptcompile.compiler.pipeline import compile_document
     from ptcompile.linter.oversized import oversized
     from ptcompile.registry.targets import TARGETS
-    from ptcompile.simulator.world import World, joined, simulate as simulated
+    from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
     from ptcompile.spec.reader import default_cluster
 
     cluster = profile or default_cluster()
@@ -123,18 +127,18 @@ def _compiled(
         manifests = compiled.manifests
         if manifests and compiled.trace is not None:
             worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
-            found = [Finding(problem, index) for index, one in enumerate(manifests) for problem in oversized(one)]
+            found = [PlacedProblem(problem, index) for index, one in enumerate(manifests) for problem in oversized(one)]
             for problem in locate(found, spec.data, compiled.trace):
                 large.setdefault((problem.name, problem.path), problem)
     if not worlds:
         problems = compile_document(spec.data, cluster, target, extensions).problems
         return World(diagnostics=tuple(_stamped(one, spec, filename) for one in problems))
     told = tuple(_stamped(one, spec, filename) for one in large.values())
-    return joined([World(diagnostics=told), *worlds])
+    return merge_worlds([World(diagnostics=told), *worlds])
 
 
-def _stamped(problem: Problem, one: _Object, filename: str | None) -> Diagnostic:
-    return streams.stamp(problem, one.document, filename, one.under, one.data)
+def _stamped(problem: Problem, one: _StreamObject, filename: str | None) -> Diagnostic:
+    return streams.to_diagnostic(problem, one.document, filename, one.under, one.data)
 
 
 def status(live: Mapping[str, Any]) -> Status:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, other_kind, unserved
-from ptcompile.apiserver.structure import complete, covered, outside, structure
-from ptcompile.apiserver.structure.faults import Fault, to_problem
+from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
+from ptcompile.apiserver.structure import complete, is_outside, rejected_paths, structure
+from ptcompile.apiserver.structure.faults import SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.registry.model import ApiServer, Known, Request
+from ptcompile.registry.model import ApiServer, Established, KindContext
 from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named, templates_of
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["supported", "validate"]
 
-Kind = tuple[str, str]
+GroupVersionKind = tuple[str, str]
 
 
 def supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:
@@ -46,7 +46,7 @@ def supported(manifest: Mapping[str, Any], definitions: Definitions | None = Non
     return other_kind(kind) is not None or _defined(kind, definitions) is not None
 
 
-def _defined(kind: Kind, definitions: Definitions | None) -> Definition | JsonSchema | None:
+def _defined(kind: GroupVersionKind, definitions: Definitions | None) -> Definition | JsonSchema | None:
     from ptcompile.apiserver.crds import NONE
 
     return (definitions or NONE).find(kind)
@@ -84,7 +84,7 @@ def validate(
     return _first_told([found, _queued(manifest, kind)]) if webhooks else found
 
 
-def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
+def _queued(manifest: Mapping[str, Any], kind: GroupVersionKind) -> Iterator[Problem]:
     """What the webhooks refuse that look at the kinds of other operators, such as Kueue's."""
     marked = _marks(manifest, kind)
     for operator, foreign in _FOREIGN if marked else ():
@@ -96,14 +96,14 @@ def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
 _FOREIGN: Final = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
 
 
-def _marks(manifest: Mapping[str, Any], kind: Kind) -> list[Any]:
+def _marks(manifest: Mapping[str, Any], kind: GroupVersionKind) -> list[Any]:
     """The keys of all labels and annotations of an object and of its pod templates."""
     places = (manifest, *(one.template for one in templates_of(kind, manifest)))
-    metadata = [found for one in places if (found := at(one, "metadata"))]
-    return [key for one in metadata for part in ("labels", "annotations") for key in at(one, part)]
+    metadata = [found for one in places if (found := nested_map(one, "metadata"))]
+    return [key for one in metadata for part in ("labels", "annotations") for key in nested_map(one, part)]
 
 
-def _kind(manifest: Mapping[str, Any]) -> Kind | None:
+def _kind(manifest: Mapping[str, Any]) -> GroupVersionKind | None:
     version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return None
@@ -111,13 +111,13 @@ def _kind(manifest: Mapping[str, Any]) -> Kind | None:
 
 
 def _other(
-    manifest: Mapping[str, Any], kind: Kind, context: ApiServer, definitions: Definitions | None
+    manifest: Mapping[str, Any], kind: GroupVersionKind, context: ApiServer, definitions: Definitions | None
 ) -> list[Problem]:
     """An object of a kind that no training job is made of: one of the server's own, or one that a CRD defines."""
     place = other_kind(kind)
     if place is not None:
         if not place.served(context.kubernetes):
-            return [unserved(kind, context.kubernetes)]
+            return [not_served(kind, context.kubernetes)]
         from ptcompile.apiserver.validation import other_problems
 
         return _merged(structure(manifest, kind, known_version(context.kubernetes)), other_problems(manifest, context))
@@ -135,12 +135,12 @@ def _other(
         *metadata_problems(manifest.get("metadata"), ("metadata",), context, built_in=False),
         *other_template_problems(manifest, context),
     ]
-    return [*found, *(problem for problem in later if outside(problem, paths))]
+    return [*found, *(problem for problem in later if is_outside(problem, paths))]
 
 
 def _custom(
     manifest: Mapping[str, Any],
-    kind: Kind,
+    kind: GroupVersionKind,
     context: ApiServer,
     releases: Versions,
     others: Others,
@@ -168,8 +168,8 @@ def _custom(
             fault.stage = "apply"
         # Servers before 1.36 do not hold a CRD's integers to 32 bits, and Go does.
         same_server = context.kubernetes == releases.kubernetes
-        established = Known(exact=whole, decodes=whole and context.at_least(36), pods=not pods and same_server)
-        request = Request(releases, others, established)
+        established = Established(exact=whole, decodes=whole and context.at_least(36), pods=not pods and same_server)
+        request = KindContext(releases, others, established)
         layers += [known.validate(seen, request), known.controller_errors(seen, request)]
     layers.append(pods)
     found = _merged(faults, _first_told(layers))
@@ -191,9 +191,9 @@ def _first_told(layers: Iterable[Iterable[Problem]]) -> list[Problem]:
     return told
 
 
-def _merged(faults: list[Fault], later: Iterable[Problem]) -> list[Problem]:
+def _merged(faults: list[SchemaViolation], later: Iterable[Problem]) -> list[Problem]:
     """Both, without what is said of a place that is structurally wrong already."""
     if not faults:
         return list(later)
-    paths = covered(faults)
-    return [to_problem(fault) for fault in faults] + [problem for problem in later if outside(problem, paths)]
+    paths = rejected_paths(faults)
+    return [to_problem(fault) for fault in faults] + [problem for problem in later if is_outside(problem, paths)]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.model import NO_DEFAULTS, Defaults, Place
+from ptcompile.registry.model import NO_DEFAULTS, KeyPath, KindDefaults
 from ptcompile.registry.table import OPERATORS, kind_named
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ _PROBE: dict[str, Any] = {"timeoutSeconds": 1, "periodSeconds": 10, "successThre
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
-_ROWS: dict[Place, Any] = {
+_ROWS: dict[KeyPath, Any] = {
     ("metadata", "namespace"): "default",
     **{("template", "spec", field): value for field, value in _POD.items()},
     **{("Pod", "spec", field): value for field, value in _POD.items()},
@@ -94,7 +94,7 @@ def _pull(container: Json) -> Any:
     return "Always" if moving else "IfNotPresent"
 
 
-_COMPUTED: dict[Place, Callable[[Json], Any]] = {
+_COMPUTED: dict[KeyPath, Callable[[Json], Any]] = {
     **{(key, "*", "imagePullPolicy"): _pull for key in _CONTAINERS},
     ("Service", "spec", "ports", "*", "targetPort"): lambda port: port.get("port", NO_DEFAULTS),
 }
@@ -102,17 +102,17 @@ _COMPUTED: dict[Place, Callable[[Json], Any]] = {
 
 
 @cache
-def _known() -> Defaults:
+def _known() -> KindDefaults:
     """The rows of Kubernetes' own and of every operator."""
     rows, computed = dict(_ROWS), dict(_COMPUTED)
     for one in OPERATORS:
         if (more := one.defaults()) is not None:
             rows |= more.values
             computed |= more.computed
-    return Defaults(rows, computed)
+    return KindDefaults(rows, computed)
 
 
-def is_default(path: Place, value: Any, side: Json) -> bool:
+def is_default(path: KeyPath, value: Any, side: Json) -> bool:
     """Whether a value that the other side has is what an absent field means in this one.
 
     `side` is the object without it, in its normal form; `path` leads there.
@@ -127,7 +127,7 @@ def is_default(path: Place, value: Any, side: Json) -> bool:
     return isinstance(value, Mapping) and bool(value) and all(is_default((*path, k), v, side) for k, v in value.items())
 
 
-def default(path: Place, side: Json) -> Any:
+def default(path: KeyPath, side: Json) -> Any:
     """What an absent field means, or `NOTHING`."""
     place = _place(path, side)
     if place[-2:-1] == ("requests",) and kind_named(kind_of(side)).requests_default:
@@ -142,7 +142,7 @@ def default(path: Place, side: Json) -> Any:
     return False if path[-1] in _FALSE else NO_DEFAULTS
 
 
-def _place(path: Place, side: Json) -> Place:
+def _place(path: KeyPath, side: Json) -> KeyPath:
     """The kind and the path, with `*` for names: a kind of two groups is told apart."""
     kind, version = str(side.get("kind")), str(side.get("apiVersion"))
     group = version.rpartition("/")[0]
@@ -153,7 +153,7 @@ def _place(path: Place, side: Json) -> Place:
     return tuple(out)
 
 
-def _below(side: Json, path: Place) -> Json:
+def _below(side: Json, path: KeyPath) -> Json:
     value: Any = side
     for part in path:
         key = part[1:-1] if part.startswith("[") else part

@@ -76,7 +76,7 @@ SHIPPED: Final = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
 _INDEX: Final = "kubernetes/kinds.json"
 
 
-class Place(NamedTuple):
+class ServedKind(NamedTuple):
     """Where a kind's schema stands, and which Kubernetes versions serve the kind."""
 
     document: str
@@ -92,16 +92,16 @@ class Place(NamedTuple):
 
 
 @cache
-def other_kind(kind: tuple[str, str]) -> Place | None:
+def other_kind(kind: tuple[str, str]) -> ServedKind | None:
     """The schema of one of the server's other kinds, by apiVersion and kind; None for a kind that it has not."""
     entry: dict[str, Any] | None = load(_INDEX).get(kind[0], {}).get(kind[1])
     if entry is None:
         return None
     file, _, definition = entry["schema"].partition("#/$defs/")
-    return Place(f"kubernetes/{file}", definition, entry.get("x-since"), entry.get("x-until"))
+    return ServedKind(f"kubernetes/{file}", definition, entry.get("x-since"), entry.get("x-until"))
 
 
-def unserved(kind: tuple[str, str], kubernetes: Version) -> Problem:
+def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
     """The server knows no such kind under this apiVersion."""
     right = _api_versions(kind[1], kubernetes)
     message = f'apiVersion: no matches for kind "{kind[1]}" in version "{kind[0]}"'
@@ -109,16 +109,16 @@ def unserved(kind: tuple[str, str], kubernetes: Version) -> Problem:
     return Problem("no-such-kind", ("apiVersion",), message, help)
 
 
-def misplaced(manifest: Mapping[str, Any], kubernetes: Version) -> list[Problem] | None:
+def check_api_version(manifest: Mapping[str, Any], kubernetes: Version) -> list[Problem] | None:
     """What is said of an object whose kind is known under another apiVersion; None where nothing is known of it."""
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = kind[0].rpartition("/")[0]
     if kind[0] in _OLDER:
         return None
     if group in _built_in_groups():
-        return [unserved(kind, kubernetes)]
+        return [not_served(kind, kubernetes)]
     own = kind[1] not in _COMMON and any(kind[1] == name for _, name in _custom())
-    return [unserved(kind, kubernetes)] if own else None
+    return [not_served(kind, kubernetes)] if own else None
 
 
 _OLDER: Final = frozenset(

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Shape = dict[str, Any]
+    FieldShapes = dict[str, Any]
     """Field -> its shape: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
     written."""
 
@@ -26,7 +26,7 @@ STRINGS = "strings"
 """A list of strings."""
 
 
-def as_go_reads(spec: Any, shape: Shape, loose: Shape, *, complete: bool) -> Any:
+def as_go_reads(spec: Any, shape: FieldShapes, loose: FieldShapes, *, complete: bool) -> Any:
     """A spec as a webhook decodes it: without nulls, and with what Go fills in.
 
     `complete`: only what is in `loose` is looked for, which is what of `shape` neither the schema nor
@@ -73,27 +73,27 @@ def _items(value: Any, shape: Any) -> Any:
     return value if out is None else out
 
 
-def _named(**more: Any) -> Shape:
+def _named(**more: Any) -> FieldShapes:
     return {ZERO: {"name": ""}, **more}
 
 
-_KEY: Shape = {ZERO: {"key": ""}}
-_EXPRESSION: Shape = {ZERO: {"key": "", "operator": ""}, "values": STRINGS}
-_SELECTOR: Shape = {"matchExpressions": [_EXPRESSION]}
-_FIELD: Shape = {ZERO: {"fieldPath": ""}}
-_RESOURCE: Shape = {ZERO: {"resource": ""}}
-_HANDLER: Shape = {
+_KEY: FieldShapes = {ZERO: {"key": ""}}
+_EXPRESSION: FieldShapes = {ZERO: {"key": "", "operator": ""}, "values": STRINGS}
+_SELECTOR: FieldShapes = {"matchExpressions": [_EXPRESSION]}
+_FIELD: FieldShapes = {ZERO: {"fieldPath": ""}}
+_RESOURCE: FieldShapes = {ZERO: {"resource": ""}}
+_HANDLER: FieldShapes = {
     "exec": {"command": STRINGS},
     "httpGet": {ZERO: {"port": 0}, "httpHeaders": [{ZERO: {"name": "", "value": ""}}]},
     "tcpSocket": {ZERO: {"port": 0}},
     "grpc": {ZERO: {"port": 0}},
 }
-_SECURITY: Shape = {
+_SECURITY: FieldShapes = {
     "seccompProfile": {ZERO: {"type": ""}},
     "appArmorProfile": {ZERO: {"type": ""}},
     "sysctls": [{ZERO: {"name": "", "value": ""}}],
 }
-_ENV: Shape = _named(
+_ENV: FieldShapes = _named(
     valueFrom={
         "fieldRef": _FIELD,
         "resourceFieldRef": _RESOURCE,
@@ -102,7 +102,7 @@ _ENV: Shape = _named(
         "fileKeyRef": {ZERO: {"volumeName": "", "path": "", "key": ""}},
     }
 )
-_CONTAINER: Shape = _named(
+_CONTAINER: FieldShapes = _named(
     command=STRINGS,
     args=STRINGS,
     env=[_ENV],
@@ -121,10 +121,10 @@ _CONTAINER: Shape = _named(
     },
     securityContext=_SECURITY,
 )
-_ITEMS: list[Shape] = [{ZERO: {"key": "", "path": ""}}]
-_DOWNWARD: list[Shape] = [{ZERO: {"path": ""}, "fieldRef": _FIELD, "resourceFieldRef": _RESOURCE}]
-_CLAIM: Shape = {"selector": _SELECTOR, "dataSource": {ZERO: {"kind": "", "name": ""}}}
-_VOLUME: Shape = _named(
+_ITEMS: list[FieldShapes] = [{ZERO: {"key": "", "path": ""}}]
+_DOWNWARD: list[FieldShapes] = [{ZERO: {"path": ""}, "fieldRef": _FIELD, "resourceFieldRef": _RESOURCE}]
+_CLAIM: FieldShapes = {"selector": _SELECTOR, "dataSource": {ZERO: {"kind": "", "name": ""}}}
+_VOLUME: FieldShapes = _named(
     hostPath={ZERO: {"path": ""}},
     nfs={ZERO: {"server": "", "path": ""}},
     persistentVolumeClaim={ZERO: {"claimName": ""}},
@@ -161,15 +161,15 @@ _VOLUME: Shape = _named(
         ],
     },
 )
-_NODE_TERM: Shape = {"matchExpressions": [_EXPRESSION], "matchFields": [_EXPRESSION]}
-_POD_TERM: Shape = {ZERO: {"topologyKey": ""}, "labelSelector": _SELECTOR, "namespaceSelector": _SELECTOR}
-_POD_AFFINITY: Shape = {
+_NODE_TERM: FieldShapes = {"matchExpressions": [_EXPRESSION], "matchFields": [_EXPRESSION]}
+_POD_TERM: FieldShapes = {ZERO: {"topologyKey": ""}, "labelSelector": _SELECTOR, "namespaceSelector": _SELECTOR}
+_POD_AFFINITY: FieldShapes = {
     "requiredDuringSchedulingIgnoredDuringExecution": [_POD_TERM],
     "preferredDuringSchedulingIgnoredDuringExecution": [
         {ZERO: {"weight": 0, "podAffinityTerm": {}}, "podAffinityTerm": _POD_TERM}
     ],
 }
-POD_SPEC: Shape = {
+POD_SPEC: FieldShapes = {
     ZERO: {"containers": None},
     "containers": [_CONTAINER],
     "initContainers": [_CONTAINER],
@@ -202,9 +202,9 @@ POD_SPEC: Shape = {
     "os": _named(),
     "dnsConfig": {"nameservers": STRINGS, "searches": STRINGS, "options": [{}]},
 }
-POD_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": POD_SPEC}
-_EXIT_CODES: Shape = {ZERO: {"operator": "", "values": None}}
-JOB_SPEC: Shape = {
+POD_TEMPLATE: FieldShapes = {ZERO: {"spec": {}}, "spec": POD_SPEC}
+_EXIT_CODES: FieldShapes = {ZERO: {"operator": "", "values": None}}
+JOB_SPEC: FieldShapes = {
     ZERO: {"template": {}},
     "template": POD_TEMPLATE,
     "selector": _SELECTOR,
@@ -220,4 +220,4 @@ JOB_SPEC: Shape = {
     },
     "successPolicy": {ZERO: {"rules": None}, "rules": [{}]},
 }
-JOB_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": JOB_SPEC}
+JOB_TEMPLATE: FieldShapes = {ZERO: {"spec": {}}, "spec": JOB_SPEC}

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-Found = list[tuple[str | int, ...]]
+NullPaths = list[tuple[str | int, ...]]
 
 
-def merged(schema: Schema, document: str, old: Any, new: Any, path: tuple[str | int, ...], nulls: Found) -> Any:
+def merge_by_schema(
+    schema: Schema, document: str, old: Any, new: Any, path: tuple[str | int, ...], nulls: NullPaths
+) -> Any:
     """`new` as it is stored; the paths of nulls that stay are added to `nulls`."""
     if schema.get("x-decoded"):
         return new
@@ -37,7 +39,7 @@ def merged(schema: Schema, document: str, old: Any, new: Any, path: tuple[str | 
         before = {_key(schema, one): one for one in old} if keyed and isinstance(old, list) else {}
         items = schema.get("items", {})
         return [
-            merged(items, document, before.get(_key(schema, one)), one, (*path, index), nulls)
+            merge_by_schema(items, document, before.get(_key(schema, one)), one, (*path, index), nulls)
             for index, one in enumerate(new)
         ]
     if new is not None or default or nullable:
@@ -50,7 +52,7 @@ def merged(schema: Schema, document: str, old: Any, new: Any, path: tuple[str | 
 
 
 def _mapping(
-    schema: Schema, document: str, old: Any, new: Mapping[str, Any], path: tuple[str | int, ...], nulls: Found
+    schema: Schema, document: str, old: Any, new: Mapping[str, Any], path: tuple[str | int, ...], nulls: NullPaths
 ) -> dict[str, Any]:
     properties, other = schema.get("properties", {}), schema.get("additionalProperties")
     before = old if isinstance(old, Mapping) else {}
@@ -60,7 +62,7 @@ def _mapping(
         if child is None:
             out[key] = value
             continue
-        out[key] = merged(child, document, before.get(key), value, (*path, key), nulls)
+        out[key] = merge_by_schema(child, document, before.get(key), value, (*path, key), nulls)
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import quantity
 
@@ -55,7 +55,7 @@ def controller_failure(authority: Authority, path: Path, text: str, help: str) -
 
 def hint(word: str, known: Sequence[str]) -> str:
     """Return the help for a word that is not one of `known`: the one that it resembles, else all of them."""
-    near = suggest(word, known)
+    near = closest_match(word, known)
     return f'did you mean "{near}"?' if near else f"use one of {', '.join(known)}"
 
 
@@ -69,7 +69,7 @@ _AMOUNTS = frozenset({"limits", "requests", "minResources"})
 _NUMBER_OR_NAME = frozenset({"port", "targetPort", "maxUnavailable"})
 
 
-def undecodable(value: Any, say: Say, path: Path = ()) -> Iterator[Problem]:
+def decode_problems(value: Any, say: Say, path: Path = ()) -> Iterator[Problem]:
     """Quantities that fit the schema's pattern and are none (`1e1.5`), and ports beyond 32 bits."""
     return iter(()) if _plainly_fine(value) else _undecodable(value, say, path)
 

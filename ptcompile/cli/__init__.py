@@ -83,16 +83,16 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
         if words and (near := _meant(words[0])):
-            files.say(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
+            files.print_error(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
             return 2
         words.insert(0, "compile")
     options = _parser(words[0]).parse_args(words)
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
     if getattr(options, "untrusted", False):
-        from ptcompile.cli.files import distrust
+        from ptcompile.cli.files import enter_untrusted_mode
 
-        distrust()
+        enter_untrusted_mode()
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
 
@@ -101,9 +101,9 @@ def _meant(word: str) -> str | None:
     """The command that a first word was meant to be, which is none and names no file."""
     if not word.isalpha() or os.path.exists(word):
         return None
-    from ptcompile._internal.spelling import suggest
+    from ptcompile._internal.spelling import closest_match
 
-    return suggest(word, COMMANDS)
+    return closest_match(word, COMMANDS)
 
 
 def _parser(first: str) -> argparse.ArgumentParser:
@@ -369,4 +369,4 @@ def run() -> None:
         status = 130  # as shells have it: 128 and the number of the signal
     except Exception as error:  # the last resort: a person never sees a traceback
         status = files.fault(error)
-    files.leave(status)
+    files.exit_process(status)

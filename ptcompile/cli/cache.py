@@ -23,7 +23,7 @@ import ptcompile
 from ptcompile._internal import files as disk
 from ptcompile._internal.about import __version__
 from ptcompile._internal.schema_files import FOLDERS
-from ptcompile.cli.files import File
+from ptcompile.cli.files import InputFile
 from ptcompile.cli.reporter import Judged
 from ptcompile.diagnostics import Diagnostic, Fix, Span
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.cli.config import Config
-    from ptcompile.cli.related import Beside
+    from ptcompile.cli.related import RelatedObjects
 
 
 def encoded(one: Judged, filename: str) -> list[Any] | None:
@@ -99,13 +99,13 @@ def place() -> str | None:
 class Kept:
     """The results in a folder, for one way of judging files. `key` gives the digest of all that decides about one."""
 
-    def __init__(self, folder: str, settings: str, key: Callable[[File], str]) -> None:
+    def __init__(self, folder: str, settings: str, key: Callable[[InputFile], str]) -> None:
         self._folder, self._settings, self._key = folder, settings, key
         self._known: dict[str, dict[str, Any]] = {}
         """By the folder of the files: key and result by the file's name."""
         self._changed: set[str] = set()
 
-    def get(self, file: File) -> Judged | None:
+    def get(self, file: InputFile) -> Judged | None:
         """What was found in a file at the last run, if nothing has changed."""
         above = os.path.dirname(file.name)
         if above not in self._known:
@@ -116,7 +116,7 @@ class Kept:
                 return decoded(found[1], file.name)
         return None
 
-    def put(self, file: File, judged: Judged) -> None:
+    def put(self, file: InputFile, judged: Judged) -> None:
         """Keep what was found in a file, once all is saved."""
         told = encoded(judged, file.name)
         if told is not None and file.name != "<stdin>":
@@ -230,11 +230,11 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
     return sha256(json.dumps(told, sort_keys=True, default=repr).encode()).hexdigest()
 
 
-def file_key(config: Config, beside: Beside) -> Callable[[File], str]:
+def file_key(config: Config, beside: RelatedObjects) -> Callable[[InputFile], str]:
     """What gives the digest of a file and of what the other files have for it."""
     deciding = {name: sha256(file.content).digest() for name, file in beside.files.items()}
 
-    def key(file: File) -> str:
+    def key(file: InputFile) -> str:
         others = [one for name, one in deciding.items() if name != file.name]
         named = json.dumps([file.name, config.ignored_in(file.name), len(others)]).encode()
         return sha256(b"\0".join([named, *others, file.content])).hexdigest()

@@ -10,12 +10,12 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from ptcompile._internal.files import inside, leads_out, root_of
+from ptcompile._internal.files import is_inside, leads_out, root_of
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
-from ptcompile.diagnostics.selection import NO_CODES, named
+from ptcompile.diagnostics.selection import NO_CODES, selected_names
 from ptcompile.kubernetes.versions import parse_version
 
 TYPE_CHECKING = False
@@ -166,7 +166,7 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
     codes = Config(extensions=given["extensions"]).codes
     for key, value in table.items():
         if key not in _READ:
-            near = suggest(key, _READ)
+            near = closest_match(key, _READ)
             wrong.append(f"{key}: unknown key" + (f"; did you mean {near}?" if near else f": {', '.join(_READ)}"))
             continue
         try:
@@ -177,7 +177,7 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
     for key in ("cluster", "schemas"):
         told = given.get(key, ())
         for one in (told,) if isinstance(told, str) else told:
-            if not inside(os.path.join(given["folder"], one), root):
+            if not is_inside(os.path.join(given["folder"], one), root):
                 wrong.append(f"{key}: {one} leads out of {root}; name such a file on the command line")
     if wrong:
         raise UsageError("\n  ".join([f"{path}: invalid ptcompile configuration", *wrong]))
@@ -218,7 +218,7 @@ def _tables(value: object) -> tuple[Mapping[str, Any], ...]:
 def _selectors(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise ValueError('a list of codes or names, such as ["PTC3", "missing-shm"]')
-    named(value, codes)
+    selected_names(value, codes)
     return tuple(value)
 
 
@@ -275,7 +275,7 @@ def settings(options: Namespace) -> Config:
     config = load(options.config, isolated=options.isolated)
     for option in ("select", "extend_select", "ignore"):
         try:
-            named(_split(getattr(options, option)), config.codes)
+            selected_names(_split(getattr(options, option)), config.codes)
         except ValueError as error:
             raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
     version = options.kubernetes_version or config.kubernetes_version

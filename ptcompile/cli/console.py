@@ -35,7 +35,7 @@ def watched(items: Iterable[T], total: int, what: str = "files") -> Iterator[T]:
                 due = monotonic() + _OFTEN
             yield item
     finally:
-        files.say("", raw=True)
+        files.print_error("", raw=True)
 
 
 def terminal() -> bool:
@@ -45,5 +45,5 @@ def terminal() -> bool:
 
 def show(text: str) -> None:
     """Show a line in the place of the one before."""
-    files.say(f"ptcompile: {text}")
+    files.print_error(f"ptcompile: {text}")
     files.ERASE.append(_ERASE)

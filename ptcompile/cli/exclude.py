@@ -9,7 +9,7 @@ from functools import cache
 from ptcompile._internal import files as disk
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.gitignore import Verdict, lines_of, matcher
+from ptcompile.cli.gitignore import Matcher, lines_of, matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MOST_PATTERNS: Final = 1 << 17
 _MOST_KUSTOMIZATION: Final = 1 << 20
 
 
-def excluding(config: Config) -> Callable[[str], bool]:
+def exclusions(config: Config) -> Callable[[str], bool]:
     """Return whether a path that was found in a folder is left out; a folder's path ends in a slash.
 
     Patterns are those of .gitignore, relative to the folder of the configuration or of the .gitignore file. A
@@ -66,7 +66,7 @@ class _Patterns(NamedTuple):
     """Lines of patterns, and the folder that their paths are relative to."""
 
     base: str
-    verdict: Verdict
+    verdict: Matcher
 
 
 class _Folder(NamedTuple):
@@ -122,7 +122,7 @@ def _patterns(folder: str) -> tuple[_Patterns, ...]:
     """Return the patterns of a folder's .gitignore, if it has one. git does not follow a link there."""
     path = os.path.join(folder, ".gitignore")
     if os.path.islink(path):
-        files.say(f"ptcompile: {path}: a link, which git does not follow; its patterns are not used\n")
+        files.print_error(f"ptcompile: {path}: a link, which git does not follow; its patterns are not used\n")
         return ()
     content = _content(path, _MOST_PATTERNS)
     return (_Patterns(folder, matcher(lines_of(content))),) if content else ()
@@ -135,10 +135,10 @@ def _content(path: str, most: int) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        files.say(f"ptcompile: {path}: {files.reason(error)}; it is not used\n")
+        files.print_error(f"ptcompile: {path}: {files.reason(error)}; it is not used\n")
         return b""
     if len(content) > most:
-        files.say(f"ptcompile: {path}: larger than {most} bytes; it is not used\n")
+        files.print_error(f"ptcompile: {path}: larger than {most} bytes; it is not used\n")
         return b""
     return content
 

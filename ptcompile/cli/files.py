@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from ptcompile._internal import files as disk
-from ptcompile._internal.files import inside, leads_out, places, root_of
+from ptcompile._internal.files import is_inside, leads_out, places, root_of
 from ptcompile._internal.limits import limits, lower
 from ptcompile._internal.namedtuple import NamedTuple
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _untrusted: list[bool] = [False]
 
 
-def distrust() -> None:
+def enter_untrusted_mode() -> None:
     """`--untrusted`: the lower limits, no frames of files outside of the tree, no named links out of it."""
     _untrusted[0] = True
     lower()
 
 
-def untrusted() -> bool:
+def is_untrusted() -> bool:
     """Whether `--untrusted` was given."""
     return _untrusted[0]
 
@@ -37,8 +37,8 @@ def hidden(path: str) -> bool:
     try:
         here = os.getcwd()
     except OSError:
-        return untrusted()
-    return untrusted() and path != "<stdin>" and not inside(path, root_of(here) or here)
+        return is_untrusted()
+    return is_untrusted() and path != "<stdin>" and not is_inside(path, root_of(here) or here)
 
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -53,7 +53,7 @@ class UsageError(Exception):
     """What was asked for cannot be done: a message for the person who typed it, and exit status 2."""
 
 
-class File(NamedTuple):
+class InputFile(NamedTuple):
     """One input: its name as people know it, its bytes, and whether it was named or found in a directory."""
 
     name: str
@@ -65,13 +65,13 @@ class File(NamedTuple):
         return self.content.decode("utf-8-sig", errors="replace")
 
 
-def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None) -> tuple[list[File], list[str]]:
+def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None) -> tuple[list[InputFile], list[str]]:
     """The files behind the paths, and a sentence for each that cannot be read.
 
     `exclude` says of a file or a folder that is found, not named, whether it is left out. A file in two spellings is
     read once. A link out of the tree is read only if it is named.
     """
-    found: list[File] = []
+    found: list[InputFile] = []
     unreadable: list[str] = []
     seen: set[str] = set()
     place = places()
@@ -81,7 +81,7 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
             if real in seen:
                 continue  # the same file in another spelling
             seen.add(real)
-            if tree is not None and (not named or untrusted()):
+            if tree is not None and (not named or is_untrusted()):
                 how = "" if named else "; name it to read it"
                 unreadable.append(f"{path}: a link that leads out of {tree}{how}")
                 continue
@@ -90,7 +90,7 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
         except OSError as error:
             unreadable.append(f"{path}: {reason(error)}")
             continue
-        found.append(File("<stdin>" if path in _STDIN else path, content, named))
+        found.append(InputFile("<stdin>" if path in _STDIN else path, content, named))
     return found, unreadable
 
 
@@ -243,19 +243,19 @@ def write_stdout(text: str) -> int:
 
 def write_bytes(content: bytes) -> int:
     """The same for what is text already encoded, byte for byte."""
-    say("", raw=True)
+    print_error("", raw=True)
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     except OSError as error:
-        say(f"ptcompile: cannot write the result: {reason(error)}\n")
+        print_error(f"ptcompile: cannot write the result: {reason(error)}\n")
         return 2
     return 0
 
 
-def say(text: str, *, raw: bool = False) -> None:
+def print_error(text: str, *, raw: bool = False) -> None:
     """Something for people, on standard error; lost silently only without a standard error.
 
     Names of files and what was typed cannot steer the terminal, unless `raw` says that the text is our own.
@@ -287,7 +287,7 @@ def colourful(stream: TextIO | None) -> bool:
 def fault(error: BaseException) -> int:
     """Say in one line what went wrong and where; 2. The traceback is behind PTCOMPILE_DEBUG."""
     if isinstance(error, UsageError):
-        say(f"ptcompile: {error}\n")
+        print_error(f"ptcompile: {error}\n")
         return 2
     if os.environ.get("PTCOMPILE_DEBUG"):
         raise error
@@ -295,14 +295,14 @@ def fault(error: BaseException) -> int:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
-    say(
+    print_error(
         f"ptcompile: {BUG}, not in your files: {type(error).__name__}: {error}{where}\n"
         "  = help: run it again with PTCOMPILE_DEBUG=1 and report the output\n"
     )
     return 2
 
 
-def leave(status: int) -> None:
+def exit_process(status: int) -> None:
     """End the process without tearing everything down, once what was written is out."""
     try:
         if sys.stdout is not None and not sys.stdout.closed:  # the language server ends by closing it

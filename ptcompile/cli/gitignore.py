@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-Verdict = Callable[[bytes, bool], bool | None]
+Matcher = Callable[[bytes, bool], bool | None]
 """Whether the lines ignore a path, relative to their folder; True for a folder. None if no line matches."""
 
 _FOLDER: Final = b"\0"
@@ -52,7 +52,7 @@ class _Line(NamedTuple):
     """Whether `text` is what is matched, and not a regular expression."""
 
 
-def matcher(lines: Iterable[bytes]) -> Verdict:
+def matcher(lines: Iterable[bytes]) -> Matcher:
     """Return what the lines say of a path; as in git, the last line that matches decides."""
     read = [line for one in lines if (line := _line(one)) is not None]
     by_name, by_path = _last(read, by_name=True), _last(read, by_name=False)

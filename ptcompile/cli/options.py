@@ -58,9 +58,9 @@ def check_target(name: str | None, *, beside: tuple[str, ...] = (), extensions: 
 
     known = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
     if name not in known:
-        from ptcompile._internal.spelling import suggest
+        from ptcompile._internal.spelling import closest_match
 
-        near = suggest(name, [*known, *beside])
+        near = closest_match(name, [*known, *beside])
         help = f"did you mean {near}?" if near else f"the targets are {', '.join([*known, *beside])}"
         raise UsageError(f"no target {name!r}; {help}")
 
@@ -85,11 +85,11 @@ class Parser(argparse.ArgumentParser):
         known, found, unknown = message.partition("unrecognized arguments: ")
         if known or not found:
             return
-        from ptcompile._internal.spelling import suggest
+        from ptcompile._internal.spelling import closest_match
 
         options = sorted({name for parser in self._with_commands() for name in parser._option_string_actions})
         for word in unknown.split():
-            near = suggest(word.partition("=")[0], options) if word.startswith("--") else None
+            near = closest_match(word.partition("=")[0], options) if word.startswith("--") else None
             if near:
                 yield f"; did you mean {near}?"
 

@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.diagnostics.paths import PlaceError, assignment
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Document
-from ptcompile.source.secrets.names import masked
+from ptcompile.source.secrets.names import mask_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _place(text: str, option: str) -> tuple[Path, int]:
 
 
 def _shown(text: str, path: Path, start: int) -> str:
-    return text[:start] + str(masked(str(path[-1]), text[start:]))
+    return text[:start] + str(mask_value(str(path[-1]), text[start:]))
 
 
 def _usage(option: str, text: str, at: int, message: str) -> UsageError:

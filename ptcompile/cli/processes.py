@@ -67,7 +67,7 @@ _AHEAD: Final = 4
 """Chunks for each process that may be done before their turn: what bounds the memory."""
 
 
-def mapped(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Generator[R, None, None]:
+def map_in_processes(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Generator[R, None, None]:
     """The results of `work` for the items, in their order.
 
     What `work` raises is raised at its item's turn. Raises `UsageError` if a process is killed.

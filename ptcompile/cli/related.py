@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.cli.files import File
+from ptcompile.cli.files import InputFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ _KINDS: Final = frozenset(
 _WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
 
 
-class Beside:
+class RelatedObjects:
     """What each file has for the others. Only files that name such a kind are read for it, once it is asked for."""
 
-    def __init__(self, inputs: Sequence[File]) -> None:
+    def __init__(self, inputs: Sequence[InputFile]) -> None:
         some = len(inputs) > 1
         self.files = {file.name: file for file in inputs if some and _may_decide(file.content)}
         """The files that may have such an object, by name."""
         self._found: dict[str, list[Mapping[str, Any]]] | None = None
 
-    def of(self, file: File) -> list[Mapping[str, Any]]:
+    def of(self, file: InputFile) -> list[Mapping[str, Any]]:
         """What the other files have for this one."""
         return [one for name, found in self.found().items() if name != file.name for one in found]
 
@@ -43,12 +43,12 @@ def _may_decide(content: bytes) -> bool:
     return any(word in content for word in _WORDS)
 
 
-def _deciding(file: File) -> Iterator[Mapping[str, Any]]:
+def _deciding(file: InputFile) -> Iterator[Mapping[str, Any]]:
     from ptcompile.source import documents as source
-    from ptcompile.source.streams import objects
+    from ptcompile.source.streams import objects_in
 
     for document in source.read(file.content, file.name).documents:
-        for _, one in objects(document.data):
+        for _, one in objects_in(document.data):
             kind = one.get("kind")
             if isinstance(kind, str) and kind in _KINDS:
                 yield one

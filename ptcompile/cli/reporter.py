@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from ptcompile._internal.about import SITE, page_address
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.files import File, hidden
+from ptcompile.cli.files import InputFile, hidden
 from ptcompile.diagnostics import Diagnostic
 
 TYPE_CHECKING = False
@@ -56,9 +56,9 @@ def shared(work: Callable[[T], R], items: Sequence[T], asked: int | None) -> Gen
     from contextlib import closing
 
     from ptcompile.cli.console import watched
-    from ptcompile.cli.processes import mapped, processes
+    from ptcompile.cli.processes import map_in_processes, processes
 
-    with closing(mapped(work, items, processes(asked, len(items)))) as results:
+    with closing(map_in_processes(work, items, processes(asked, len(items)))) as results:
         yield from watched(results, len(items))
 
 
@@ -98,7 +98,7 @@ class Findings:
         """Say which files could not be read; the run goes on and ends with status 2."""
         for reason in reasons:
             self._unreadable = True
-            files.say(f"ptcompile: {reason}\n")
+            files.print_error(f"ptcompile: {reason}\n")
 
     def unread(self) -> int:
         """The exit status for files that could not be read: 2, or 0 where all could."""
@@ -111,7 +111,7 @@ class Findings:
         content = files.read(path) if path is not None else None
         profile, found = load_profile(content, filename=path)
         if path is not None and content is not None:
-            self.add(File(path, content, True), found)
+            self.add(InputFile(path, content, True), found)
         return profile
 
     def text(self, name: str, text: str) -> None:
@@ -120,7 +120,7 @@ class Findings:
 
     def add(
         self,
-        file: File,
+        file: InputFile,
         found: Sequence[Diagnostic],
         *,
         documents: int = 1,
@@ -137,7 +137,7 @@ class Findings:
         elif found and not hidden(file.name):
             self._texts[file.name] = file.text()
 
-    def compiled(self, file: File, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
+    def compiled(self, file: InputFile, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
         """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
         if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
             self._skipped.append(file.name)
@@ -148,7 +148,7 @@ class Findings:
 
     def no_jobs(self, paths: Sequence[str]) -> int:
         """Say that there was nothing to compile; 1."""
-        files.say(f"ptcompile: there is no TrainingJob in {', '.join(paths)}\n")
+        files.print_error(f"ptcompile: there is no TrainingJob in {', '.join(paths)}\n")
         return 1
 
     def finish(self, *, always: bool = False) -> int:
@@ -163,9 +163,9 @@ class Findings:
         if self._diagnostics or (always and (self._format in _WHOLE or self._output_file)):
             status = self._tell(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
-            files.say(self._summary(judged=always))
+            files.print_error(self._summary(judged=always))
         if self._diagnostics and self._format == "full" and not self._statistics:
-            files.say(self._more())
+            files.print_error(self._more())
         if self._unreadable or status or any(d.name == _FAILED for d in self._diagnostics):
             return 2
         failing = ("error", "warning") if self._fail_on == "warning" else ("error",)
@@ -203,7 +203,7 @@ class Findings:
             text = colour(text)
         if result:
             return files.write_stdout(text)
-        files.say(text, raw=True)
+        files.print_error(text, raw=True)
         return 0
 
     def _more_pages(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -256,7 +256,7 @@ def shows_lines(options: argparse.Namespace) -> bool:
     return options.output_format == "full" and not getattr(options, "statistics", False)
 
 
-def lines_of(file: File, found: Sequence[Diagnostic], options: argparse.Namespace) -> Mapping[int, str]:
+def lines_of(file: InputFile, found: Sequence[Diagnostic], options: argparse.Namespace) -> Mapping[int, str]:
     """The lines that are shown with findings in a file, by number, secrets masked."""
     if not found or not shows_lines(options):
         return {}

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from ptcompile._internal import files as disk
 from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
-from ptcompile.cli.exclude import excluding
+from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import UsageError
 from ptcompile.kubernetes.versions import parse_version
-from ptcompile.server.workspace import NAMED, File, Settings
+from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Workspace:
     def __init__(self, folders: list[str], given: Mapping[str, Any]) -> None:
         self._folders = [os.path.abspath(folder) for folder in folders]
         self._given = {name: given[name] for name, kind in _OPTIONS.items() if isinstance(given.get(name), kind)}
-        self._settings: dict[str, tuple[Config, Settings, Callable[[str], bool]]] = {}
-        self._found: tuple[File, ...] | None = None
+        self._settings: dict[str, tuple[Config, FileSettings, Callable[[str], bool]]] = {}
+        self._found: tuple[WorkspaceFile, ...] | None = None
         self._read: dict[str, tuple[tuple[int, int], bytes | None]] = {}
 
     def changed(self) -> None:
@@ -41,17 +41,17 @@ class Workspace:
         self._settings.clear()
         self._found = None
 
-    def settings(self, path: str) -> Settings:
+    def settings(self, path: str) -> FileSettings:
         """How a file is looked at: by the configuration that `ptcompile lint` would find in the workspace's folder."""
         start = next((folder for folder in self._folders if _within(path, folder)), os.path.dirname(path) or ".")
         if start not in self._settings:
             config, settings = self._configured(start)
-            self._settings[start] = config, settings, excluding(config)
+            self._settings[start] = config, settings, exclusions(config)
         config, settings, excluded = self._settings[start]
         left_out = bool(config.exclude or config.extend_exclude) and excluded(path)
         return settings._replace(ignore=(*settings.ignore, *config.ignored_in(path)), excluded=left_out)
 
-    def _configured(self, start: str) -> tuple[Config, Settings]:
+    def _configured(self, start: str) -> tuple[Config, FileSettings]:
         """The settings of a folder; of one whose configuration cannot be used, why."""
         try:
             named = self._given.get("config")
@@ -65,7 +65,7 @@ class Workspace:
                 read_definitions(config.schemas)
             settings = _with_profile(config)
         except (UsageError, ValueError) as error:
-            return Config(), Settings(wrong=f"ptcompile finds nothing here: {error}")
+            return Config(), FileSettings(wrong=f"ptcompile finds nothing here: {error}")
         selected = config.selected()
         return config, settings._replace(
             kubernetes=config.kubernetes_version,
@@ -76,10 +76,10 @@ class Workspace:
 
     def _with_given(self, config: Config, start: str) -> Config:
         """The configuration with the editor's settings laid over it, as the command line's options are."""
-        from ptcompile.diagnostics.selection import named
+        from ptcompile.diagnostics.selection import selected_names
 
         select, ignore = (tuple(map(str, self._given.get(name, ()))) for name in ("select", "ignore"))
-        named([*select, *ignore])
+        selected_names([*select, *ignore])
         cluster = self._given.get("cluster")
         return config._replace(
             select=select or config.select,
@@ -88,18 +88,18 @@ class Workspace:
             kubernetes_version=self._given.get("kubernetesVersion") or config.kubernetes_version,
         )
 
-    def files(self) -> tuple[File, ...]:
+    def files(self) -> tuple[WorkspaceFile, ...]:
         """The files of the folders in which an object is that others name, read again where they changed."""
         if self._found is None:
             self._found = tuple(
-                File(path, content) for path in self._paths() if (content := self._content(path)) is not None
+                WorkspaceFile(path, content) for path in self._paths() if (content := self._content(path)) is not None
             )
         return self._found
 
     def _paths(self) -> Iterator[str]:
         left = _MOST
         for folder in self._folders:
-            for path in files.walk(folder, excluding(self._config_of(folder))):
+            for path in files.walk(folder, exclusions(self._config_of(folder))):
                 if left == 0:
                     return
                 left -= 1
@@ -127,10 +127,10 @@ def _within(path: str, folder: str) -> bool:
     return path.startswith(os.path.join(folder, ""))
 
 
-def _with_profile(config: Config) -> Settings:
+def _with_profile(config: Config) -> FileSettings:
     """The profile that the configuration names. Raises `UsageError` for one that is wrong."""
     if config.cluster is None:
-        return Settings()
+        return FileSettings()
     from ptcompile.compiler.reader import load_profile
 
     content = files.read(config.cluster)
@@ -138,4 +138,4 @@ def _with_profile(config: Config) -> Settings:
     if profile is None:
         why = next((one.message for one in found if one.severity == "error"), "it cannot be read")
         raise UsageError(f"{config.cluster}: the profile is wrong: {why}")
-    return Settings(profile, config.cluster, content)
+    return FileSettings(profile, config.cluster, content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.compiler.location import Finding, locate
+from ptcompile.compiler.location import PlacedProblem, locate
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.diagnostics import Diagnostic, Problem
 from ptcompile.diagnostics.selection import Selection
@@ -57,7 +57,7 @@ def rule_findings(
         return
     stream = linter.Stream(manifests, versions)
     found = (
-        Finding(problem, index)
+        PlacedProblem(problem, index)
         for index, manifest in enumerate(manifests)
         for problem in linter.run(manifest, versions=versions, others=stream)
     )
@@ -71,7 +71,7 @@ def rule_findings(
         own = list(problems(extensions, data, manifests))
         known = {(problem.name, problem.path) for problem in own}
         found = (
-            Finding(problem, index)
+            PlacedProblem(problem, index)
             for index, manifest in enumerate(manifests)
             for problem in problems(extensions, manifest, manifests)
         )
@@ -92,7 +92,7 @@ def _of_a_pass(problem: Problem) -> bool:
     return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
 
 
-def left(
+def apply_suppressions(
     read: Source,
     found: Sequence[Diagnostic],
     advice: Iterable[Diagnostic],
@@ -103,7 +103,7 @@ def left(
 
     A comment covers no error but a rule's: what does not compile stays so. There are no more than the budget allows.
     """
-    found = streams.capped(found, filename)
+    found = streams.limit_findings(found, filename)
     if asked is None or "ptcompile:" not in read.text:
         return Left(tuple(found))
     from ptcompile.source.suppression import suppress
@@ -111,7 +111,7 @@ def left(
     kept, meant, problems = suppress(read, found, asked)
     rules = {id(one) for one in advice}
     refused = [one for one in meant if one.severity == "error" and id(one) not in rules]
-    told = (*kept, *refused, *(streams.stamp(problem, None, filename) for problem in problems))
+    told = (*kept, *refused, *(streams.to_diagnostic(problem, None, filename) for problem in problems))
     return Left(told, meant)
 
 

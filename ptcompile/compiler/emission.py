@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Target
@@ -43,7 +43,7 @@ def unsupported(job: JobSpec, target: Target) -> Iterator[Problem]:
     for name, patch in job.manifest.items():
         path: Path = ("spec", "manifest", name)
         if name not in TARGETS:
-            near = suggest(name, TARGETS)
+            near = closest_match(name, TARGETS)
             help = f"did you mean {near}?" if near else f"the targets are {', '.join(TARGETS)}"
             message = f"{field_path(path)}: unknown target {name!r}"
             yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-    Given = ParamSpec("Given")
-    Result = TypeVar("Result")
+    PassInput = ParamSpec("PassInput")
+    PassResult = TypeVar("PassResult")
 
 
 def passes_of(extensions: Extensions) -> tuple[Pass, ...]:
@@ -59,8 +59,8 @@ def safe_target(target: Target) -> Target:
     )
 
 
-def _guarded(what: str, function: Callable[Given, Result]) -> Callable[Given, Result]:
-    def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+def _guarded(what: str, function: Callable[PassInput, PassResult]) -> Callable[PassInput, PassResult]:
+    def guarded(*args: PassInput.args, **kwargs: PassInput.kwargs) -> PassResult:
         try:
             return function(*args, **kwargs)
         except PluginFailedError:

@@ -12,8 +12,8 @@ from operator import attrgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get, has
-from ptcompile.compiler.frontend.parts import moved, settle
-from ptcompile.compiler.trace import Trace, there
+from ptcompile.compiler.frontend.parts import at_job_field, to_job_field
+from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.spec.pod_words import in_holder
 
@@ -137,10 +137,10 @@ _RUN_POLICY = frozenset(
 )
 
 
-def located(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any]) -> Path:
+def spec_path_of(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any]) -> Path:
     """The place in a spec that a place of one of its manifests comes from; `spec` itself where no line gives it."""
     place = trace.place(manifest, path)
-    if place is not None and (known := there(place, data)):
+    if place is not None and (known := existing_prefix(place, data)):
         return known
     if path[:1] == ("metadata",):
         return path
@@ -171,7 +171,7 @@ SPEC: Path = ("spec",)
 TARGET, SERVER, POD_SECURITY = "target", "server", "pod security"
 
 
-class Finding(NamedTuple):
+class PlacedProblem(NamedTuple):
     """A problem, and what its path leads into."""
 
     problem: Problem
@@ -184,7 +184,7 @@ class Finding(NamedTuple):
 
 
 def locate_stages(
-    stages: Iterable[Iterable[Finding]],
+    stages: Iterable[Iterable[PlacedProblem]],
     data: Json,
     spec: Spec | None = None,
     trace: Callable[[], Trace] | None = None,
@@ -206,7 +206,7 @@ def locate_stages(
     return tuple(kept)
 
 
-def locate(findings: Iterable[Finding], data: Json, trace: Callable[[], Trace] | None = None) -> list[Problem]:
+def locate(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None = None) -> list[Problem]:
     """Return the problems of one stage at the paths of the document, each once."""
     problems: list[Problem] = []
     for by, group in groupby(findings, key=attrgetter("by")):
@@ -215,7 +215,7 @@ def locate(findings: Iterable[Finding], data: Json, trace: Callable[[], Trace] |
     return problems
 
 
-def _distinct(findings: Iterable[Finding], data: Json, trace: Callable[[], Trace] | None) -> Iterator[Problem]:
+def _distinct(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None) -> Iterator[Problem]:
     """Yield each problem once: by its line, or by its message where no line gives the value."""
     seen: set[tuple[str, Path, str]] = set()
     for finding in findings:
@@ -226,22 +226,22 @@ def _distinct(findings: Iterable[Finding], data: Json, trace: Callable[[], Trace
             yield problem
 
 
-def _located(finding: Finding, data: Json, trace: Callable[[], Trace] | None) -> tuple[Problem, bool]:
+def _located(finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | None) -> tuple[Problem, bool]:
     """Return a problem at its path of the document, and whether it is about a value of a manifest with a line there."""
     problem, place = finding.problem, finding.place
     if place is None or trace is None:
-        return settle(problem, data) if finding.by == TARGET else problem, False
+        return to_job_field(problem, data) if finding.by == TARGET else problem, False
     if isinstance(place, str):
-        return moved(problem, trace().line(place, problem.path, data) or finding.instead), False
+        return at_job_field(problem, trace().line(place, problem.path, data) or finding.instead), False
 
-    path = located(trace(), place, problem.path, data)
+    path = spec_path_of(trace(), place, problem.path, data)
     at_a_line = path != SPEC
     if finding.by != SERVER and not (at_a_line and get(data, path) is not None):
         near = cause(problem, trace(), place, data)
         path = path if at_a_line and near == SPEC else near
     named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
     plain = problem._replace(on_key=problem.on_key or named, fix=None)
-    return plain._replace(path=path) if path == SPEC else moved(plain, path), at_a_line
+    return plain._replace(path=path) if path == SPEC else at_job_field(plain, path), at_a_line
 
 
 def _once_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
@@ -277,7 +277,7 @@ def in_known_names(problems: list[Problem], spec: Spec) -> list[Problem]:
     added = stand_in.removeprefix(beginning)
     known: list[Problem] = []
     for problem in problems:
-        there = moved(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
+        there = at_job_field(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
         message = there.message.replace(stand_in, f"{beginning}{_UNKNOWN}")
         known.append(there._replace(message=message, help=there.help and there.help.replace(added, "")))
     return known

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.build import Built, PluginFailedError, build
 from ptcompile.compiler.checks import check_target
 from ptcompile.compiler.frontend.lowering import lower
-from ptcompile.compiler.location import Finding, locate_stages
+from ptcompile.compiler.location import PlacedProblem, locate_stages
 from ptcompile.compiler.passes import PASSES
 from ptcompile.compiler.reader import read
 from ptcompile.compiler.verification import verify
@@ -59,7 +59,7 @@ def compile_document(
         built = build(spec, job, context, passes_with(extensions))
         findings.append(verify(built))
     except PluginFailedError as failure:
-        findings.append([Finding(failure.problem)])
+        findings.append([PlacedProblem(failure.problem)])
     trace = None if built is None else cache(partial(_trace_of, built))
     problems = locate_stages(findings, data, spec, trace)
     if built is None or refused(findings[:-1]):
@@ -67,7 +67,7 @@ def compile_document(
     return Compiled(() if refused(findings) else built.manifests, problems, context.target, built, trace)
 
 
-def refused(stages: Iterable[Iterable[Finding]]) -> bool:
+def refused(stages: Iterable[Iterable[PlacedProblem]]) -> bool:
     """Return whether a stage found an error."""
     return any(finding.problem.severity == "error" for stage in stages for finding in stage)
 

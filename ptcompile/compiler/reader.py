@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler.checks import check
 from ptcompile.compiler.checks.kubernetes_fields import freeform_cluster
-from ptcompile.compiler.frontend.parts import Parts, parts_of
+from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
-from ptcompile.compiler.location import Finding
+from ptcompile.compiler.location import PlacedProblem
 from ptcompile.diagnostics import Diagnostic, Path, Problem
 from ptcompile.source import streams
 
@@ -28,20 +28,20 @@ _READINGS: Final = 5
 
 def read(
     data: Any, cluster: ClusterProfile, target: str | None, extensions: Extensions | None
-) -> tuple[Parts | None, list[list[Finding]]]:
+) -> tuple[SpecParts | None, list[list[PlacedProblem]]]:
     """Read and check a document, and behind a mistake what is left of it without the mistake.
 
     Returns the parts of a spec without mistakes, None if there is none, and the findings of each reading.
     """
     if problem := not_ours(data):
-        return None, [[Finding(problem)]]
-    stages: list[list[Finding]] = []
+        return None, [[PlacedProblem(problem)]]
+    stages: list[list[PlacedProblem]] = []
     refused: dict[tuple[str, Path], Problem] = {}
     rest = data
     while rest is not None and len(stages) < _READINGS:
         spec, problems = decode_spec(rest)
         parts = parts_of(spec, cluster) if spec is not None else None
-        stages.append(list(map(Finding, problems)) if parts is None else check(parts, target, extensions))
+        stages.append(list(map(PlacedProblem, problems)) if parts is None else check(parts, target, extensions))
         errors = [one.problem for one in stages[-1] if one.problem.severity == "error"]
         if not errors:
             return parts, stages
@@ -72,7 +72,7 @@ def not_ours(data: Any) -> Problem | None:
 
 
 def _near(kind: object) -> bool:
-    return kind is None or (isinstance(kind, str) and suggest(kind, ["TrainingJob"]) is not None)
+    return kind is None or (isinstance(kind, str) and closest_match(kind, ["TrainingJob"]) is not None)
 
 
 def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
@@ -94,16 +94,16 @@ def load_profile(
     from ptcompile.spec.objects import Profile
 
     if isinstance(cluster, Profile):
-        refused = [streams.stamp(problem, None, filename) for problem in freeform_cluster(cluster)]
+        refused = [streams.to_diagnostic(problem, None, filename) for problem in freeform_cluster(cluster)]
         return None if refused else cluster, refused
     read = streams.read(cluster, filename, "cluster")
-    found = [streams.stamp(problem, None, filename) for problem in read.problems]
+    found = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
     if any(one.severity == "error" for one in found):
         return None, found
-    documents = streams.profiles(read)
+    documents = streams.profile_documents(read)
     if len(documents) != 1:
         message = f"a profile is one document of kind ClusterProfile, got {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile")
-        return None, [*found, streams.stamp(problem, None, filename)]
+        return None, [*found, streams.to_diagnostic(problem, None, filename)]
     profile, problems = read_profile(documents[0].data)
-    return profile, [*found, *(streams.stamp(problem, documents[0], filename) for problem in problems)]
+    return profile, [*found, *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems)]

@@ -18,7 +18,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job, Role
-from ptcompile.spec.objects import Fields, yaml_name
+from ptcompile.spec.objects import SpecFields, yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 
-class Mark(NamedTuple):
+class Origin(NamedTuple):
     """Where a value came from."""
 
     words: tuple[Path, ...] = ()
@@ -42,28 +42,28 @@ class Mark(NamedTuple):
     """The role in whose pod template it stands."""
 
 
-NOTHING = Mark()
+NOTHING = Origin()
 
 
-class Text(str):
+class TracedStr(str):
     """A marked text."""
 
-    mark: Mark
+    mark: Origin
 
-    def __add__(self, other: str) -> Text:
+    def __add__(self, other: str) -> TracedStr:
         return _text(str.__add__(self, other), self, other)
 
-    def __radd__(self, other: str) -> Text:
+    def __radd__(self, other: str) -> TracedStr:
         return _text(str.__add__(other, self), other, self)
 
 
 class Number(int):
     """A marked number or, for what is True or False, a marked switch."""
 
-    mark: Mark
+    mark: Origin
 
     def __str__(self) -> str:
-        made = Text(int.__repr__(self))
+        made = TracedStr(int.__repr__(self))
         made.mark = self.mark
         return made
 
@@ -79,8 +79,8 @@ class Number(int):
     __radd__, __rmul__ = __add__, __mul__
 
 
-def _text(value: str, *parts: object) -> Text:
-    made = Text(value)
+def _text(value: str, *parts: object) -> TracedStr:
+    made = TracedStr(value)
     made.mark = _of_parts(parts)
     return made
 
@@ -91,20 +91,20 @@ def _number(value: int, *parts: object) -> Number:
     return made
 
 
-def _of_parts(parts: Iterable[object]) -> Mark:
-    return Mark(tuple(dict.fromkeys(word for part in parts for word in mark_of(part).words)), whole=False)
+def _of_parts(parts: Iterable[object]) -> Origin:
+    return Origin(tuple(dict.fromkeys(word for part in parts for word in mark_of(part).words)), whole=False)
 
 
-def mark_of(value: Any) -> Mark:
+def mark_of(value: Any) -> Origin:
     """The mark of a value, or of a key."""
-    return value.mark if isinstance(value, Text | Number) else NOTHING
+    return value.mark if isinstance(value, TracedStr | Number) else NOTHING
 
 
-def marked(value: Any, mark: Mark) -> Any:
+def marked(value: Any, mark: Origin) -> Any:
     """A scalar with a mark; what can carry none, such as null or a fraction, as it is."""
     if not isinstance(value, str | int):
         return value
-    made = Text(value) if isinstance(value, str) else Number(value)
+    made = TracedStr(value) if isinstance(value, str) else Number(value)
     made.mark = mark
     return made
 
@@ -196,10 +196,10 @@ class Trace(NamedTuple):
     def line(self, role: str, path: Path, data: Mapping[str, Any]) -> Path | None:
         """The place of a spec, whose document is given, that a place in a role's pod template comes from."""
         template = next(one.template for one in self.job.roles if one.name == role)
-        place = place_in(pod_template.written(template), path)
-        return (there(place, data) or None) if place is not None else None
+        place = place_in(pod_template.write_shared(template), path)
+        return (existing_prefix(place, data) or None) if place is not None else None
 
-    def mark(self, manifest: int, path: Path) -> Mark:
+    def mark(self, manifest: int, path: Path) -> Origin:
         """The mark of a value, with the words of the key that holds it where it has none."""
         key, value = _trail(self.manifests[manifest], path)[-1]
         own, held = mark_of(value), mark_of(key)
@@ -233,7 +233,7 @@ def place_in(data: Any, path: Path) -> Path | None:
     return found if found is not None and not _too_wide(found) else None
 
 
-def there(place: Path, data: Any) -> Path:
+def existing_prefix(place: Path, data: Any) -> Path:
     """The part of a place that a document has: Python callers may write snake_case."""
     for depth, part in enumerate(place):
         fits = isinstance(data, Mapping) if isinstance(part, str) else isinstance(data, list)
@@ -277,7 +277,7 @@ def _stamp(name: str, before: Job, after: Job) -> Job:
     return _placed(_decided(after, before, name), name)
 
 
-def marked_block(fields: Fields, path: Path) -> Any:
+def marked_block(fields: SpecFields, path: Path) -> Any:
     """A part of a spec whose values are marked with their places. `path` is its own."""
     return _marked(fields, path)
 
@@ -290,14 +290,14 @@ def _marked(fields: Any, path: Path) -> Any:
 
 
 def _value(value: Any, path: Path) -> Any:
-    if isinstance(value, Fields):
+    if isinstance(value, SpecFields):
         return _marked(value, path)
     if isinstance(value, Mapping):
         pairs = ((key, (*path, str(key)), one) for key, one in value.items())
-        return {marked(key, Mark((at,))): _value(one, at) for key, at, one in pairs}
+        return {marked(key, Origin((at,))): _value(one, at) for key, at, one in pairs}
     if isinstance(value, list):
         return [_value(one, (*path, i)) for i, one in enumerate(value)]
-    return value if value is False else marked(value, Mark((path,)))
+    return value if value is False else marked(value, Origin((path,)))
 
 
 def _counted(job: Job, spec: Spec) -> Job:
@@ -311,13 +311,13 @@ def _counted(job: Job, spec: Spec) -> Job:
         word = ("spec", "elastic", "nnodes")
     else:
         return job
-    mark = Mark((word,), whole=False)
+    mark = Origin((word,), whole=False)
     roles = [one._replace(replicas=_marked_number(one.replicas, mark)) if one.trains else one for one in job.roles]
     most = None if job.max_nodes is None else _marked_number(job.max_nodes, mark)
     return job._replace(roles=tuple(roles), min_nodes=_marked_number(job.min_nodes, mark), max_nodes=most)
 
 
-def _marked_number(number: int, mark: Mark) -> int:
+def _marked_number(number: int, mark: Origin) -> int:
     made: int = number if isinstance(number, Number) else marked(number, mark)
     return made
 

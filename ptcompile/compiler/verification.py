@@ -13,7 +13,7 @@ from ptcompile.apiserver import validate
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.checks import devices as checks_fabric
 from ptcompile.compiler.frontend.lowering import lower
-from ptcompile.compiler.location import POD_SECURITY, SERVER, SPEC, TARGET, Finding
+from ptcompile.compiler.location import POD_SECURITY, SERVER, SPEC, TARGET, PlacedProblem
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Target, map_templates
 from ptcompile.spec.objects import yaml_name
@@ -45,7 +45,7 @@ _OTHERS: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
 told by their target: tests/test_every_word.py tries all."""
 
 
-def without_effect(built: Built) -> Iterator[Finding]:
+def without_effect(built: Built) -> Iterator[PlacedProblem]:
     """Yield a note for each word that might say anything else without a change in what was emitted."""
     spec, context = built.spec, built.context
     for words, others in _OTHERS.items():
@@ -55,7 +55,7 @@ def without_effect(built: Built) -> Iterator[Finding]:
         variants = (spec.but(spec=_with(spec.spec, words, other)) for other in others(value))
         again = (build(one, lower(one, context.cluster), context, built.passes) for one in variants)
         if all(one.emitted == built.emitted for one in again):
-            yield Finding(_idle(("spec", *map(yaml_name, words)), context.target))
+            yield PlacedProblem(_idle(("spec", *map(yaml_name, words)), context.target))
 
 
 def _idle(path: Path, target: Target) -> Problem:
@@ -83,7 +83,7 @@ _RULES = frozenset({"worlds-apart", "standalone-on-many-pods", "launcher-alone"}
 _HELP = "use script or module instead, so that torchrun knows the other pods"
 
 
-def isolated_launchers(built: Built) -> Iterator[Finding]:
+def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
     """Yield what the rules find against a launcher in the spec's own command; nothing for other commands."""
     job = built.job
     if job.launch is not None or job.nodes < 2 or not any(_speaks(word) for word in _words(job)):
@@ -93,7 +93,7 @@ def isolated_launchers(built: Built) -> Iterator[Finding]:
     versions = built.context.cluster.versions()
     for index, manifest in enumerate(built.named):
         for problem in linter.run(manifest, versions=versions, others=built.named, only=_RULES):
-            yield Finding(problem._replace(help=_HELP), index, "launcher")
+            yield PlacedProblem(problem._replace(help=_HELP), index, "launcher")
 
 
 def _words(job: Job) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _speaks(word: str) -> bool:
     return any(name in word for name in _LAUNCHERS)
 
 
-def nulls_the_target_needs(built: Built) -> Iterator[Finding]:
+def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
     """Yield an error for each null of a job, after its passes, that takes away what the target itself writes."""
     job, target = built.job, built.context.target
     if not any(role.template.nulls for role in job.roles):
@@ -116,7 +116,7 @@ def nulls_the_target_needs(built: Built) -> Iterator[Finding]:
         if path[-1] in lost:
             text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, and null would remove it"
             help = "remove this line"
-            yield Finding(Problem("unsupported-by-target", path, text, help, authority="ptcompile", on_key=True))
+            yield PlacedProblem(Problem("unsupported-by-target", path, text, help, authority="ptcompile", on_key=True))
 
 
 def _leaves(nulls: Mapping[str, Any]) -> Iterator[Path]:
@@ -139,7 +139,7 @@ def _lost(whole: Any, left: Any) -> set[str]:
     return {str(value) for item in whole if isinstance(item, Mapping) for value in item.values()}
 
 
-def violations(built: Built) -> Iterator[Finding]:
+def violations(built: Built) -> Iterator[PlacedProblem]:
     """Yield what Pod Security Admission would reject."""
     cluster = built.context.cluster
     level = built.job.pod_security or cluster.spec.pod_security
@@ -150,37 +150,37 @@ def violations(built: Built) -> Iterator[Finding]:
     server = cluster.versions().kubernetes
     for index, manifest in enumerate(built.named):
         for problem in pod_security_problems(manifest, (), level, server):
-            yield Finding(problem, index, POD_SECURITY)
+            yield PlacedProblem(problem, index, POD_SECURITY)
 
 
-def incomplete_fabric(built: Built) -> Iterator[Finding]:
+def incomplete_fabric(built: Built) -> Iterator[PlacedProblem]:
     """Yield a warning for what a role has of a fabric without the rest of it."""
     instead = SPEC if built.spec.spec.fabric is None else (*SPEC, "fabric")
     for role, problem in checks_fabric.incomplete(built.job):
-        yield Finding(problem, role, instead=instead)
+        yield PlacedProblem(problem, role, instead=instead)
 
 
-def pools(built: Built) -> Iterator[Finding]:
+def pools(built: Built) -> Iterator[PlacedProblem]:
     """Yield what no node pool of the profile takes, or has room for."""
     if built.context.cluster.spec.node_pools:
         from ptcompile.compiler.checks import machines as checks_pools
 
         for problem in checks_pools.check(built.job, built.spec.spec, built.context.cluster):
-            yield Finding(problem, by=TARGET)
+            yield PlacedProblem(problem, by=TARGET)
 
 
-def refusals(built: Built) -> Iterator[Finding]:
+def refusals(built: Built) -> Iterator[PlacedProblem]:
     """Yield what the offline API server says of our own manifests."""
     versions = built.context.cluster.versions()
     for index, manifest in enumerate(built.named):
         for problem in validate(manifest, versions=versions, others=built.named):
-            yield Finding(problem, index, SERVER)
+            yield PlacedProblem(problem, index, SERVER)
 
 
 _NAME: Path = ("metadata", "name")
 _GENERATE: Path = ("metadata", "generateName")
 
-VERIFICATIONS: tuple[Callable[[Built], Iterator[Finding]], ...] = (
+VERIFICATIONS: tuple[Callable[[Built], Iterator[PlacedProblem]], ...] = (
     incomplete_fabric,
     pools,
     nulls_the_target_needs,
@@ -191,21 +191,21 @@ VERIFICATIONS: tuple[Callable[[Built], Iterator[Finding]], ...] = (
 )
 
 
-def verify(built: Built) -> list[Finding]:
+def verify(built: Built) -> list[PlacedProblem]:
     """Ask every question about what was built, and last whether the name may be left to the server."""
     findings = [finding for ask in VERIFICATIONS for finding in ask(built)]
     refused = any(finding.problem.severity == "error" for finding in findings)
     return findings if refused else [*findings, *name_carriers(built)]
 
 
-def name_carriers(built: Built) -> Iterator[Finding]:
+def name_carriers(built: Built) -> Iterator[PlacedProblem]:
     """Yield an error if an object carries the job's name, which only the server knows."""
     spec = built.spec
     carrier = None if spec.metadata.generate_name is None else next(_carriers(built.named, spec.metadata.name), None)
     if carrier is not None:
         text = f"{field_path(_GENERATE)}: {carrier} carries the job's name, which is not known before it is created"
         help = "give metadata.name, or --name for this run"
-        yield Finding(Problem("unsupported-by-target", _GENERATE, text, help, authority="ptcompile"))
+        yield PlacedProblem(Problem("unsupported-by-target", _GENERATE, text, help, authority="ptcompile"))
 
 
 def _carriers(manifests: Sequence[dict[str, Any]], name: str) -> Iterator[str]:

@@ -83,7 +83,7 @@ class Problem(NamedTuple):
     """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
 
 
-def once(problems: Iterable[Problem]) -> list[Problem]:
+def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
     """Each problem once, by what it says: a fix may hold a list, so that a problem is no key."""
     told: dict[tuple[str, Path, str], Problem] = {}
     for one in problems:

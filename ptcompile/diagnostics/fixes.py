@@ -38,7 +38,7 @@ _WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": Fa
 _whole = Pattern(r"-?(?:0|[1-9][0-9]{0,8})").fullmatch
 
 
-def typed(expected: str, value: Any) -> Cure | None:
+def fix_type(expected: str, value: Any) -> Cure | None:
     """For a value of another type than the field: a number or a word without its quotes, or with them.
 
     `expected` is the API server's word for the type. Only the very spelling `true` or `8` is beyond doubt.
@@ -55,19 +55,19 @@ def typed(expected: str, value: Any) -> Cure | None:
     return None
 
 
-def listed(value: Any) -> Cure | None:
+def fix_list(value: Any) -> Cure | None:
     """For a single word where a list of words belongs."""
     if isinstance(value, str) and value and not any(c.isspace() for c in value):
         return Cure(f"write [{value}]", "set", [value])
     return None
 
 
-def spelt(value: str, meant: str | None) -> Cure | None:
+def fix_spelling(value: str, meant: str | None) -> Cure | None:
     """For one of a closed list of words: beyond doubt where only case, `_` and `-` differ."""
     return Cure(f"write {meant}", "set", meant, _letters(value) == _letters(meant)) if meant else None
 
 
-def named(key: str, meant: str | None, there: Mapping[str, Any]) -> Cure | None:
+def fix_key(key: str, meant: str | None, there: Mapping[str, Any]) -> Cure | None:
     """For a field's name; `there` is the object around it, which may have the right field too."""
     if not meant or meant in there:
         return None
@@ -78,7 +78,7 @@ def _letters(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-def amount(value: Any) -> Cure | None:
+def fix_quantity(value: Any) -> Cure | None:
     """For a quantity: blanks within it are beyond doubt, as is the case of `gi`; what `GB` or `g` means is not."""
     if not isinstance(value, str):
         return None

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 
 TYPE_CHECKING = False
@@ -51,11 +51,11 @@ def selection(
     """
     if select is None and ignore in ((), []) and codes is NO_CODES:
         return _ALL
-    chosen = None if select is None else named(arguments.strings(select, "select"), codes)
-    return Selection(chosen, named(arguments.strings(ignore, "ignore"), codes), codes)
+    chosen = None if select is None else selected_names(arguments.strings(select, "select"), codes)
+    return Selection(chosen, selected_names(arguments.strings(ignore, "ignore"), codes), codes)
 
 
-def named(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES) -> frozenset[str]:
+def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES) -> frozenset[str]:
     """The names that selectors stand for. Raises ValueError for one that stands for none."""
     return frozenset(name for one in selectors for name in _of(one, codes))
 
@@ -66,7 +66,7 @@ def _of(selector: str, more: Mapping[str, str]) -> list[str]:
         return list(codes)
     found = [name for name, code in codes.items() if name == text or (code.startswith(text) and _family(text, code))]
     if not found:
-        near = suggest(text, [*codes, *codes.values()])
+        near = closest_match(text, [*codes, *codes.values()])
         foreign = text[:2].isupper() and text[:3] != "PTC" and text[-3:].isdecimal()
         help = f"did you mean {near}?" if near else "the configuration names no plugin that has it" if foreign else ""
         raise ValueError(f"no rule {text!r}" + (f"; {help}" if help else ""))

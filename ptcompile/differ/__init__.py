@@ -9,13 +9,13 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.differ.changes import changes
 from ptcompile.differ.model import Apply, Change, Compared, Fact, ObjectDifference
 from ptcompile.differ.normal import Marks, shown, shown_text
-from ptcompile.differ.pairing import Pair, makes_pods, pairs
-from ptcompile.differ.world import Found, compared
+from ptcompile.differ.pairing import ObjectPair, makes_pods, pairs
+from ptcompile.differ.world import WorldComparison, compare_worlds
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator.as_json import shown_jobs
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import simulate
 
 TYPE_CHECKING = False
@@ -41,10 +41,10 @@ class Difference(Compared):
         return markdown(self)
 
 
-__all__ = ["Change", "Difference", "Fact", "ObjectDifference", "Side", "compare"]
+__all__ = ["Change", "DiffSide", "Difference", "Fact", "ObjectDifference", "compare"]
 
 
-class Side(NamedTuple):
+class DiffSide(NamedTuple):
     """What is compared with something else."""
 
     manifests: Sequence[Json] = ()
@@ -53,14 +53,14 @@ class Side(NamedTuple):
     others: Objects = Objects()
     """Objects of both sides that are only looked at, not compared."""
 
-    def jobs(self, marks: Marks) -> dict[int, Job]:
+    def jobs(self, marks: Marks) -> dict[int, SimulatedJob]:
         """The jobs with their secrets masked, by the identity of their manifests."""
         jobs = simulate(self.manifests, versions=self.versions, others=self.others).jobs
         return {id(job.manifest): one for job, one in zip(jobs, shown_jobs(jobs, marks), strict=True)}
 
 
 def compare(
-    before: Side, after: Side, verdicts: Mapping[int, Apply] = MappingProxyType({})
+    before: DiffSide, after: DiffSide, verdicts: Mapping[int, Apply] = MappingProxyType({})
 ) -> tuple[ObjectDifference, ...]:
     """Every object of both sides with its other. Total: any data, never an exception.
 
@@ -72,13 +72,13 @@ def compare(
     return tuple(_object(pair, one, other)._replace(apply=verdicts.get(id(pair[1]))) for pair in found)
 
 
-def _object(pair: Pair, one: dict[int, Job], other: dict[int, Job]) -> ObjectDifference:
+def _object(pair: ObjectPair, one: dict[int, SimulatedJob], other: dict[int, SimulatedJob]) -> ObjectDifference:
     before, after = pair
     if before is None or after is None:
         return ObjectDifference(_title(before), _title(after))
-    found = Found((), ())
+    found = WorldComparison((), ())
     if id(before) in one and id(after) in other and makes_pods(before) and makes_pods(after):
-        found = compared(one[id(before)], other[id(after)])
+        found = compare_worlds(one[id(before)], other[id(after)])
     note = None
     if kind_of(before)[1] != kind_of(after)[1] or _group(before) != _group(after):
         note = "the manifests belong to two operators and share no fields to compare: compare the worlds"

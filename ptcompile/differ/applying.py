@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import supported, validate
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
-from ptcompile.apiserver.validation.context import Rule
+from ptcompile.apiserver.validation.context import UpdateValidator
 from ptcompile.apiserver.validation.job import job_update
 from ptcompile.apiserver.validation.metadata import metadata_update
 from ptcompile.apiserver.validation.pod import pod_update
 from ptcompile.apiserver.validation.service import service_update
-from ptcompile.apiserver.validation.updates import custom_update, fixed_fields, stateful_set_update, stored
+from ptcompile.apiserver.validation.updates import custom_update, fixed_fields, stateful_set_update, stored_after_apply
 from ptcompile.apiserver.validation.volume_claims import claim_update
-from ptcompile.diagnostics import Problem, once
+from ptcompile.diagnostics import Problem, deduplicate
 from ptcompile.differ.changes import changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.kubernetes.unstructured import kind_of
@@ -104,7 +104,7 @@ def verdict(
     return Apply("in-place" if touched else "unchanged", None)
 
 
-_RULES: Final[dict[tuple[str, str], Rule]] = {
+_RULES: Final[dict[tuple[str, str], UpdateValidator]] = {
     ("", "Pod"): pod_update,
     ("", "Service"): service_update,
     ("", "PersistentVolumeClaim"): claim_update,
@@ -116,19 +116,19 @@ _RULES: Final[dict[tuple[str, str], Rule]] = {
 """The rules of the kinds that have some, by API group and kind."""
 
 
-def applied(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Problem]]:
+def apply_outcome(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Problem]]:
     """What an apply of `new` over `old` does, and what it would be refused for.
 
     Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints.
     """
-    merged, found = stored(old, new)
+    merged, found = stored_after_apply(old, new)
     told = (change.path for change in changes(old, new) if not _says_nothing(change))
     update = Update(old, merged, versions, (*told, *pointer_changes(old, new)))
     found += [*_valid(update, webhooks=False), *metadata_update(old, new), *_changed(update)]
     said = {problem.path for problem in found}
     refusals = [one for one in _valid(update, webhooks=True) if one.authority != "kube-apiserver"]
     refusals += _operators(update)
-    problems = [*once(found), *(problem for problem in refusals if problem.path not in said)]
+    problems = [*deduplicate(found), *(problem for problem in refusals if problem.path not in said)]
     return verdict(old, new, update.touched, problems), problems
 
 

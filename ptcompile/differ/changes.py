@@ -9,29 +9,29 @@ from collections.abc import Iterator
 
 from ptcompile._internal.paths import get
 from ptcompile.apiserver.defaulting import is_default
-from ptcompile.differ.model import Change, Path
+from ptcompile.differ.model import Change, KeyPath
 from ptcompile.differ.normal import Keyed, hidden, normal, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.differ.model import Kind
+    from ptcompile.differ.model import ChangeKind
     from ptcompile.kubernetes.unstructured import Json
 
 
-Found = list[tuple[int, "Kind"]]
+ListChanges = list[tuple[int, "ChangeKind"]]
 """What differs, by index: of an item that was added in the second list, else in the first."""
 
 
-def plain_lists(one: list[Any], other: list[Any], *, zipped: bool) -> Found:
+def plain_lists(one: list[Any], other: list[Any], *, zipped: bool) -> ListChanges:
     """As deepdiff has it, which compares other lists: item by item where that needs no more changes, or if `zipped`."""
     by_place = list(_by_place(one, other, 0, 0))
     if zipped:
         return by_place
     from difflib import SequenceMatcher
 
-    found: Found = []
+    found: ListChanges = []
     for tag, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if tag != "equal":
             found += _by_place(one[a:b], other[c:d], a, c)
@@ -42,7 +42,7 @@ def plain_lists(one: list[Any], other: list[Any], *, zipped: bool) -> Found:
     return [*others, *((index, "changed") for index in sorted(both))]
 
 
-def _by_place(one: list[Any], other: list[Any], first: int, second: int) -> Iterator[tuple[int, Kind]]:
+def _by_place(one: list[Any], other: list[Any], first: int, second: int) -> Iterator[tuple[int, ChangeKind]]:
     """Item by item: those of both lists that differ, then what only one has. The lists begin at these indexes."""
     for i, (left, right) in enumerate(zip(one, other, strict=False)):
         if type(left) is not type(right) or left != right:
@@ -60,7 +60,7 @@ PLACES = 4000
 LONG = 1000
 """Of two lists with more items those with one index are compared: to find what was put in costs their product."""
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, ChangeKind] = {
     "dictionary_item_added": "added",
     "dictionary_item_removed": "removed",
     "iterable_item_added": "added",
@@ -145,7 +145,7 @@ def _wide(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
     out: list[Change] = []
     for key in dict.fromkeys((*one, *other)):
         if not _alike(one.get(key), other.get(key)):
-            kind: Kind = "added" if key not in one else "removed" if key not in other else "changed"
+            kind: ChangeKind = "added" if key not in one else "removed" if key not in other else "changed"
             out += _change(kind, [key], one, other, shown)
     return out
 
@@ -162,7 +162,7 @@ def _found(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
     ]
 
 
-def _differences(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[Kind, list[Any]]]:
+def _differences(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
     """Each place at which two values differ. `zipped`: lists are compared item by item."""
     if type(one) is not type(other):
         yield "changed", keys
@@ -183,7 +183,7 @@ def _differences(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterato
             yield kind, [*keys, index]
 
 
-def _by_deepdiff(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[Kind, list[Any]]]:
+def _by_deepdiff(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
     from deepdiff import DeepDiff
 
     found = DeepDiff(
@@ -211,7 +211,7 @@ def _sortable(part: str) -> tuple[int, str]:
     return (int(number), "") if part.startswith("[") and number.isdecimal() and len(number) < 12 else (-1, part)
 
 
-def _change(kind: Kind, keys: list[Any], one: Json, other: Json, shown: tuple[Json, Json]) -> Iterator[Change]:
+def _change(kind: ChangeKind, keys: list[Any], one: Json, other: Json, shown: tuple[Json, Json]) -> Iterator[Change]:
     holder, absent = (one, other) if kind == "removed" else (other, one)
     path = _path(keys, holder)
     whole = get(holder, keys)
@@ -233,7 +233,7 @@ def _change(kind: Kind, keys: list[Any], one: Json, other: Json, shown: tuple[Js
     yield Change(path, kind, before, after, masked=(before, after) != real)
 
 
-def _path(keys: list[Any], root: Any) -> Path:
+def _path(keys: list[Any], root: Any) -> KeyPath:
     """The keys with those of lists in brackets."""
     out: list[str] = []
     for key in keys:
@@ -243,7 +243,7 @@ def _path(keys: list[Any], root: Any) -> Path:
     return tuple(out)
 
 
-def _moved(one: Any, other: Any, path: Path) -> Iterator[Change]:
+def _moved(one: Any, other: Any, path: KeyPath) -> Iterator[Change]:
     """Lists whose items, as far as both have them, stand in another order, where the order means something."""
     if isinstance(one, dict) and isinstance(other, dict):
         if isinstance(one, Keyed) and isinstance(other, Keyed) and _ordered(path, one, other):
@@ -259,7 +259,7 @@ def _moved(one: Any, other: Any, path: Path) -> Iterator[Change]:
             yield from _moved(left, right, (*path, f"[{i}]"))
 
 
-def _ordered(path: Path, *lists: Keyed) -> bool:
+def _ordered(path: KeyPath, *lists: Keyed) -> bool:
     if path[-1:] == ("env",):
         return any("$(" in str(entry.get("value", "")) for one in lists for entry in one.values())
     return bool(path) and path[-1] in _ORDERED

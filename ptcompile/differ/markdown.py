@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptcompile.differ.model import Compared, Fact, ObjectDifference
 from ptcompile.differ.text import WIDTH, change_line, hidden, title
-from ptcompile.report.layout import shortened
+from ptcompile.report.layout import shorten
 
 _HARMLESS = frozenset(" ,-/=")
 """Beside letters and digits. A dot is one too, where no address begins with www."""
@@ -36,7 +36,7 @@ def markdown(difference: Compared) -> str:
 def code(text: str) -> str:
     """A text as HTML code: nothing in it is read as Markdown, HTML, a link or a mention."""
     plain = _HARMLESS | ({"."} if "www" not in text.lower() else set())
-    shown = "".join(c if c.isalnum() or c in plain else f"&#{ord(c)};" for c in shortened(text, WIDTH))
+    shown = "".join(c if c.isalnum() or c in plain else f"&#{ord(c)};" for c in shorten(text, WIDTH))
     return f"<code>{shown}</code>" if shown.strip() else "<code>&#34;&#34;</code>"
 
 
@@ -59,7 +59,7 @@ def _object(one: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
         yield f"<details><summary>The manifest: {len(lines)} change{'' if len(lines) == 1 else 's'}</summary>"
         yield ""
         yield "```diff"
-        yield from (_DIFF[line[0]] + shortened(line[1:], 4 * WIDTH) for line in lines)
+        yield from (_DIFF[line[0]] + shorten(line[1:], 4 * WIDTH) for line in lines)
         yield "```"
         yield ""
         yield "</details>"

@@ -7,9 +7,9 @@ from typing import Literal  # noqa: TID253 - read at run time by schemas alone
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic
 
-Kind = Literal["added", "removed", "changed", "moved"]
+ChangeKind = Literal["added", "removed", "changed", "moved"]
 
-Outcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored"]
+ApplyOutcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored"]
 """What an apply does to an object: nothing, changes it, is rejected, restarts pods, or is taken and running pods do not
 see it."""
 
@@ -17,7 +17,7 @@ see it."""
 VERSION = 1
 """Of the JSON form; it changes when a field does."""
 
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 """From the root of an object down to a value. `[name]` is an item of a list: by its name, or else by its index."""
 
 
@@ -42,8 +42,8 @@ class Fact(NamedTuple):
 class Change(NamedTuple):
     """One place of an object that differs. `moved`: the same items in another order, before and after their names."""
 
-    path: Path
-    kind: Kind
+    path: KeyPath
+    kind: ChangeKind
     before: Any = None
     after: Any = None
     masked: bool = False
@@ -58,7 +58,7 @@ class Change(NamedTuple):
 class Apply(NamedTuple):
     """What `kubectl apply` of the second side over the first would do to one object."""
 
-    outcome: Outcome
+    outcome: ApplyOutcome
     why: str | None
     """The server's words and what to do instead, or what follows."""
 

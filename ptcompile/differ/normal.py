@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from ptcompile.differ.model import Fact, Path
+from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
@@ -104,7 +104,7 @@ def normal(manifest: Json) -> dict[str, Any]:
     return out
 
 
-def _normal(value: Any, path: Path) -> Any:
+def _normal(value: Any, path: KeyPath) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _normal(inner, (*path, str(key))) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple):
@@ -116,7 +116,7 @@ def _normal(value: Any, path: Path) -> Any:
     return value
 
 
-def _list(items: list[Any], path: Path) -> Any:
+def _list(items: list[Any], path: KeyPath) -> Any:
     field = path[-1] if path else ""
     inner = [_normal(item, (*path, "[]")) for item in items]
     if field == "values" and all(isinstance(item, str) for item in inner):

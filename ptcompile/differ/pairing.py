@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from ptcompile.kubernetes.unstructured import kind_of, namespace, object_name
+from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
 from ptcompile.registry.table import RUNS_PODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
-Pair = tuple["Json | None", "Json | None"]
+ObjectPair = tuple["Json | None", "Json | None"]
 
 
 def makes_pods(manifest: Json) -> bool:
@@ -27,7 +27,7 @@ def _kind(manifest: Json) -> tuple[str, str]:
 
 
 _LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
-    lambda one: (_kind(one), namespace(one), object_name(one)),
+    lambda one: (_kind(one), namespace_of(one), object_name(one)),
     lambda one: (_kind(one), object_name(one)),
     lambda one: (object_name(one),) if makes_pods(one) else None,
 )
@@ -37,7 +37,7 @@ _LONE: tuple[Callable[[Json], Hashable | None], ...] = (_kind, lambda one: "job"
 """What is left over and the only one of its sort on both sides: the same object with another name."""
 
 
-def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[Pair]:
+def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
     """Every object once, with its other or alone; jobs first, then in the order of `before` and `after`."""
     left, right = list(before), list(after)
     found: list[tuple[Json, Json]] = []
@@ -46,7 +46,7 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[Pair]:
     for level in _LONE:
         _take(left, right, level, found, only=True)
     order = {id(one): i for i, one in enumerate((*before, *after))}
-    out: list[Pair] = [*found, *((one, None) for one in left), *((None, one) for one in right)]
+    out: list[ObjectPair] = [*found, *((one, None) for one in left), *((None, one) for one in right)]
     return sorted(out, key=lambda pair: (not _is_job(pair), min(order[id(one)] for one in pair if one is not None)))
 
 
@@ -56,7 +56,7 @@ def same_objects(before: Sequence[Json], after: Sequence[Json]) -> list[tuple[Js
     return [(there[key], one) for one in after if (key := _LEVELS[0](one)) in there]
 
 
-def _is_job(pair: Pair) -> bool:
+def _is_job(pair: ObjectPair) -> bool:
     return any(one is not None and makes_pods(one) for one in pair)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args  # noqa: TID253 - no cold start reads it
 
-from ptcompile.differ.model import VERSION, Kind, Outcome
+from ptcompile.differ.model import VERSION, ApplyOutcome, ChangeKind
 from ptcompile.report.json import BOOLEAN, TEXT, TEXT_OR_NULL, closed, diagnostic
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ def _fact() -> Schema:
 
 def _change() -> Schema:
     path = {"description": "`[name]` is an item of a list.", "type": "array", "items": TEXT, "minItems": 1}
-    kind = {"enum": list(get_args(Kind))}
+    kind = {"enum": list(get_args(ChangeKind))}
     sides = {"from": True, "to": True}
     return closed("A place of a manifest that differs.", {"path": path, "kind": kind, **sides, **_MASKED})
 
@@ -45,7 +45,7 @@ def _object() -> Schema:
 
 
 def _apply() -> Schema:
-    outcome = {"enum": list(get_args(Outcome))}
+    outcome = {"enum": list(get_args(ApplyOutcome))}
     return closed("What an apply does to the object.", {"outcome": outcome, "why": TEXT_OR_NULL})
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ptcompile.differ.model import Change, Compared, Fact, ObjectDifference, Path
-from ptcompile.report.layout import finished, labelled, shortened, table
+from ptcompile.differ.model import Change, Compared, Fact, KeyPath, ObjectDifference
+from ptcompile.report.layout import join_printable, shorten, table, with_label
 from ptcompile.source.secrets.names import HIDDEN
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "~"}
 def text(difference: Compared) -> str:
     """Every object that differs; the others as a number at the end."""
     if not difference.differs:
-        return finished(["no difference"])
+        return join_printable(["no difference"])
     lines = [f"{difference.names[0]} -> {difference.names[1]}"]
     for one in difference.objects:
         if one.differs:
@@ -30,7 +30,7 @@ def text(difference: Compared) -> str:
     same = sum(not one.differs for one in difference.objects)
     if same:
         lines += ["", f"{same} other object{'' if same == 1 else 's'} the same"]
-    return finished(lines)
+    return join_printable(lines)
 
 
 def title(one: ObjectDifference, names: tuple[str, str]) -> str:
@@ -44,7 +44,7 @@ def _object(one: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
     yield title(one, names)
     if one.apply:
         yield f"  apply: {one.apply}"
-    yield from labelled("same", [", ".join(one.same)] if one.same else [])
+    yield from with_label("same", [", ".join(one.same)] if one.same else [])
     for subject in dict.fromkeys(fact.subject for fact in one.facts):
         yield f"  {subject}"
         yield from table([_row(fact) for fact in one.facts if fact.subject == subject], "    ")
@@ -56,7 +56,7 @@ def _object(one: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
 
 
 def _row(fact: Fact) -> list[str]:
-    before, after = (None if side is None else shortened(side, WIDTH) for side in (fact.before, fact.after))
+    before, after = (None if side is None else shorten(side, WIDTH) for side in (fact.before, fact.after))
     return [fact.what, *arrow(before, after)]
 
 
@@ -90,7 +90,7 @@ def change_line(change: Change) -> str:
     return f"{sign} {where}: {after if change.kind == 'added' else before}"
 
 
-def place(path: Path) -> str:
+def place(path: KeyPath) -> str:
     """`spec.containers[pytorch].env[DEBUG]`; a key that is not a plain word stands in brackets."""
     out = ""
     for part in path:
@@ -106,5 +106,5 @@ def place(path: Path) -> str:
 def value(data: Any) -> str:
     """A value in one line, as JSON where it is not plain text."""
     if isinstance(data, str) and data and data == data.strip():
-        return shortened(data, WIDTH)
-    return shortened(json.dumps(data, ensure_ascii=False), WIDTH)
+        return shorten(data, WIDTH)
+    return shorten(json.dumps(data, ensure_ascii=False), WIDTH)

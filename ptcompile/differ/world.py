@@ -9,16 +9,16 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.differ.model import Fact
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.report.layout import quoted
+from ptcompile.report.layout import shell_quote
 from ptcompile.simulator import amounts
 from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_from, node_requirements
 from ptcompile.simulator.as_text import group_lines, service_lines, volume_text
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_words
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS
 from ptcompile.simulator.launchers.shell import one_command
-from ptcompile.simulator.meeting import Meeting, claims, meeting
+from ptcompile.simulator.meeting import JobRendezvous, claims, job_rendezvous
 from ptcompile.simulator.pod import Pod
 
 WORDS = 200
@@ -27,7 +27,7 @@ WORDS = 200
 _BOTH = "rank 0 and workers"
 
 
-class Found(NamedTuple):
+class WorldComparison(NamedTuple):
     """What two jobs have in common, in words, and what not."""
 
     same: tuple[str, ...]
@@ -43,19 +43,19 @@ class _Row(NamedTuple):
     said: str = ""
 
 
-def compared(one: Job, other: Job) -> Found:
+def compare_worlds(one: SimulatedJob, other: SimulatedJob) -> WorldComparison:
     """What is the same and what differs between the worlds of two jobs."""
-    first, second = meeting(one), meeting(other)
+    first, second = job_rendezvous(one), job_rendezvous(other)
     rows = [*_head(one, other), *_together(first, second), *_totals(one, other)]
     same = tuple(row.said for row in rows if row.before == row.after and row.said)
     facts = [Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after]
     facts += _lists(one, other)
     facts += _training(_ranks(one, first), _ranks(other, second))
     facts += _others(_apart(one, first), _apart(other, second))
-    return Found(same, tuple(facts))
+    return WorldComparison(same, tuple(facts))
 
 
-def _head(one: Job, other: Job) -> Iterator[_Row]:
+def _head(one: SimulatedJob, other: SimulatedJob) -> Iterator[_Row]:
     for what, x, y in (
         ("kind", " ".join(kind_of(one.manifest)), " ".join(kind_of(other.manifest))),
         ("name", one.name, other.name),
@@ -65,7 +65,7 @@ def _head(one: Job, other: Job) -> Iterator[_Row]:
     yield _Row("pods", str(one.size), str(other.size), f"{one.size} pod{'' if one.size == 1 else 's'}")
 
 
-def _together(a: Meeting | None, b: Meeting | None) -> Iterator[_Row]:
+def _together(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterator[_Row]:
     if a is None or b is None:
         return
     x, y = a.first, b.first
@@ -77,7 +77,7 @@ def _together(a: Meeting | None, b: Meeting | None) -> Iterator[_Row]:
     yield _Row("torchrun's restarts", x.max_restarts, y.max_restarts)
 
 
-def _totals(one: Job, other: Job) -> Iterator[_Row]:
+def _totals(one: SimulatedJob, other: SimulatedJob) -> Iterator[_Row]:
     for name, before, after in _amounts(one.totals(), other.totals()):
         yield _Row(f"{name} in all", before, after, f"{before} {name}")
 
@@ -90,7 +90,7 @@ def _amounts(a: dict[str, Quantity], b: dict[str, Quantity]) -> Iterator[tuple[s
         yield name, None if x is None else str(x), None if after is None else str(after)
 
 
-def _lists(one: Job, other: Job) -> Iterator[Fact]:
+def _lists(one: SimulatedJob, other: SimulatedJob) -> Iterator[Fact]:
     """What each side says in sentences: those that only one of them has."""
     for what, x, y in (
         ("service", service_lines(one), service_lines(other)),
@@ -108,13 +108,13 @@ def _only(subject: str, what: str, x: Iterable[str], y: Iterable[str]) -> Iterat
     yield from (Fact(subject, what, None, line) for line in after if line not in before)
 
 
-def _ranks(job: Job, found: Meeting | None) -> list[Pod]:
+def _ranks(job: SimulatedJob, found: JobRendezvous | None) -> list[Pod]:
     """The first training pod, and the first of those that follow: the others differ from it by their index alone."""
     roles = [role for role, _ in found.roles] if found is not None else []
     return [job.pod(role, i) for role in roles for i in range(min(role.count, 2))][:2]
 
 
-def _apart(job: Job, found: Meeting | None) -> dict[str, Pod]:
+def _apart(job: SimulatedJob, found: JobRendezvous | None) -> dict[str, Pod]:
     """The first pods of the roles that do not train, by role."""
     training = {role.name for role, _ in found.roles} if found is not None else set()
     return {role.name: pod for role, pod in job.firsts() if role.name not in training}
@@ -186,11 +186,11 @@ def _command(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
         return  # spelt differently, and torchrun holds the same
     if not x or not y or len(x) + len(y) > WORDS:
         if x != y:
-            yield Fact(subject, "command", quoted(x) or None, quoted(y) or None)
+            yield Fact(subject, "command", shell_quote(x) or None, shell_quote(y) or None)
         return
     for sort, i, j, k, m in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
         if sort != "equal":
-            yield Fact(subject, "command", quoted(x[i:j]) or None, quoted(y[k:m]) or None)
+            yield Fact(subject, "command", shell_quote(x[i:j]) or None, shell_quote(y[k:m]) or None)
 
 
 def _torchrun(pod: Pod) -> tuple[object, ...] | None:

@@ -7,15 +7,15 @@ from functools import partial
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.paths import MISSING
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
-from ptcompile.compiler.advice import advice, left
+from ptcompile.compiler.advice import advice, apply_suppressions
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Diagnostic, Path, field_path
-from ptcompile.explainer.model import Cause, Change, Explained, Input, Step, Text
+from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
 from ptcompile.explainer.provenance import provenance
-from ptcompile.explainer.sensitivity import File
-from ptcompile.explainer.values import Named, at, differences, matches, shown_path, shown_value, words
+from ptcompile.explainer.sensitivity import InputName
+from ptcompile.explainer.values import Named, differences, matches, shown_path, shown_value, value_at, words
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.source import streams
@@ -47,27 +47,27 @@ def view(job: Job) -> dict[str, Any]:
     }
 
 
-def trace(steps: Sequence[passes.Step]) -> tuple[Step, ...]:
+def trace(steps: Sequence[passes.PassRun]) -> tuple[PassExplanation, ...]:
     """What each pass added, changed or removed; the same in several roles is said once."""
-    return tuple(Step(step.name, _changes(step)) for step in steps)
+    return tuple(PassExplanation(step.name, _changes(step)) for step in steps)
 
 
-def _changes(step: passes.Step) -> tuple[Change, ...]:
+def _changes(step: passes.PassRun) -> tuple[PassChange, ...]:
     if step.before == step.after:
         return ()
     real = view(step.before), view(step.after)
     before, after = map(without_secrets, real)
-    found: dict[tuple[Path, str], Change] = {}
+    found: dict[tuple[Path, str], PassChange] = {}
     named = Named()
     for path, old, new in _short(differences(before, after)):
         (where, *names), inner = path[: 1 if path[0] == "job" else 2], path[1 if path[0] == "job" else 2 :]
-        shown = shown_path(inner, at(before if new is MISSING else after, (where, *names)), named)
+        shown = shown_path(inner, value_at(before if new is MISSING else after, (where, *names)), named)
         key = (inner, repr((shown, old, new)))
         roles = (*found[key].roles, *map(str, names)) if key in found else tuple(map(str, names))
         masked = (old, new) != tuple(
-            MISSING if side is MISSING else at(one, path) for side, one in zip((old, new), real, strict=True)
+            MISSING if side is MISSING else value_at(one, path) for side, one in zip((old, new), real, strict=True)
         )
-        found[key] = Change(roles, inner, shown, old, new, masked)
+        found[key] = PassChange(roles, inner, shown, old, new, masked)
     return tuple(found.values())
 
 
@@ -100,7 +100,7 @@ class Explanation(NamedTuple):
     causes: tuple[Cause, ...]
     """One for each value of the manifests, in their order."""
     diagnostics: tuple[Diagnostic, ...]
-    texts: Mapping[File, Text]
+    texts: Mapping[InputName, InputText]
 
     @property
     def ok(self) -> bool:
@@ -156,15 +156,15 @@ def explain(
     """
     if cluster is None:
         return Explanation((), (), (), tuple(found), {})
-    profile = next(iter(streams.profiles(cluster_source)), None) if cluster_source is not None else None
-    diagnostics = [streams.stamp(problem, None, filename) for problem in read.problems]
+    profile = next(iter(streams.profile_documents(cluster_source)), None) if cluster_source is not None else None
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
     advised: list[Diagnostic] = []
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
     for document in read.documents:
         compiled = compile_document(document.data, cluster, target, extensions)
-        stamp = partial(streams.stamp, document=document, filename=filename)
+        stamp = partial(streams.to_diagnostic, document=document, filename=filename)
         said = advice(compiled, document.data, cluster, asked, stamp, extensions).told
         diagnostics += [*map(stamp, compiled.problems), *said]
         advised += said
@@ -178,15 +178,15 @@ def explain(
                 )
                 for one in own
             ]
-            name = streams.resource(document.data) or "TrainingJob"
+            name = streams.resource_name(document.data) or "TrainingJob"
             by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
             built = compiled.built
             steps = trace(passes.steps(built.lowered, built.context, built.passes))
             numbers = tuple(range(first, len(manifests)))
             jobs.append(Explained(name, built.context.target.name, by, numbers, steps))
     if not read.documents and not read.problems:
-        diagnostics.append(streams.stamp(streams.nothing(), None, filename))
-    told = left(read, diagnostics, advised, asked, filename).told
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
+    told = apply_suppressions(read, diagnostics, advised, asked, filename).told
     return Explanation(
         tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), _texts(read, cluster_source, filename)
     )
@@ -197,16 +197,16 @@ def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:
     return one if document is None or not one.given else one._replace(span=document.span(one.path))
 
 
-def _texts(read: Source, cluster: Source | None, filename: str | None) -> dict[File, Text]:
-    texts: dict[File, Text] = {"spec": _text(read, filename)}
+def _texts(read: Source, cluster: Source | None, filename: str | None) -> dict[InputName, InputText]:
+    texts: dict[InputName, InputText] = {"spec": _text(read, filename)}
     if cluster is not None:
         texts["cluster"] = _text(cluster, cluster.filename)
     return texts
 
 
-def _text(source: Source, filename: str | None) -> Text:
+def _text(source: Source, filename: str | None) -> InputText:
     """The lines of a file, secrets masked."""
-    return Text(filename, tuple(masked_lines(source.text, fill="")) if source.text else ())
+    return InputText(filename, tuple(masked_lines(source.text, fill="")) if source.text else ())
 
 
 def near(query: str, causes: Iterable[Cause]) -> str | None:
@@ -220,8 +220,8 @@ def near(query: str, causes: Iterable[Cause]) -> str | None:
                 whole.setdefault(path)
                 by_word.setdefault(str(one.path[length - 1]), path)
         whole.setdefault(one.shown)
-    found = suggest(query, whole)
+    found = closest_match(query, whole)
     if found is None and (typed := words(query)):
-        word = suggest(typed[-1], by_word)
+        word = closest_match(typed[-1], by_word)
         found = by_word[word] if word is not None else None
     return found

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import Diagnostic, Path, Span
-from ptcompile.explainer.sensitivity import File
+from ptcompile.explainer.sensitivity import InputName
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Input(NamedTuple):
     or a default says the same.
     """
 
-    file: File
+    file: InputName
     path: Path
     """In the spec's or profile's document."""
     value: Any
@@ -58,7 +58,7 @@ class Cause(NamedTuple):
     """Whether `***` stands for a secret in the value."""
 
 
-class Change(NamedTuple):
+class PassChange(NamedTuple):
     """One thing that a pass added, changed or removed."""
 
     roles: tuple[str, ...]
@@ -79,14 +79,14 @@ class Change(NamedTuple):
         return "added" if self.before is MISSING else "removed" if self.after is MISSING else "changed"
 
 
-class Step(NamedTuple):
+class PassExplanation(NamedTuple):
     """What one pass did to a job."""
 
     name: str
-    changes: tuple[Change, ...]
+    changes: tuple[PassChange, ...]
 
 
-class Text(NamedTuple):
+class InputText(NamedTuple):
     """The spec or the profile as it was given."""
 
     filename: str | None
@@ -104,7 +104,7 @@ class Explained(NamedTuple):
     """ "caller", "spec", or "default": what the job needs."""
     manifests: tuple[int, ...]
     """Indexes among the manifests of the explanation."""
-    steps: tuple[Step, ...]
+    steps: tuple[PassExplanation, ...]
 
 
 if TYPE_CHECKING:
@@ -129,5 +129,5 @@ if TYPE_CHECKING:
             """What was found in the files."""
 
         @property
-        def texts(self) -> Mapping[File, Text]:
+        def texts(self) -> Mapping[InputName, InputText]:
             """The files, secrets masked."""

@@ -17,13 +17,13 @@ from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import with_stand_in
 from ptcompile.compiler.pipeline import Compiled
-from ptcompile.compiler.trace import Mark
+from ptcompile.compiler.trace import Origin
 from ptcompile.diagnostics import Path
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
-from ptcompile.explainer.sensitivity import Change, outcomes
-from ptcompile.explainer.values import Named, at, changed, leaves, shown_path
+from ptcompile.explainer.sensitivity import Variation, outcomes
+from ptcompile.explainer.values import Named, changed_paths, leaves, shown_path, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.registry.targets import default_target, every_target
 from ptcompile.source.secrets.scanner import without_secrets
@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.explainer.sensitivity import File
+    from ptcompile.explainer.sensitivity import InputName
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class _Effect(NamedTuple):
     """Values that change with one line."""
 
-    file: File
+    file: InputName
     path: Path
     left_out: frozenset[Path] = frozenset()
     other_value: frozenset[Path] = frozenset()
@@ -76,10 +76,10 @@ def provenance(
         elif by == "spec" and not found:
             found = _said(mark, data, inputs.get((*path[:-1], "value"), ()))
         rule = sentence(by, target, path, manifests)
-        hidden = tuple(_hidden(one, at(secretless[one.file], one.path)) for one in found)
+        hidden = tuple(_hidden(one, value_at(secretless[one.file], one.path)) for one in found)
         index = int(path[0])
         name = shown_path(path[1:], manifests[index], named)
-        told = at(shown, path)
+        told = value_at(shown, path)
         causes.append(Cause(index, path[1:], name, told, by, rule, hidden, masked=told != value))
     return tuple(causes)
 
@@ -95,7 +95,7 @@ def _hidden(one: Input, shown: Any) -> Input:
     return one._replace(value=shown, masked=shown != one.value)
 
 
-def writer(mark: Mark, path: Path) -> str:
+def writer(mark: Origin, path: Path) -> str:
     """Who wrote a value, by its mark: a pass, "spec" for what the user wrote there, else "target".
 
     Outside pod templates the target writes all; under the user's own key it carries over what he wrote.
@@ -112,14 +112,14 @@ _SUM = "minResources"
 """What a target counts together from what the pods ask for: of one pod it is the same number."""
 
 
-def _said(mark: Mark, data: Mapping[str, Any], beside: Iterable[Input]) -> tuple[Input, ...]:
+def _said(mark: Origin, data: Mapping[str, Any], beside: Iterable[Input]) -> tuple[Input, ...]:
     """The lines that a value is made of, where it would stand there without any one of them.
 
     So it is with a role that repeats its job, and with what a pass would give as well, such as the name of a variable:
     its line is that of the value `beside` it.
     """
     known = {one.path: one for one in beside if one.file == "spec"}
-    return tuple(known.get(word, Input("spec", word, at(data, word), False, False)) for word in mark.words)
+    return tuple(known.get(word, Input("spec", word, value_at(data, word), False, False)) for word in mark.words)
 
 
 def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_Effect]:
@@ -128,11 +128,11 @@ def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_
 
     def of_spec(document: Any) -> frozenset[Path] | None:
         tried = sensitivity.spec_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target, built)))
+        return None if tried is None else frozenset(changed_paths(manifests, _manifests(tried, cluster, target, built)))
 
     def of_cluster(document: Any) -> frozenset[Path] | None:
         tried = sensitivity.cluster_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target, built)))
+        return None if tried is None else frozenset(changed_paths(manifests, _manifests(spec, tried, target, built)))
 
     if only is not None:
         lines = [one for one in sensitivity.of_spec(data) if one.path[: len(only)] == only]
@@ -140,7 +140,7 @@ def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_
     profile = sensitivity.filled(cluster)
     lines = sensitivity.of_cluster(profile)
     defaults = sensitivity.of_defaults(profile, lines)
-    if of_cluster(sensitivity.replaced(profile, dict.fromkeys(defaults, MISSING))) == frozenset():
+    if of_cluster(sensitivity.replace_at(profile, dict.fromkeys(defaults, MISSING))) == frozenset():
         lines = [one for one in lines if not one.left_out or one.path not in defaults]
     return [
         *_of_file("spec", outcomes(data, sensitivity.of_spec(data), of_spec)),
@@ -148,7 +148,7 @@ def _effects(data: Mapping[str, Any], built: Built, only: Path | None) -> list[_
     ]
 
 
-def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> list[_Effect]:
+def _of_file(file: InputName, found: Iterable[tuple[Variation, frozenset[Path]]]) -> list[_Effect]:
     effects: dict[Path, _Effect] = {}
     inside: defaultdict[Path, set[Path]] = defaultdict(set)  # by what holds a line, the values that its lines change
     for change, outcome in found:
@@ -174,7 +174,7 @@ def _inputs(
     given = {"spec": data, "cluster": cluster.document(given=True)}
     found: defaultdict[Path, list[tuple[int, Input]]] = defaultdict(list)
     for one in effects:
-        value, said = at(documents[one.file], one.path), at(given[one.file], one.path) is not MISSING
+        value, said = value_at(documents[one.file], one.path), value_at(given[one.file], one.path) is not MISSING
         for path in one.left_out | one.other_value:
             cause = Input(one.file, one.path, value, path in one.left_out, path in one.other_value, said)
             found[path].append((len(one.left_out | one.other_value), cause))
@@ -192,9 +192,9 @@ def _choice(data: Mapping[str, Any], built: Built) -> dict[Path, tuple[Input, ..
     free = spec.but(spec=spec.spec.but(target=None))
     unasked = default_target(lower(free, cluster), cluster)
     other = next(one for one in every_target() if one is not built.context.target)
-    without = set(changed(built.manifests, _manifests(free, cluster, unasked, built)))
-    instead = set(changed(built.manifests, _manifests(free, cluster, other, built)))
-    value = at(data, sensitivity.TARGET)
+    without = set(changed_paths(built.manifests, _manifests(free, cluster, unasked, built)))
+    instead = set(changed_paths(built.manifests, _manifests(free, cluster, other, built)))
+    value = value_at(data, sensitivity.TARGET)
     return {
         path: (Input("spec", sensitivity.TARGET, value, path in without, path in instead),)
         for path in without | instead

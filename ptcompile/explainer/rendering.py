@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.explainer.model import Cause, Change, Explained, Input, Step
+from ptcompile.explainer.model import Cause, Explained, Input, PassChange, PassExplanation
 from ptcompile.explainer.values import Named, shown_path, shown_value
 from ptcompile.report.layout import printable
 from ptcompile.source import streams
@@ -28,7 +28,7 @@ def to_dict(explanation: Told) -> dict[str, Any]:
     return {
         "version": VERSION,
         "jobs": [_job_as_json(job) for job in explanation.jobs],
-        "manifests": [streams.resource(manifest) for manifest in explanation.manifests],
+        "manifests": [streams.resource_name(manifest) for manifest in explanation.manifests],
         "causes": [cause_to_dict(cause) for cause in explanation.causes],
         "files": {file: text.filename for file, text in explanation.texts.items()},
         "diagnostics": [d.to_dict() for d in explanation.diagnostics],
@@ -47,7 +47,7 @@ def _job_as_json(job: Explained) -> dict[str, Any]:
     }
 
 
-def _change_as_json(change: Change) -> dict[str, Any]:
+def _change_as_json(change: PassChange) -> dict[str, Any]:
     out: dict[str, Any] = {
         "kind": change.kind,
         "roles": list(change.roles),
@@ -102,7 +102,7 @@ def trace_text(explanation: Told) -> str:
 
 
 def _job_as_text(job: Explained, own: Sequence[Cause], explanation: Told) -> Iterator[str]:
-    made = ", ".join(streams.resource(explanation.manifests[i]) or "" for i in job.manifests)
+    made = ", ".join(streams.resource_name(explanation.manifests[i]) or "" for i in job.manifests)
     yield printable(f"{job.resource} -> {made}  (target {job.target}: {_WHY[job.chosen_by]})")
     yield ""
     said = sum(one.by == "spec" for one in own)
@@ -127,13 +127,13 @@ def _above(cause: Cause, explanation: Told, named: Named, *, several: bool) -> s
     return kind + shown_path(path, manifest, named)
 
 
-def _step(step: Step, roles: int) -> Iterator[str]:
+def _step(step: PassExplanation, roles: int) -> Iterator[str]:
     yield f"{step.name}:{'' if step.changes else ' nothing to do'}"
     for change in step.changes:
         yield f"  {_change_as_text(change, roles)}"
 
 
-def _change_as_text(change: Change, roles: int) -> str:
+def _change_as_text(change: PassChange, roles: int) -> str:
     where = "" if len(change.roles) == roles else f"{', '.join(change.roles) or 'job'}: "
     path = printable(f"{where}{change.shown}")
     if change.kind == "changed":
@@ -167,7 +167,7 @@ def _paragraph(
 ) -> Iterator[str]:
     first = causes[0]
     if several:
-        yield printable(f"# {streams.resource(explanation.manifests[first.manifest])}")
+        yield printable(f"# {streams.resource_name(explanation.manifests[first.manifest])}")
     for one in causes:
         yield f"{printable(one.shown)}: {shown_value(one.value)}"
     author = {"spec": "the spec", "target": f"the target {targets.get(first.manifest, '')}"}.get(

@@ -17,7 +17,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile.compiler.checks.kubernetes_fields import freeform
 from ptcompile.diagnostics import Path
-from ptcompile.explainer.values import at, identity, leaves
+from ptcompile.explainer.values import identity, leaves, value_at
 from ptcompile.spec import reader
 from ptcompile.spec.reader import CLUSTER, SPEC, Block
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
-    Outcome = Callable[[Any], frozenset[Path] | None]
+    Evaluate = Callable[[Any], frozenset[Path] | None]
     """From a document to the values of the manifests that are others because of it; None where it is not valid."""
 
 
-File = Literal["spec", "cluster"]
+InputName = Literal["spec", "cluster"]
 """Which of the two inputs."""
 
 TARGET: Path = ("spec", "target")
@@ -47,7 +47,7 @@ _OPEN = frozenset(
 """Mappings whose keys people choose: what stands under one key is like what stands under another."""
 
 
-class Change(NamedTuple):
+class Variation(NamedTuple):
     """One line changed."""
 
     path: Path
@@ -64,24 +64,24 @@ class Change(NamedTuple):
     """
 
 
-def of_spec(data: Mapping[str, Any]) -> list[Change]:
+def of_spec(data: Mapping[str, Any]) -> list[Variation]:
     """The changes of a TrainingJob. Its target is held: another one would change every line."""
     return [one for one in _changes(data, ("metadata", "spec"), SPEC) if one.path != TARGET]
 
 
-def of_cluster(filled: Mapping[str, Any]) -> list[Change]:
+def of_cluster(filled: Mapping[str, Any]) -> list[Variation]:
     """The changes of a profile with its defaults, which are lines that no user wrote."""
     return list(_changes(filled, ("spec",), CLUSTER))
 
 
-def of_defaults(filled: Mapping[str, Any], lines: Iterable[Change]) -> frozenset[Path]:
+def of_defaults(filled: Mapping[str, Any], lines: Iterable[Variation]) -> frozenset[Path]:
     """The lines of a profile that say what it would be without them, of which most profiles have forty.
 
     Leaving them all out changes nothing but whether they were given, which is asked of few: one compilation shows that
     none of them matters.
     """
     default = reader.default_cluster().document()
-    return frozenset(one.path for one in lines if at(default, one.path) == at(filled, one.path))
+    return frozenset(one.path for one in lines if value_at(default, one.path) == value_at(filled, one.path))
 
 
 def spec_of(data: Any) -> Spec | None:
@@ -100,7 +100,7 @@ def filled(cluster: ClusterProfile) -> dict[str, Any]:
     return cluster.document()
 
 
-def replaced(data: Any, new: Mapping[Path, Any]) -> Any:
+def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
     """A copy of the data with other values at paths that it has, or nothing there for `MISSING`."""
     if () in new:
         return new[()]
@@ -108,12 +108,12 @@ def replaced(data: Any, new: Mapping[Path, Any]) -> Any:
     for (head, *rest), value in new.items():
         below[head][tuple(rest)] = value
     pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
-    made = [(key, replaced(value, below[key]) if key in below else value) for key, value in pairs]
+    made = [(key, replace_at(value, below[key]) if key in below else value) for key, value in pairs]
     left = [(key, value) for key, value in made if value is not MISSING]
     return dict(left) if isinstance(data, Mapping) else [value for _, value in left]
 
 
-def _changes(data: Mapping[str, Any], roots: tuple[str, ...], document: Block) -> Iterator[Change]:
+def _changes(data: Mapping[str, Any], roots: tuple[str, ...], document: Block) -> Iterator[Variation]:
     """Every leaf left out and with another value, then what holds them left out, the inmost first."""
     below = [(path, value) for root in roots for path, value in leaves(data.get(root, {}), (root,)) if len(path) > 1]
     twins = set(_twins(data))
@@ -123,13 +123,13 @@ def _changes(data: Mapping[str, Any], roots: tuple[str, ...], document: Block) -
     for path, value in below:
         pattern = _pattern(path, twins)
         alike = (pattern, type(value))
-        yield Change(path, True, False, _missing, (*alike, "without"))
+        yield Variation(path, True, False, _missing, (*alike, "without"))
         if isinstance(value, str | int | float):
             others = _others(data, path, value, document, taken[pattern])
-            yield Change(path, False, False, others, (*alike, "other"))
+            yield Variation(path, False, False, others, (*alike, "other"))
     holders = dict.fromkeys(path[:length] for path, _ in below for length in range(2, len(path)))
     for path in sorted(holders, key=len, reverse=True):
-        yield Change(path, True, True, _missing, (_pattern(path, twins), "holder"))
+        yield Variation(path, True, True, _missing, (_pattern(path, twins), "holder"))
 
 
 def _twins(value: Any, path: Path = (), field: str = "") -> Iterator[Path]:
@@ -169,7 +169,7 @@ def _others(
         elif isinstance(value, str):
             texts = dict.fromkeys(one for one in _texts(value) if one != value)
             yield from sorted(texts, key=taken.__contains__)
-            allowed = _allowed(document, replaced(data, {path: f"{value}-x"}))
+            allowed = _allowed(document, replace_at(data, {path: f"{value}-x"}))
             yield from (one for one in allowed if one != value)
         else:
             yield from sorted((value + 1, value - 1), key=taken.__contains__)
@@ -196,8 +196,8 @@ FEW = 12
 
 
 def outcomes(
-    data: Mapping[str, Any], changes: Sequence[Change], outcome: Outcome
-) -> Iterator[tuple[Change, frozenset[Path]]]:
+    data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate
+) -> Iterator[tuple[Variation, frozenset[Path]]]:
     """Each change that leaves the document valid, with the values of the manifests that it changes. In order."""
     families: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for number, change in enumerate(changes):
@@ -214,14 +214,14 @@ def outcomes(
             yield change, found[number]
 
 
-def _alone(data: Mapping[str, Any], change: Change, outcome: Outcome) -> frozenset[Path] | None:
+def _alone(data: Mapping[str, Any], change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
     """What one change does, by the first of its values that is valid."""
-    tried = (outcome(replaced(data, {change.path: value})) for value in change.values())
+    tried = (outcome(replace_at(data, {change.path: value})) for value in change.values())
     return next((now for now in tried if now is not None), None)
 
 
 def _together(
-    data: Mapping[str, Any], changes: Sequence[Change], outcome: Outcome
+    data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate
 ) -> list[frozenset[Path] | None] | None:
     """What each change does, or None for one that has to be tried alone; None as a whole where all have to be."""
     values = [next(change.values(), None) for change in changes]
@@ -231,7 +231,7 @@ def _together(
     for bit in range((len(changes) - 1).bit_length()):
         for side in (0, 1):
             half = [i for i in range(len(changes)) if i >> bit & 1 == side]
-            now = outcome(replaced(data, {changes[i].path: values[i] for i in half}))
+            now = outcome(replace_at(data, {changes[i].path: values[i] for i in half}))
             if now is None:
                 return None
             for path in now:

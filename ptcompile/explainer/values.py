@@ -30,7 +30,7 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def changed(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[Path]:
+def changed_paths(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[Path]:
     """The leaves of `base`, by path, that are gone or another in `new`. An item that only moved is no change.
 
     `field` is the key that holds the value, which tells by what the items of a list are known.
@@ -39,10 +39,10 @@ def changed(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[P
         return
     if isinstance(base, Mapping) and isinstance(new, Mapping) and base:
         for key, inner in base.items():
-            yield from changed(inner, new.get(key, MISSING), (*path, key), str(key))
+            yield from changed_paths(inner, new.get(key, MISSING), (*path, key), str(key))
     elif _is_list(base) and _is_list(new) and base:
         pairs = enumerate(zip(base, _counterparts(base, new, field), strict=True))
-        found = (leaf for index, (inner, other) in pairs for leaf in changed(inner, other, (*path, index), field))
+        found = (leaf for index, (inner, other) in pairs for leaf in changed_paths(inner, other, (*path, index), field))
         nameless = all(isinstance(one, Mapping) and identity(one, field) is None for one in (*base, *new))
         yield from _rarer(list(found), path, base, new) if nameless else found
     else:
@@ -54,7 +54,7 @@ def _rarer(found: Sequence[Path], path: Path, base: Sequence[Any], new: Sequence
     whole, left = (Counter(_pair(leaf, value) for leaf, value in leaves(items)) for items in (base, new))
     for leaf in found:
         inner = leaf[len(path) :]
-        pair = _pair(inner, at(base, inner))
+        pair = _pair(inner, value_at(base, inner))
         if left[pair] < whole[pair]:
             yield leaf
 
@@ -140,7 +140,7 @@ def _numbered(identities: Sequence[object]) -> list[tuple[object, int]]:
     return out
 
 
-def at(data: Any, path: Path) -> Any:
+def value_at(data: Any, path: Path) -> Any:
     """The value at a path, or `MISSING`."""
     return get(data, path, MISSING)
 

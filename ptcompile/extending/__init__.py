@@ -14,7 +14,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Edit, Fix, field_path
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
 from ptcompile.ir.job import Context, Job, Pass, Target, map_templates
-from ptcompile.linter.rule import Found, found_at
+from ptcompile.linter.rule import Finding as Found, found_at
 from ptcompile.registry.targets import target_named
 
 Json = Mapping[str, Any]

@@ -20,7 +20,7 @@ from typing import Any, Final, get_args  # noqa: TID253 - rules of a configurati
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.cel import checked, evaluate, fresh_budget
 from ptcompile.apiserver.cel.values import CelError
 from ptcompile.diagnostics import Path
@@ -57,7 +57,7 @@ def rule(table: object) -> Rule:
         raise ValueError('a table, such as [[tool.ptcompile.rule]] with code = "ACME101"')
     for key in table:
         if key not in _KEYS:
-            near = suggest(str(key), _KEYS)
+            near = closest_match(str(key), _KEYS)
             raise ValueError(f"unknown key {key!r}" + (f"; did you mean {near}?" if near else f": {', '.join(_KEYS)}"))
     missing = [key for key in _NEEDED if key not in table]
     if missing:

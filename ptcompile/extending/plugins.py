@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import Distribution, EntryPoint, distributions
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
 from ptcompile.extending.declared import check_code, rule
@@ -80,7 +80,7 @@ def load(plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Ite
     `passes` are the names of the compiler's own. Equal codes, names, passes or targets are an error that names both
     owners: none is replaced in silence.
     """
-    made = _Made(passes)
+    made = _Loader(passes)
     for name in sorted(set(plugins)):
         made.plugin(name)
     for at, table in enumerate(rules):
@@ -94,7 +94,7 @@ def load(plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Ite
     return Extensions(tuple(made.loaded), ordered, tuple(made.passes.items()), made.targets)
 
 
-class _Made:
+class _Loader:
     """What was loaded so far, and whose each name is."""
 
     def __init__(self, passes: Iterable[str]) -> None:
@@ -109,7 +109,7 @@ class _Made:
     def plugin(self, name: str) -> None:
         found = distribution(name)
         if found is None:
-            near = suggest(name, [one.name for one in installed()])
+            near = closest_match(name, [one.name for one in installed()])
             help = f"did you mean {near}?" if near else "ptcompile plugins lists those that are"
             self.wrong.append(f"plugin {name!r} is not installed; {help}")
             return

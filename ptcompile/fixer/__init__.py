@@ -9,6 +9,6 @@ styles of YAML, and `rounds` makes the fixes of one round and repeats that until
 
 from __future__ import annotations
 
-from ptcompile.fixer.rounds import Fixed, Mended, Skipped, apply, mend
+from ptcompile.fixer.rounds import FixResult, Mended, Skipped, apply, mend
 
-__all__ = ["Fixed", "Mended", "Skipped", "apply", "mend"]
+__all__ = ["FixResult", "Mended", "Skipped", "apply", "mend"]

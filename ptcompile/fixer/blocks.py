@@ -6,9 +6,18 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.fixer.changes import Change
+from ptcompile.fixer.changes import NodeChange
 from ptcompile.fixer.layout import Layout, entry_lines, inline, is_block, item_lines, key_text, lines_below
-from ptcompile.fixer.syntax_tree import CannotFix, Entry, Node, column, entry_of, line_end, line_start, shares
+from ptcompile.fixer.syntax_tree import (
+    CannotFix,
+    MappingEntry,
+    SyntaxNode,
+    column,
+    entry_of,
+    line_end,
+    line_start,
+    shares,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +40,7 @@ _own_comment = re.compile(r"([ ]*)#[^\n]*\n").match
 _comment = re.compile(r"(?<![ \t])[ \t]+#.*").search
 
 
-def mapping(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Splice]:
+def mapping(node: SyntaxNode, here: Sequence[NodeChange], layout: Layout) -> Iterator[Splice]:
     """A mapping of which at least one entry is left or given. Raises `CannotFix`."""
     names = {change.part for change in here if change.op == "remove"}
     gone = [at for at, entry in enumerate(node.entries) if entry.name in names]
@@ -54,10 +63,10 @@ def mapping(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Spli
             yield _instead(slots[gone.pop(0)], lines, indent, layout)
         else:
             yield _after(slots[_place(node, lines)], lines, indent, layout)
-    yield from cut(layout.text, slots, gone)
+    yield from remove_lines(layout.text, slots, gone)
 
 
-def sequence(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Splice]:
+def sequence(node: SyntaxNode, here: Sequence[NodeChange], layout: Layout) -> Iterator[Splice]:
     """A list of which at least one item is left or given. Raises `CannotFix`."""
     slots = node.slots()
     gone = sorted(change.part for change in here if change.op == "remove")
@@ -81,10 +90,12 @@ def sequence(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Spl
         if change.op == "replace":
             item = node.items[change.part]
             yield from replaced(item.dash, item.dash + 1, item.node, change.value, layout, is_item=True)
-    yield from cut(layout.text, slots, gone)
+    yield from remove_lines(layout.text, slots, gone)
 
 
-def replaced(start: int, after: int, node: Node, value: Any, layout: Layout, *, is_item: bool) -> Iterator[Splice]:
+def replaced(
+    start: int, after: int, node: SyntaxNode, value: Any, layout: Layout, *, is_item: bool
+) -> Iterator[Splice]:
     """Another value for an entry or an item that begins at `start` and whose colon or dash ends at `after`.
 
     What follows the old value on its line, a comment, stays there.
@@ -113,7 +124,7 @@ def replaced(start: int, after: int, node: Node, value: Any, layout: Layout, *, 
         yield Splice(line_end(text, node.end), line_end(text, node.end), more)
 
 
-def _written(node: Node, value: Any, layout: Layout, *, is_item: bool) -> tuple[str, list[str]]:
+def _written(node: SyntaxNode, value: Any, layout: Layout, *, is_item: bool) -> tuple[str, list[str]]:
     """What stands on the line of the colon or dash, and the lines below it, as from the column of key or dash."""
     if node.flow or not is_block(value) or (node.kind == "scalar" and _is_short(value)):
         return inline(value, node.style), []
@@ -128,26 +139,26 @@ def _is_short(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 1 and not is_block(value[0])
 
 
-def renamed(entry: Entry, name: str, layout: Layout, *, flow: bool = False) -> Splice:
+def renamed(entry: MappingEntry, name: str, layout: Layout, *, flow: bool = False) -> Splice:
     """Another key in the quotes of the old one. Raises `CannotFix`."""
     if not entry.bare:
         raise CannotFix("its key is written with '?', an anchor or a tag")
     return Splice(entry.start, entry.end, key_text(name, entry.style, flow=flow, is_json=layout.is_json))
 
 
-def lead(entry: Entry) -> int:
+def lead(entry: MappingEntry) -> int:
     """Where the colon of an entry ends. Raises `CannotFix` for a key that is written with `?`."""
     if entry.colon is None:
         raise CannotFix("its key is written with '?'")
     return entry.colon
 
 
-def _check_leaves(node: Node) -> None:
+def _check_leaves(node: SyntaxNode) -> None:
     if shares(node):
         raise CannotFix("an alias shares the value")
 
 
-def _place(node: Node, lines: Sequence[str]) -> int:
+def _place(node: SyntaxNode, lines: Sequence[str]) -> int:
     """The entry behind which a new one goes: before the first long one if it is short, and behind all merges."""
     last = len(node.entries) - 1
     if len(lines) > 1:
@@ -175,7 +186,7 @@ def _at(indent: int, lines: Sequence[str]) -> Iterator[str]:
     return (" " * indent + line for line in lines)
 
 
-def cut(text: str, slots: Slots, gone: Collection[int]) -> Iterator[Splice]:
+def remove_lines(text: str, slots: Slots, gone: Collection[int]) -> Iterator[Splice]:
     """Take parts away with their lines. The text ends with a line break, and one part at least stays."""
     rest = set(gone)
     start = slots[0][0]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
 
-class Change(NamedTuple):
+class NodeChange(NamedTuple):
     """One difference in a mapping or a list; paths are of the data as it was.
 
     `replace`, `remove` and `rename` are about the part of that key or index; `add` gives a mapping a new key, `insert`
@@ -36,7 +36,7 @@ class Change(NamedTuple):
         return (*self.box, "+" if self.op == "insert" else self.part)
 
 
-def same(one: object, other: object) -> bool:
+def equal_json(one: object, other: object) -> bool:
     """Whether two values are the same JSON: `True` is not 1, and the order of keys does not count."""
     return one is other or canonical(one) == canonical(other)
 
@@ -46,7 +46,7 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def changes(data: Any, edits: Sequence[Edit]) -> list[Change]:
+def changes(data: Any, edits: Sequence[Edit]) -> list[NodeChange]:
     """What the edits change, each carried out on the result of those before it. Raises `CannotFix`."""
     new = data
     renamed: dict[Path, str] = {}
@@ -55,7 +55,7 @@ def changes(data: Any, edits: Sequence[Edit]) -> list[Change]:
             renamed[edit.path] = str(edit.value)
         new = edited(new, edit)
     if len(edits) == 1 and edits[0].op == "remove":
-        return [Change("remove", edits[0].path[:-1], edits[0].path[-1])]  # of equal items, this one
+        return [NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])]  # of equal items, this one
     return list(_difference(data, new, (), renamed))
 
 
@@ -102,45 +102,45 @@ def _without(data: Any, edit: Edit, part: str | int) -> Any:
     return {edit.value if key == part else key: value for key, value in data.items()}
 
 
-def _difference(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Iterable[Change]:
+def _difference(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
     if old is new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _of_mappings(old, new, box, renamed)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _of_lists(old, new, box, renamed)
-    elif not same(old, new):
+    elif not equal_json(old, new):
         if not box:
             raise CannotFix("the whole document would change")
-        yield Change("replace", box[:-1], box[-1], new)
+        yield NodeChange("replace", box[:-1], box[-1], new)
 
 
-def _of_mappings(old: dict[str, Any], new: dict[str, Any], box: Path, renamed: dict[Path, str]) -> Iterable[Change]:
+def _of_mappings(old: dict[str, Any], new: dict[str, Any], box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
     names = {key: renamed[*box, key] for key in old if (*box, key) in renamed}
     if any(key in new or name not in new for key, name in names.items()):
         names = {}  # names that change places: as if rewritten
     for key, value in old.items():
         if key in names:
-            yield Change("rename", box, key, names[key])
+            yield NodeChange("rename", box, key, names[key])
             yield from _difference(value, new[names[key]], (*box, key), renamed)
         elif key in new:
             yield from _difference(value, new[key], (*box, key), renamed)
         else:
-            yield Change("remove", box, key)
+            yield NodeChange("remove", box, key)
     for key, value in new.items():
         if key not in old and key not in names.values():
-            yield Change("add", box, key, value)
+            yield NodeChange("add", box, key, value)
 
 
-def _of_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str]) -> Iterable[Change]:
+def _of_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
     for start, end, new_start, new_end in _unlike(old, new):
         both = min(end - start, new_end - new_start)
         for at in range(both):
             yield from _difference(old[start + at], new[new_start + at], (*box, start + at), renamed)
         for at in range(start + both, end):
-            yield Change("remove", box, at)
+            yield NodeChange("remove", box, at)
         for at in range(new_start + both, new_end):
-            yield Change("insert", box, end, new[at])
+            yield NodeChange("insert", box, end, new[at])
 
 
 def _unlike(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int, int]]:
@@ -156,15 +156,15 @@ def _unlike(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int, int
     return [(start + i, start + j, start + k, start + m) for op, i, j, k, m in matcher.get_opcodes() if op != "equal"]
 
 
-def by_box(found: Iterable[Change]) -> dict[Path, list[Change]]:
+def by_box(found: Iterable[NodeChange]) -> dict[Path, list[NodeChange]]:
     """The changes of each collection."""
-    boxes: dict[Path, list[Change]] = {}
+    boxes: dict[Path, list[NodeChange]] = {}
     for change in found:
         boxes.setdefault(change.box, []).append(change)
     return boxes
 
 
-def changed(data: Any, found: Iterable[Change]) -> Any:
+def apply_changes(data: Any, found: Iterable[NodeChange]) -> Any:
     """A copy of the data with the changes made, those of several fixes together."""
     boxes = by_box(found)
     for box in sorted(boxes, key=len, reverse=True):  # the innermost first: the paths above are still the old ones
@@ -172,7 +172,7 @@ def changed(data: Any, found: Iterable[Change]) -> Any:
     return data
 
 
-def _put(data: Any, path: Path, here: list[Change]) -> Any:
+def _put(data: Any, path: Path, here: list[NodeChange]) -> Any:
     if not path:
         return _mapping(data, here) if isinstance(data, dict) else _list(data, here)
     inner = _put(data[path[0]], path[1:], here)
@@ -181,7 +181,7 @@ def _put(data: Any, path: Path, here: list[Change]) -> Any:
     return [*data[: path[0]], inner, *data[int(path[0]) + 1 :]]
 
 
-def _mapping(data: dict[str, Any], here: list[Change]) -> dict[str, Any]:
+def _mapping(data: dict[str, Any], here: list[NodeChange]) -> dict[str, Any]:
     given: dict[str, Any] = {change.part: change.value for change in here if change.op in ("replace", "add")}
     names: dict[str, str] = {change.part: change.value for change in here if change.op == "rename"}
     gone = {change.part for change in here if change.op == "remove"}
@@ -189,7 +189,7 @@ def _mapping(data: dict[str, Any], here: list[Change]) -> dict[str, Any]:
     return out | given
 
 
-def _list(data: list[Any], here: list[Change]) -> list[Any]:
+def _list(data: list[Any], here: list[NodeChange]) -> list[Any]:
     own = {change.part: change for change in here if change.op != "insert"}
     before: dict[str | int, list[Any]] = {}
     for change in here:
@@ -210,7 +210,7 @@ class Taken:
         self._exactly: set[Path] = set()
         self._above: set[Path] = set()
 
-    def take(self, found: Iterable[Change]) -> bool:
+    def take(self, found: Iterable[NodeChange]) -> bool:
         """Whether these places are still untouched; then they are claimed."""
         paths = {change.touches for change in found}
         if any(self._meets(path) for path in paths):

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ptcompile.fixer.blocks import Slots, Splice, renamed
-from ptcompile.fixer.changes import Change
+from ptcompile.fixer.changes import NodeChange
 from ptcompile.fixer.layout import Layout, inline, key_text
-from ptcompile.fixer.syntax_tree import CannotFix, Node, entry_of, line_end, line_start, shares
+from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, line_end, line_start, shares
 
 _end_of_part = re.compile(r"([ \t]*,)?[ \t]*(?:#.*)?").fullmatch
 _comma = re.compile(r"\s*,").match
 _rest_of_line = re.compile(r"[ \t]*(?:#[^\n]*)?\n?[ \t]*")
 
 
-def mapping(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Splice]:
+def mapping(node: SyntaxNode, here: Sequence[NodeChange], layout: Layout) -> Iterator[Splice]:
     """A mapping between braces. Raises `CannotFix`."""
     names = {change.part for change in here if change.op == "remove"}
     gone = [at for at, entry in enumerate(node.entries) if entry.name in names]
@@ -39,7 +39,7 @@ def mapping(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Spli
     yield from _changed(node, slots, gone, {len(slots): pieces} if pieces else {}, layout)
 
 
-def sequence(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Splice]:
+def sequence(node: SyntaxNode, here: Sequence[NodeChange], layout: Layout) -> Iterator[Splice]:
     """A list between brackets. Raises `CannotFix`."""
     style = '"' if node.items and all(item.node.style == '"' for item in node.items) else ""
     given: dict[int, list[str]] = {}
@@ -60,13 +60,13 @@ def _value(value: object, style: str, layout: Layout) -> str:
     return inline(value, style, flow=True, is_json=layout.is_json)
 
 
-def _check_leaves(node: Node) -> None:
+def _check_leaves(node: SyntaxNode) -> None:
     if shares(node):
         raise CannotFix("an alias shares the value")
 
 
 def _changed(
-    node: Node, slots: Slots, gone: list[int], given: dict[int, list[str]], layout: Layout
+    node: SyntaxNode, slots: Slots, gone: list[int], given: dict[int, list[str]], layout: Layout
 ) -> Iterator[Splice]:
     """Parts go, and others come before those of an index."""
     if len(gone) == len(slots):

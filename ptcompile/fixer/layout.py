@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.fixer.syntax_tree import CannotFix, Node, column
+from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, column
 from ptcompile.source.emitter import quoted, scalar
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ class Layout(NamedTuple):
     is_json: bool = False
 
 
-def layout_of(text: str, root: Node, *, is_json: bool) -> Layout:
+def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
     """The layout of a document, from the first places that show it."""
     first = text.find("\n")
     eol = "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"

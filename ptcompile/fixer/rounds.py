@@ -10,9 +10,9 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Edit, Path, Span
 from ptcompile.fixer import splices
 from ptcompile.fixer.blocks import Splice
-from ptcompile.fixer.changes import Change, Taken, changed, changes, same
+from ptcompile.fixer.changes import NodeChange, Taken, apply_changes, changes, equal_json
 from ptcompile.fixer.layout import Layout, layout_of
-from ptcompile.fixer.syntax_tree import CannotFix, Node, find, parse, shares
+from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, find, parse, shares
 from ptcompile.source.documents import Document, Source, read
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ class Skipped(NamedTuple):
     """Whether that is a mistake of ours: the fix does what no fix may do."""
 
 
-class Fixed(NamedTuple):
+class FixResult(NamedTuple):
     """A text with fixes in it. What is neither applied nor skipped touches another fix, and waits for its turn."""
 
     content: bytes
@@ -45,7 +45,7 @@ class _Text(NamedTuple):
     """One document as it is edited; the text of its layout always ends with a line break."""
 
     document: Document
-    root: Node
+    root: SyntaxNode
     layout: Layout
     padded: bool
 
@@ -55,11 +55,13 @@ class _Plan(NamedTuple):
 
     diagnostic: Diagnostic
     document: int
-    changes: tuple[Change, ...]
-    gone: tuple[Node, int] | None = None
+    changes: tuple[NodeChange, ...]
+    gone: tuple[SyntaxNode, int] | None = None
 
 
-def apply(content: bytes, diagnostics: Iterable[Diagnostic], *, unsafe: bool, accept: Accept | None = None) -> Fixed:
+def apply(
+    content: bytes, diagnostics: Iterable[Diagnostic], *, unsafe: bool, accept: Accept | None = None
+) -> FixResult:
     """Make the fixes of the findings of one file: the safe ones, with `unsafe` all of them.
 
     Nothing is raised for a fix that does not fit the text. Of two fixes that meet, the first is made.
@@ -67,13 +69,13 @@ def apply(content: bytes, diagnostics: Iterable[Diagnostic], *, unsafe: bool, ac
     source = read(content)
     wanted = [d for d in diagnostics if d.fix is not None and (unsafe or d.fix.safe)]
     if not wanted:
-        return Fixed(content, (), ())
+        return FixResult(content, (), ())
     if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return Fixed(content, (), tuple(Skipped(d, "the file is not UTF-8") for d in wanted))
+        return FixResult(content, (), tuple(Skipped(d, "the file is not UTF-8") for d in wanted))
     tried = _Round(source, codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b"", accept)
     made = tried.sound(tried.plans(wanted))
     new = tried.written(made) if made else content
-    return Fixed(new, tuple(plan.diagnostic for plan in made), tuple(tried.skipped))
+    return FixResult(new, tuple(plan.diagnostic for plan in made), tuple(tried.skipped))
 
 
 class _Round:
@@ -84,7 +86,7 @@ class _Round:
         self._bom = bom
         self._accept = accept
         self._texts: dict[int, _Text] = {}
-        self._twins: dict[int, dict[int, tuple[Node, int]]] = {}
+        self._twins: dict[int, dict[int, tuple[SyntaxNode, int]]] = {}
         self._documents = {document.index: document for document in source.documents}
         self.skipped: list[Skipped] = []
 
@@ -177,7 +179,7 @@ class _Round:
         at = 0
         for document in source.documents:
             mine = by_document.get(document.index, [])
-            expected.append(changed(document.data, [change for plan in mine for change in plan.changes]))
+            expected.append(apply_changes(document.data, [change for plan in mine for change in plan.changes]))
             if mine:
                 parts += [source.text[at : document.start()], _edited(self._texts[document.index], mine)]
                 at = document.end()
@@ -221,7 +223,7 @@ def _edited(text: _Text, plans: Sequence[_Plan]) -> str:
     found: list[Splice] = splices.splices(text.root, text.layout, [c for plan in plans for c in plan.changes])
     found += splices.without([plan.gone for plan in plans if plan.gone is not None], text.layout)
     found = splices.in_order(found, text.layout.eol)
-    new = splices.spliced(text.layout.text, found)
+    new = splices.apply_edits(text.layout.text, found)
     if text.padded and found[-1].end < len(text.layout.text):  # else the last line has gone, and what we added with it
         return new.removesuffix(text.layout.eol)
     return new
@@ -232,14 +234,14 @@ def _says(text: str, expected: Sequence[Any], problems: int) -> bool:
     there = read(text)
     if len(there.documents) != len(expected) or len(there.problems) > problems:
         return False
-    return all(same(document.data, data) for document, data in zip(there.documents, expected, strict=True))
+    return all(equal_json(document.data, data) for document, data in zip(there.documents, expected, strict=True))
 
 
 ROUNDS: Final = 20
 """Fixes that touch one another wait for one another; no file needs this many rounds."""
 
-_Key = tuple[str, int, Path, Span | None, str]
-Judge = Callable[[bytes], Sequence[Diagnostic]]
+_FindingKey = tuple[str, int, Path, Span | None, str]
+LintFunction = Callable[[bytes], Sequence[Diagnostic]]
 """What is found in a text."""
 
 
@@ -251,7 +253,7 @@ class Mended(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
-def mend(content: bytes, judge: Judge, *, unsafe: bool) -> Mended:
+def mend(content: bytes, judge: LintFunction, *, unsafe: bool) -> Mended:
     """Make all fixes of a file. A fix that does not help, or that makes a new finding, is undone and is our fault.
 
     Refusals are fixed before advice, and only advice is held to "no new finding": what is refused hides what is below
@@ -259,7 +261,7 @@ def mend(content: bytes, judge: Judge, *, unsafe: bool) -> Mended:
     """
     found = judge(content)
     applied: list[Diagnostic] = []
-    skipped: dict[_Key, Skipped] = {}
+    skipped: dict[_FindingKey, Skipped] = {}
     for _ in range(ROUNDS):
         wanted = [d for d in found if d.fix is not None and (unsafe or d.fix.safe) and _key(d) not in skipped]
         wanted = [d for d in wanted if _is_refusal(d)] or wanted
@@ -276,8 +278,8 @@ def mend(content: bytes, judge: Judge, *, unsafe: bool) -> Mended:
 
 
 def _round(
-    content: bytes, found: Sequence[Diagnostic], wanted: Sequence[Diagnostic], judge: Judge
-) -> tuple[Fixed, Sequence[Diagnostic]]:
+    content: bytes, found: Sequence[Diagnostic], wanted: Sequence[Diagnostic], judge: LintFunction
+) -> tuple[FixResult, Sequence[Diagnostic]]:
     """One round, and what is found after it."""
     seen = {content: found}
 
@@ -294,7 +296,7 @@ def _is_refusal(diagnostic: Diagnostic) -> bool:
     return diagnostic.stage in ("apply", "pod")
 
 
-def _key(diagnostic: Diagnostic) -> _Key:
+def _key(diagnostic: Diagnostic) -> _FindingKey:
     """Return what identifies a fix within a round; the reader's findings have no path, only a position."""
     span = None if diagnostic.path else diagnostic.span
     title = diagnostic.fix.title if diagnostic.fix else ""

@@ -9,25 +9,25 @@ from itertools import pairwise
 from ptcompile.diagnostics import Path
 from ptcompile.fixer import blocks, flows
 from ptcompile.fixer.blocks import Splice
-from ptcompile.fixer.changes import Change, by_box
+from ptcompile.fixer.changes import NodeChange, by_box
 from ptcompile.fixer.layout import Layout
-from ptcompile.fixer.syntax_tree import CannotFix, Node, entry_of, find
+from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-def splices(root: Node, layout: Layout, found: Iterable[Change]) -> list[Splice]:
+def splices(root: SyntaxNode, layout: Layout, found: Iterable[NodeChange]) -> list[Splice]:
     """What has to be written, in the order of the text. Raises `CannotFix` where the text does not allow it."""
     boxes = by_box(found)
     inner_first = sorted(boxes, key=len, reverse=True)  # where two add a line at one place, the inner one's is above
     return in_order((splice for box in inner_first for splice in _in_box(root, layout, box, boxes[box])), layout.eol)
 
 
-def twins(root: Node) -> dict[int, tuple[Node, int]]:
+def twins(root: SyntaxNode) -> dict[int, tuple[SyntaxNode, int]]:
     """Return, for the offset of each key that is repeated, its mapping and the index of the entry before it."""
-    found: dict[int, tuple[Node, int]] = {}
+    found: dict[int, tuple[SyntaxNode, int]] = {}
     stack = [root]
     while stack:
         node = stack.pop()
@@ -42,14 +42,14 @@ def twins(root: Node) -> dict[int, tuple[Node, int]]:
     return found
 
 
-def without(gone: Iterable[tuple[Node, int]], layout: Layout) -> list[Splice]:
+def without(gone: Iterable[tuple[SyntaxNode, int]], layout: Layout) -> list[Splice]:
     """Remove these entries of mappings, each given by its index. Raises `CannotFix`."""
-    by_node: dict[int, tuple[Node, list[int]]] = {}
+    by_node: dict[int, tuple[SyntaxNode, list[int]]] = {}
     for node, at in gone:
         by_node.setdefault(id(node), (node, []))[1].append(at)
     found: list[Splice] = []
     for node, indexes in by_node.values():
-        cut = flows.cut if node.flow else blocks.cut
+        cut = flows.cut if node.flow else blocks.remove_lines
         found += cut(layout.text, [(entry.start, entry.node.end) for entry in node.entries], indexes)
     return in_order(found, layout.eol)
 
@@ -80,7 +80,7 @@ def _above(one: Splice, cuts: Sequence[Splice], eol: str) -> Splice:
     return one
 
 
-def spliced(text: str, found: Sequence[Splice]) -> str:
+def apply_edits(text: str, found: Sequence[Splice]) -> str:
     """The text with the changes made, which are in order."""
     parts: list[str] = []
     at = 0
@@ -90,7 +90,7 @@ def spliced(text: str, found: Sequence[Splice]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _in_box(root: Node, layout: Layout, box: Path, here: Sequence[Change]) -> Iterator[Splice]:
+def _in_box(root: SyntaxNode, layout: Layout, box: Path, here: Sequence[NodeChange]) -> Iterator[Splice]:
     node = find(root, box)
     if node.kind not in ("mapping", "list"):
         raise CannotFix("the field is not there")
@@ -103,7 +103,7 @@ def _in_box(root: Node, layout: Layout, box: Path, here: Sequence[Change]) -> It
     return flows.sequence(node, here, layout) if node.flow else blocks.sequence(node, here, layout)
 
 
-def _emptied(node: Node, here: Sequence[Change]) -> bool:
+def _emptied(node: SyntaxNode, here: Sequence[NodeChange]) -> bool:
     if any(change.op in ("add", "insert") for change in here):
         return False
     gone = {change.part for change in here if change.op == "remove"}
@@ -112,7 +112,7 @@ def _emptied(node: Node, here: Sequence[Change]) -> bool:
     return len(gone) == len(node.items)
 
 
-def _empty(root: Node, layout: Layout, box: Path, value: Any) -> Iterator[Splice]:
+def _empty(root: SyntaxNode, layout: Layout, box: Path, value: Any) -> Iterator[Splice]:
     """A block without parts has no lines: it becomes `{}` or `[]`."""
     if not box:
         raise CannotFix("nothing would be left")

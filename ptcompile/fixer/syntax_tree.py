@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    Kind = Literal["mapping", "list", "scalar", "alias"]
+    NodeType = Literal["mapping", "list", "scalar", "alias"]
 
 
 class CannotFix(Exception):  # noqa: N818 - no error: it carries out of the depth why an edit is left alone
@@ -29,15 +29,15 @@ class CannotFix(Exception):  # noqa: N818 - no error: it carries out of the dept
         """Whether that is a mistake of ours."""
 
 
-class Node:
+class SyntaxNode:
     """A value. `start` includes its anchor and tag; `end` is where its last character ends."""
 
     __slots__ = (
         "_slots", "anchor", "bracket", "end", "entries", "flow", "items", "kind", "shared", "start", "style", "tagged",
     )  # fmt: skip
 
-    def __init__(self, kind: Kind, event: Any, *, flow: bool = False) -> None:
-        self.kind: Kind = kind
+    def __init__(self, kind: NodeType, event: Any, *, flow: bool = False) -> None:
+        self.kind: NodeType = kind
         self.start: int = event.start_mark.index
         self.end: int = event.end_mark.index
         self.bracket = self.end - 1 if flow else -1
@@ -48,8 +48,8 @@ class Node:
         self.tagged = getattr(event, "tag", None) is not None
         self.shared = False
         """Whether an alias stands for it too."""
-        self.entries: list[Entry] = []
-        self.items: list[Item] = []
+        self.entries: list[MappingEntry] = []
+        self.items: list[ListItem] = []
         self._slots: list[tuple[int, int]] | None = None
 
     def slots(self) -> Sequence[tuple[int, int]]:
@@ -64,7 +64,7 @@ class Node:
         return self.kind in ("mapping", "list") and not self.flow
 
 
-class Entry(NamedTuple):
+class MappingEntry(NamedTuple):
     """A key and its value. `name` is None for a merge, and for a key that is itself an alias."""
 
     name: str | None
@@ -75,14 +75,14 @@ class Entry(NamedTuple):
     """Where the colon ends, or None: an explicit key (`? key`), or a flow entry without a value."""
     bare: bool
     """Whether the key has neither `?` nor anchor nor tag, and so can be rewritten."""
-    node: Node
+    node: SyntaxNode
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """One item of a list, and where its dash is (-1 in brackets)."""
 
     dash: int
-    node: Node
+    node: SyntaxNode
 
 
 _colon = re.compile(r"[ \t]*:").match
@@ -90,7 +90,7 @@ _flow_colon = re.compile(r"\s*:").match
 _DASH = re.compile(r"(?:\s|#[^\n]*)*")
 
 
-def parse(text: str) -> Node | None:
+def parse(text: str) -> SyntaxNode | None:
     """The root of one document that the reader could read; None where there is nothing in it.
 
     Raises `CannotFix` for JSON that is not YAML, where a key has at most 1,024 characters.
@@ -103,17 +103,17 @@ def parse(text: str) -> Node | None:
         raise CannotFix("a key has more than 1,024 characters") from None
 
 
-def _parsed(text: str) -> Node | None:
+def _parsed(text: str) -> SyntaxNode | None:
     import yaml
     from yaml import events as kinds
 
-    stack: list[Node] = []
-    keys: list[Node | Any | None] = []
-    anchors: dict[str, Node] = {}
+    stack: list[SyntaxNode] = []
+    keys: list[SyntaxNode | Any | None] = []
+    anchors: dict[str, SyntaxNode] = {}
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         if isinstance(event, kinds.CollectionStartEvent):
-            kind: Kind = "mapping" if isinstance(event, kinds.MappingStartEvent) else "list"
-            stack.append(_anchored(Node(kind, event, flow=bool(event.flow_style)), anchors))
+            kind: NodeType = "mapping" if isinstance(event, kinds.MappingStartEvent) else "list"
+            stack.append(_anchored(SyntaxNode(kind, event, flow=bool(event.flow_style)), anchors))
             keys.append(None)
             continue
         if isinstance(event, kinds.CollectionEndEvent):
@@ -130,14 +130,14 @@ def _parsed(text: str) -> Node | None:
     return None
 
 
-def _leaf(text: str, event: Any) -> Node:
-    node = Node("scalar" if hasattr(event, "value") else "alias", event)
+def _leaf(text: str, event: Any) -> SyntaxNode:
+    node = SyntaxNode("scalar" if hasattr(event, "value") else "alias", event)
     if node.style in ("|", ">"):
         node.end = _block_scalar_end(text, node)
     return node
 
 
-def _anchored(node: Node, anchors: dict[str, Node]) -> Node:
+def _anchored(node: SyntaxNode, anchors: dict[str, SyntaxNode]) -> SyntaxNode:
     """Note what an alias stands for, and that something stands for it."""
     if node.anchor is not None and node.kind != "alias":
         anchors[node.anchor] = node
@@ -146,7 +146,7 @@ def _anchored(node: Node, anchors: dict[str, Node]) -> Node:
     return node
 
 
-def _attach(text: str, box: Node, keys: list[Any], node: Node, event: Any) -> None:
+def _attach(text: str, box: SyntaxNode, keys: list[Any], node: SyntaxNode, event: Any) -> None:
     if box.kind == "list":
         _attach_item(text, box, node)
     elif keys[-1] is None:
@@ -156,7 +156,7 @@ def _attach(text: str, box: Node, keys: list[Any], node: Node, event: Any) -> No
         box.entries.append(_entry(text, box, name, its_event, node))
 
 
-def _attach_item(text: str, box: Node, node: Node) -> None:
+def _attach_item(text: str, box: SyntaxNode, node: SyntaxNode) -> None:
     dash = -1
     if not box.flow:
         after = box.items[-1].node.end if box.items else box.start
@@ -165,7 +165,7 @@ def _attach_item(text: str, box: Node, node: Node) -> None:
             dash = _first_dash(text, box)
         if node.start == node.end:
             node.start = node.end = dash + 1
-    box.items.append(Item(dash, node))
+    box.items.append(ListItem(dash, node))
 
 
 def _skip(text: str, at: int) -> int:
@@ -174,7 +174,7 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _first_dash(text: str, box: Node) -> int:
+def _first_dash(text: str, box: SyntaxNode) -> int:
     """The first dash behind a list's anchor and tag, which may have dashes of their own."""
     at = box.start
     while text[at] in "&!":
@@ -183,7 +183,7 @@ def _first_dash(text: str, box: Node) -> int:
     return at
 
 
-def _entry(text: str, box: Node, name: Node, event: Any, value: Node) -> Entry:
+def _entry(text: str, box: SyntaxNode, name: SyntaxNode, event: Any, value: SyntaxNode) -> MappingEntry:
     start_of_line = text.rfind("\n", 0, name.start) + 1
     explicit = text[start_of_line : name.start].rstrip().endswith("?")
     found = (_flow_colon if box.flow else _colon)(text, name.end)
@@ -195,10 +195,10 @@ def _entry(text: str, box: Node, name: Node, event: Any, value: Node) -> Entry:
         plain = event.implicit[0] and event.tag is None
         known = None if plain and event.value == "<<" else key(event.value) if plain else event.value
     bare = not explicit and name.anchor is None and not name.tagged and (colon is not None or box.flow)
-    return Entry(known, name.start, name.end, name.style, colon, bare, value)
+    return MappingEntry(known, name.start, name.end, name.style, colon, bare, value)
 
 
-def _close(node: Node, event: Any) -> None:
+def _close(node: SyntaxNode, event: Any) -> None:
     if node.flow:
         node.end = event.end_mark.index
         return
@@ -208,7 +208,7 @@ def _close(node: Node, event: Any) -> None:
         node.end = max(node.end, node.entries[-1].colon or node.entries[-1].end)
 
 
-def _block_scalar_end(text: str, node: Node) -> int:
+def _block_scalar_end(text: str, node: SyntaxNode) -> int:
     """The end of the last line of a text block; with `+` its blank lines are content."""
     end = node.end
     header = text[node.start : text.find("\n", node.start) + 1 or None].partition("#")[0]
@@ -237,7 +237,7 @@ def column(text: str, at: int) -> int:
     return at - line_start(text, at)
 
 
-def find(root: Node, path: Path) -> Node:
+def find(root: SyntaxNode, path: Path) -> SyntaxNode:
     """The node at a path of keys and indexes.
 
     Raises `CannotFix` where the way leads through an alias, a merge, or a value that an alias shares.
@@ -254,7 +254,7 @@ def find(root: Node, path: Path) -> Node:
     return _checked(node)
 
 
-def _checked(node: Node) -> Node:
+def _checked(node: SyntaxNode) -> SyntaxNode:
     if node.kind == "alias":
         raise CannotFix("the value is written elsewhere and used here through an alias")
     if node.shared:
@@ -262,7 +262,7 @@ def _checked(node: Node) -> Node:
     return node
 
 
-def entry_of(node: Node, name: str) -> Entry:
+def entry_of(node: SyntaxNode, name: str) -> MappingEntry:
     """The entry of a key that counts: the last. Raises `CannotFix` where the key comes from a merge."""
     for entry in reversed(node.entries):
         if entry.name == name:
@@ -270,7 +270,7 @@ def entry_of(node: Node, name: str) -> Entry:
     raise CannotFix(f"the key {name} is not written here itself")
 
 
-def shares(node: Node) -> bool:
+def shares(node: SyntaxNode) -> bool:
     """Whether an alias elsewhere stands for this value or a part of it."""
     parts = [entry.node for entry in node.entries] + [item.node for item in node.items]
     return node.shared or any(shares(part) for part in parts)

@@ -11,12 +11,12 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import pods, resources as foreign
 from ptcompile.flyte.findings import read
 from ptcompile.flyte.keywords import Knobs, deadline, named, sound, task_amounts
-from ptcompile.flyte.launch import Entry, launch
-from ptcompile.flyte.problems import FlyteError, FlyteWarning, changed, wrong
+from ptcompile.flyte.launch import EntryPoint, launch
+from ptcompile.flyte.problems import FlyteError, FlyteWarning, call_error, call_warning
 from ptcompile.flyte.resources import DEVICES, Amounts, entry_name, plain, spread, to_spec
-from ptcompile.flyte.roles import CONFIG, Shape, shape
+from ptcompile.flyte.roles import CONFIG, RoleLayout, shape
 from ptcompile.source import emitter
-from ptcompile.source.secrets.names import masked
+from ptcompile.source.secrets.names import mask_value
 
 if TYPE_CHECKING:
     from ptcompile.flyte.platforms import Platform
@@ -84,7 +84,7 @@ def in_order(job: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: job[key] for key in _ORDER if key in job}, **job}
 
 
-def convert(config: Any, name: str, knobs: Knobs, called: Entry | None = None) -> Converted:
+def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None = None) -> Converted:
     """Any task: `config` is one of PyTorch, Elastic or None, ours or flytekitplugins-kfpytorch's.
 
     `called` is the task's function; it is what runs where nothing else is named.
@@ -100,7 +100,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: Entry | None = None) -
     template = pods.template(knobs.get("pod_template"), amounts, gpu, named(knobs), starts=own_start, found=found)
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
-        found.append(changed(("pod_template_name",), message, "give its content as pod_template"))
+        found.append(call_warning(("pod_template_name",), message, "give its content as pod_template"))
     spec = {**_pods(knobs, template, found), **starts.job, **form.job}
     spec["volumes"], spec["volumeMounts"] = [*spec["volumes"], *starts.volumes], [*spec["volumeMounts"], *starts.mounts]
     _place(spec, knobs, amounts, form, found)
@@ -130,7 +130,7 @@ _ORDER = (
 )  # fmt: skip
 
 
-def _pods(knobs: Knobs, template: pods.Template, found: list[Problem]) -> dict[str, Any]:
+def _pods(knobs: Knobs, template: pods.TaskPodTemplate, found: list[Problem]) -> dict[str, Any]:
     """What the task says of its pods, whatever its shape."""
     secret = pods.secrets(knobs.get("secret_requests") or (), found)
     image = pods.image_of(knobs.get("container_image") or knobs.get("image"), ("container_image",), named(knobs), found)
@@ -148,7 +148,7 @@ def _pods(knobs: Knobs, template: pods.Template, found: list[Problem]) -> dict[s
     }
 
 
-def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, found: list[Problem]) -> None:
+def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: RoleLayout, found: list[Problem]) -> None:
     """Add the resources, the roles and what decides where the pods go."""
     common, of_roles = spread(amounts, [role.amounts for role in form.roles.values()])
     for (key, role), own in zip(form.roles.items(), of_roles, strict=True):
@@ -168,7 +168,7 @@ def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, fo
     else:
         # Flyte 1.16 looks at accelerators only where a container has a limit of one
         found.append(
-            changed(("accelerator",), "no pod requests a GPU, so it has no effect", "request gpu, or remove it")
+            call_warning(("accelerator",), "no pod requests a GPU, so it has no effect", "request gpu, or remove it")
         )
 
 
@@ -186,7 +186,7 @@ def _left(spec: dict[str, Any], found: list[Problem]) -> None:
     gpus = "their GPUs" if any("gpu" in block.get("resources", {}) for block in blocks) else "what they asked for"
     message = f"is not set, so Flyte deletes no pods: when the job is over, running pods still hold {gpus}"
     help = "give run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.RUNNING)"
-    found.append(changed((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(severity="note"))
+    found.append(call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(severity="note"))
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,8 +205,8 @@ def _env(knobs: Knobs, found: list[Problem]) -> dict[str, str]:
     for name, value in given.items():
         path: Path = ("environment", str(name))
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            message = f"{masked(str(name), repr(value))} is not text"
-            found.append(wrong("spec-wrong-type", path, message, "write it as a string"))
+            message = f"{mask_value(str(name), repr(value))} is not text"
+            found.append(call_error("spec-wrong-type", path, message, "write it as a string"))
         else:
             out[str(name)] = str(value)
     return out

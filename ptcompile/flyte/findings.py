@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path
-from ptcompile.flyte.problems import noted
+from ptcompile.flyte.problems import call_note
 from ptcompile.flyte.resources import FIELDS
 
 
@@ -87,13 +87,13 @@ def surprises(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]
     limit = made.get("runPolicy", {}).get("backoffLimit")
     unasked = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
     message = f"the job has backoffLimit: {limit}, which Flyte would not write: {why}"
-    out = [noted("unlike-flyte", _LIMIT, message)] if unasked else []
+    out = [call_note("unlike-flyte", _LIMIT, message)] if unasked else []
     named = {key for key in ("master", "worker") if "restartPolicy" in (job.get(key) or {})}
     roles = made["pytorchReplicaSpecs"].items()
     policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {"Never"}
     for policy in sorted(policies):
         message = f"the pods have restartPolicy: {policy}, and Flyte's have Never: {why}"
-        out.append(noted("unlike-flyte", ("task_config",), message))
+        out.append(call_note("unlike-flyte", ("task_config",), message))
     return out
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as amounts
-from ptcompile.flyte.problems import changed, not_whole, wrong
+from ptcompile.flyte.problems import call_error, call_warning, not_whole
 from ptcompile.flyte.resources import Amounts
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def sound(knobs: Knobs, found: list[Problem]) -> Knobs:
         if value is None or isinstance(value, types):
             out[name] = value
         else:
-            found.append(wrong("spec-wrong-type", (name,), f"{value!r} is not {what}"))
+            found.append(call_error("spec-wrong-type", (name,), f"{value!r} is not {what}"))
     return cast("Knobs", out)
 
 
@@ -116,7 +116,7 @@ def named(knobs: Knobs) -> dict[str, str]:
 def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:
     """The task's own resources. `resources` is instead of the two others, as in flytekit 1.16."""
     found += [
-        changed((name,), "it is for Flyte's engine and has no counterpart in a manifest", "drop it")
+        call_warning((name,), "it is for Flyte's engine and has no counterpart in a manifest", "drop it")
         for name in ENGINE
         if knobs.get(name)
     ]
@@ -125,7 +125,7 @@ def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:
         for name, value in (("requests", requests), ("limits", limits)):
             if value is not None:
                 found.append(
-                    wrong("spec-conflict", (name,), "resources already sets it", f"remove {name} or resources")
+                    call_error("spec-conflict", (name,), "resources already sets it", f"remove {name} or resources")
                 )
         return amounts.read_pairs(resources, ("resources",), found)
     return amounts.read(requests, limits, (), found)
@@ -140,9 +140,13 @@ def deadline(policy: Mapping[str, Any], knobs: Knobs, found: list[Problem]) -> d
     out = dict(policy)
     retries = knobs.get("retries", 0)
     if not_whole(retries) or retries < 0:
-        found.append(wrong("spec-invalid-value", ("retries",), f"{retries!r} is not a number of retries", "0 or more"))
+        found.append(
+            call_error("spec-invalid-value", ("retries",), f"{retries!r} is not a number of retries", "0 or more")
+        )
     elif retries and out.get("backoffLimit") is not None:
-        found.append(changed(("retries",), "run_policy.backoff_limit already sets it, and wins", "remove one of them"))
+        found.append(
+            call_warning(("retries",), "run_policy.backoff_limit already sets it, and wins", "remove one of them")
+        )
     elif retries:
         out["backoffLimit"] = retries
     seconds = _seconds(knobs.get("timeout"), ("timeout",), found)
@@ -159,11 +163,11 @@ def _seconds(value: timedelta | int | None, path: Path, found: list[Problem]) ->
     if isinstance(value, timedelta):
         seconds = -(-value // timedelta(seconds=1))
     elif not_whole(value):
-        found.append(wrong("spec-wrong-type", path, f"{value!r} is not a time", "a timedelta, or seconds"))
+        found.append(call_error("spec-wrong-type", path, f"{value!r} is not a time", "a timedelta, or seconds"))
         return 0
     else:
         seconds = value
     if seconds < 0:
-        found.append(wrong("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout"))
+        found.append(call_error("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout"))
         return 0
     return seconds

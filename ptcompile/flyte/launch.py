@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import run
 from ptcompile.flyte.keywords import Knobs
-from ptcompile.flyte.problems import Name, changed, noted, wrong
+from ptcompile.flyte.problems import RuleName, call_error, call_note, call_warning
 
 HELP = "inputs={{{name!r}: ...}}, or --input {name}=..."
 
@@ -35,14 +35,14 @@ def words(function: Any, given: Mapping[str, Any], found: list[Problem], *, torc
             texts[str(name)] = text_of(value)
         except TypeError as error:
             found.append(
-                wrong("spec-wrong-type", ("inputs", str(name)), str(error), "text, numbers, lists, dataclasses")
+                call_error("spec-wrong-type", ("inputs", str(name)), str(error), "text, numbers, lists, dataclasses")
             )
     left_out = {str(name) for name in given if name not in texts}
     for name, why in run.arguments(function, texts)[1].items():
         if name in left_out:
             continue
-        kind: Name = "spec-missing-field" if name not in texts else "spec-invalid-value"
-        found.append(wrong(kind, ("inputs", name), why, HELP.format(name=name)))
+        kind: RuleName = "spec-missing-field" if name not in texts else "spec-invalid-value"
+        found.append(call_error(kind, ("inputs", name), why, HELP.format(name=name)))
     dollar = "$$$$" if torchrun else "$$"
     ordered = [name for name in run.parameters(function) if name in texts]
     return [word for name in ordered for word in ("--input", f"{name}={texts[name]}".replace("$", dollar))]
@@ -80,7 +80,7 @@ def lost_result(function: Any) -> list[Problem]:
     if returned in (None, type(None), "None"):
         return []
     message = "the function's return value is lost: Flyte stores it, a job has nowhere to"
-    return [changed(("outputs",), message, "write it to a volume or a bucket in the function")]
+    return [call_warning(("outputs",), message, "write it to a volume or a bucket in the function")]
 
 
 RUNNER = "ptcompile.flyte.run"
@@ -91,7 +91,7 @@ _FILE = "run.py"
 _VOLUME = "ptcompile-runner"
 
 
-class Entry(NamedTuple):
+class EntryPoint(NamedTuple):
     """A task's function, and where the runner finds it."""
 
     function: Callable[..., Any]
@@ -100,7 +100,7 @@ class Entry(NamedTuple):
     """Within the module; empty where the module has no such name."""
 
 
-class Launch(NamedTuple):
+class TaskLaunch(NamedTuple):
     """What starts, in the spec's words, and what has to be there for it."""
 
     job: dict[str, Any]
@@ -111,7 +111,7 @@ class Launch(NamedTuple):
     """Manifests beside the job's."""
 
 
-def entry(function: Callable[..., Any], *held: Any) -> Entry:
+def entry(function: Callable[..., Any], *held: Any) -> EntryPoint:
     """Where a function, or one of the objects that hold it, can be found in its module."""
     own = getattr(function, "__module__", None) or ""
     # flytekit knows the module that a factory was called from
@@ -120,22 +120,22 @@ def entry(function: Callable[..., Any], *held: Any) -> Entry:
         known = vars(sys.modules[module]) if module in sys.modules else {}
         for name, value in known.items():
             if any(value is one for one in held if one is not None):
-                return Entry(function, module, name)
+                return EntryPoint(function, module, name)
     name = getattr(function, "__qualname__", "")
-    return Entry(function, own, "" if "<locals>" in name else name)
+    return EntryPoint(function, own, "" if "<locals>" in name else name)
 
 
-def launch(config: Any, knobs: Knobs, called: Entry | None, name: str, found: list[Problem]) -> Launch:
+def launch(config: Any, knobs: Knobs, called: EntryPoint | None, name: str, found: list[Problem]) -> TaskLaunch:
     """What a task starts: its own program where it names one, else its function by the runner."""
     given: dict[str, Any] = {key: knobs[key] for key in ("command", "script") if knobs.get(key) is not None}
     if called is None and knobs.get("module") is not None:
         given["module"] = knobs["module"]
     first = next(iter(given), None)
     for key in [*given][1:]:
-        found.append(wrong("spec-conflict", (key,), f"{first} already sets what runs", f"remove {first} or {key}"))
+        found.append(call_error("spec-conflict", (key,), f"{first} already sets what runs", f"remove {first} or {key}"))
     if first is not None and knobs.get("inputs"):
         message = f"{first} starts another program, which gets args"
-        found.append(wrong("spec-conflict", ("inputs",), message, f"remove {first}, and the function is called"))
+        found.append(call_error("spec-conflict", ("inputs",), message, f"remove {first}, and the function is called"))
     if first is None and called is not None:
         return _runner(config, knobs, called, name, found)
     job: dict[str, Any] = {"args": _words(knobs.get("args"), ("args",), found)}
@@ -145,14 +145,14 @@ def launch(config: Any, knobs: Knobs, called: Entry | None, name: str, found: li
         job["command"] = _words(given["command"], ("command",), found)
     elif first is not None:
         job["command"] = ["python", given["script"]] if first == "script" else ["python", "-m", given["module"]]
-    return Launch({key: value for key, value in job.items() if value is not None})
+    return TaskLaunch({key: value for key, value in job.items() if value is not None})
 
 
-def _runner(config: Any, knobs: Knobs, called: Entry, name: str, found: list[Problem]) -> Launch:
+def _runner(config: Any, knobs: Knobs, called: EntryPoint, name: str, found: list[Problem]) -> TaskLaunch:
     """The function, called by the runner: a module of the image, or the file of a ConfigMap."""
     if knobs.get("args"):
         message = "the function takes inputs; args are for a script"
-        found.append(wrong("spec-conflict", ("args",), message, "set inputs, or name the script"))
+        found.append(call_error("spec-conflict", ("args",), message, "set inputs, or name the script"))
     module = knobs.get("module") or called.module
     if module == "__main__":
         found.append(_missing("module", "the function is defined in __main__, which pods cannot import"))
@@ -169,7 +169,7 @@ def _runner(config: Any, knobs: Knobs, called: Entry, name: str, found: list[Pro
     else:
         job = {"command": ["python", file] if file else ["python", "-m", RUNNER]}
     job["args"] = args
-    return _embedded(job, knobs, f"{name}-runner") if file else Launch(job)
+    return _embedded(job, knobs, f"{name}-runner") if file else TaskLaunch(job)
 
 
 def _contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
@@ -177,10 +177,10 @@ def _contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
     message = f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all that it imports"
     help = None if embed else "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
-    return noted("image-contents", ("container_image",), message, help)
+    return call_note("image-contents", ("container_image",), message, help)
 
 
-def _embedded(job: dict[str, Any], knobs: Knobs, name: str) -> Launch:
+def _embedded(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
     """The same with the runner's own text in a ConfigMap beside the job."""
     import inspect
 
@@ -193,13 +193,13 @@ def _embedded(job: dict[str, Any], knobs: Knobs, name: str) -> Launch:
     }
     volume = {"name": _VOLUME, "configMap": {"name": name}}
     mount = {"name": _VOLUME, "mountPath": MOUNT, "readOnly": True}
-    return Launch(job, (volume,), (mount,), (config_map,))
+    return TaskLaunch(job, (volume,), (mount,), (config_map,))
 
 
 def _torchrun(first: str | None, given: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
     if first == "command":
         message = "an Elastic task is started by torchrun, which needs a Python file or module"
-        found.append(wrong("spec-conflict", ("command",), message, "give script or module"))
+        found.append(call_error("spec-conflict", ("command",), message, "give script or module"))
         return {}
     if first is None:
         found.append(_missing("script", "torchrun has nothing to start", "give script or module"))
@@ -208,13 +208,15 @@ def _torchrun(first: str | None, given: dict[str, Any], found: list[Problem]) ->
 
 
 def _missing(word: str, why: str, help: str | None = None) -> Problem:
-    return wrong("spec-missing-field", (word,), f"is missing: {why}", help or f"give {word}, or a script")
+    return call_error("spec-missing-field", (word,), f"is missing: {why}", help or f"give {word}, or a script")
 
 
 def _words(value: Any, path: Path, found: list[Problem]) -> list[str] | None:
     if value is None:
         return None
     if isinstance(value, str) or not all(isinstance(word, str) for word in value):
-        found.append(wrong("spec-wrong-type", path, f"{value!r} is not a list of strings", 'such as ["--epochs", "3"]'))
+        found.append(
+            call_error("spec-wrong-type", path, f"{value!r} is not a list of strings", 'such as ["--epochs", "3"]')
+        )
         return None
     return list(value)

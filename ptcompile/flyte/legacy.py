@@ -18,8 +18,8 @@ from ptcompile.flyte import resources as amounts
 from ptcompile.flyte.config import PyTorch, Resources, Worker
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.keywords import Knobs
-from ptcompile.flyte.launch import Entry
-from ptcompile.flyte.problems import changed, wrong
+from ptcompile.flyte.launch import EntryPoint
+from ptcompile.flyte.problems import call_error, call_warning
 from ptcompile.flyte.tasks import Task, decorate
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Output:
         self.value = value
 
 
-class Context:
+class LegacyContext:
     """What a legacy function gets as `wf_params`: a logger, and the reason why there is no more."""
 
     logging = logging.getLogger("flyte")
@@ -110,7 +110,7 @@ def wrapped(legacy: _Legacy) -> Callable[..., Any]:
     @wraps(legacy.function)
     def call(**values: Any) -> dict[str, Any] | None:
         results = {name: Output() for name in legacy.outputs}
-        legacy.function(Context(), **values, **results)
+        legacy.function(LegacyContext(), **values, **results)
         return {name: one.value for name, one in results.items()} or None
 
     kind = inspect.Parameter.KEYWORD_ONLY
@@ -131,8 +131,11 @@ def undeclared(function: Callable[..., Any]) -> list[Problem]:
     bare = [one for one in names if one not in declared]
     idle = [(at, one) for one, at in declared.items() if one not in names]
     return [
-        *(wrong("spec-missing-field", ("inputs", one), "neither @inputs nor @outputs declares it") for one in bare),
-        *(wrong("spec-invalid-value", path, "the function has no such parameter") for path in idle),
+        *(
+            call_error("spec-missing-field", ("inputs", one), "neither @inputs nor @outputs declares it")
+            for one in bare
+        ),
+        *(call_error("spec-invalid-value", path, "the function has no such parameter") for path in idle),
     ]
 
 
@@ -189,20 +192,22 @@ def pytorch_task(
     replicas = {key: value for key, value in knobs.items() if key in _OWN}
     others = cast("Knobs", {key: value for key, value in knobs.items() if key not in _OWN})
 
-    def finish(name: str, more: Knobs, called: Entry | None) -> Converted:
+    def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
         config = PyTorch(worker=Worker(replicas=workers_count))
         return _legacy(name, config, replicas, cast("Knobs", {**others, **more}), called)
 
     return decorate(function, name, others, finish, prepared)
 
 
-def _legacy(name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, called: Entry | None) -> Converted:
+def _legacy(name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, called: EntryPoint | None) -> Converted:
     found: list[Problem] = undeclared(called.function) if called is not None else []
     for key, value in replicas.items():
         if value is not None and not isinstance(value, str):
-            found.append(wrong("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"'))
+            found.append(call_error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"'))
         elif value and "storage" in key:
-            found.append(changed((key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk", None))
+            found.append(
+                call_warning((key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk", None)
+            )
     texts = {key: value or "" for key, value in replicas.items() if value is None or isinstance(value, str)}
     own = amounts.legacy(texts, found)
     halves = (

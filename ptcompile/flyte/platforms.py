@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Problem
-from ptcompile.flyte.problems import changed, wrong
+from ptcompile.flyte.problems import call_error, call_warning
 from ptcompile.flyte.resources import CLASSES, DEVICES, WHOLE, listed, mappings, normal
 from ptcompile.source import documents as source
 from ptcompile.spec.checks import MAIN
@@ -61,7 +61,7 @@ KNOWN = (
 )  # fmt: skip
 
 
-class Settings:
+class ConfigSection:
     """A section of the configuration whose values have the type that is asked for, or are empty and a problem."""
 
     def __init__(self, section: Mapping[str, Any], found: list[Problem]) -> None:
@@ -100,16 +100,16 @@ class Settings:
 
     def _empty(self, key: str, value: object, empty: Any, what: str) -> Any:
         if value is not None:
-            self.found.append(wrong("spec-wrong-type", ("k8s", key), f"{value!r} is not {what}"))
+            self.found.append(call_error("spec-wrong-type", ("k8s", key), f"{value!r} is not {what}"))
         return empty
 
 
-def pairs(settings: Settings, key: str) -> dict[str, str]:
+def pairs(settings: ConfigSection, key: str) -> dict[str, str]:
     """Names and text. Flyte takes a mapping, or a list of mappings, which keeps capitals through its reader."""
     value = settings.any(key)
     items = [value] if isinstance(value, Mapping) else settings.sequence(key)
     if not all(isinstance(one, Mapping) for one in items):
-        settings.found.append(wrong("spec-wrong-type", ("k8s", key), "is not a list of mappings"))
+        settings.found.append(call_error("spec-wrong-type", ("k8s", key), "is not a list of mappings"))
         return {}
     return {str(name): _text(text) for one in items for name, text in one.items()}
 
@@ -134,7 +134,7 @@ class _Class(NamedTuple):
 
 
 def entries(
-    settings: Settings,
+    settings: ConfigSection,
     devices: Mapping[str, str],
     more: Iterable[str],
     gpu: str,
@@ -165,13 +165,13 @@ def _kind(name: str) -> str:
     return "tpu" if name.startswith("tpu-") else "nvidia"
 
 
-def _class(settings: Settings, kind: str) -> _Class:
+def _class(settings: ConfigSection, kind: str) -> _Class:
     """A class: Flyte 2's `accelerator-device-classes`, else Flyte 1's `gpu-*` keys for GPUs, else the defaults."""
     resource, device, partition = CLASSES[kind]
     own = {str(k).lower().replace("-", "_"): v for k, v in settings.mapping("accelerator-device-classes").items()}
     given = own.get(_CLASS_NAMES[kind])
-    found = Settings(given if isinstance(given, Mapping) else {}, settings.found)
-    old = settings if kind == "nvidia" else Settings({}, settings.found)
+    found = ConfigSection(given if isinstance(given, Mapping) else {}, settings.found)
+    old = settings if kind == "nvidia" else ConfigSection({}, settings.found)
     return _Class(
         found.text("resource-name") or old.text("gpu-resource-name") or resource,
         found.text("device-node-label") or old.text("gpu-device-node-label") or device,
@@ -219,7 +219,7 @@ def platform(
 
     found: list[Problem] = []
     section = _section(_data(config, found))
-    settings = Settings(section, found)
+    settings = ConfigSection(section, found)
     devices = {**DEVICES, **{key.upper(): value for key, value in pairs(settings, "accelerator-devices").items()}}
     _unknown(section, found)
     gpu = settings.text("gpu-resource-name") or "nvidia.com/gpu"
@@ -248,7 +248,7 @@ def _data(config: str | bytes | Mapping[str, Any], found: list[Problem]) -> Mapp
     if len(read.documents) == 1:
         return read.documents[0].data
     if not read.problems:
-        found.append(wrong("spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"))
+        found.append(call_error("spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"))
     return {}
 
 
@@ -262,27 +262,27 @@ def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def _unknown(section: Mapping[str, Any], found: list[Problem]) -> None:
     for key in section:
         if key in ENGINE:
-            found.append(changed(("k8s", str(key)), ENGINE[key]))
+            found.append(call_warning(("k8s", str(key)), ENGINE[key]))
         elif key not in KNOWN:
-            near = suggest(str(key), KNOWN)
-            found.append(changed(("k8s", str(key)), "is not known", f"did you mean {near}?" if near else None))
+            near = closest_match(str(key), KNOWN)
+            found.append(call_warning(("k8s", str(key)), "is not known", f"did you mean {near}?" if near else None))
 
 
-def _resource_tolerations(settings: Settings) -> dict[str, list[Json]]:
+def _resource_tolerations(settings: ConfigSection) -> dict[str, list[Json]]:
     """Tolerations by resource name; an extended resource of the second list tolerates a taint of its own name."""
     out: dict[str, list[Json]] = {}
     for resource, items in settings.mapping("resource-tolerations").items():
         out[str(resource)] = mappings(items)
         if len(out[str(resource)]) != (len(items) if isinstance(items, list | tuple) else -1):
             path = ("k8s", "resource-tolerations", str(resource))
-            settings.found.append(wrong("spec-wrong-type", path, "is not a list of tolerations"))
+            settings.found.append(call_error("spec-wrong-type", path, "is not a list of tolerations"))
     for resource in sorted(map(str, settings.sequence("add-tolerations-for-extended-resources"))):
         own = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
         out[resource] = [*(one for one in out.get(resource, []) if one != own), own]
     return out
 
 
-def _spot(settings: Settings) -> Json:
+def _spot(settings: ConfigSection) -> Json:
     labels = {str(k): str(v) for k, v in settings.mapping("interruptible-node-selector").items()}
     beyond = []
     for one in _requirements(settings, "interruptible-node-selector-requirement"):
@@ -298,7 +298,7 @@ def _spot(settings: Settings) -> Json:
     return {key: value for key, value in out.items() if value}
 
 
-def _requirements(settings: Settings, key: str) -> list[Json]:
+def _requirements(settings: ConfigSection, key: str) -> list[Json]:
     """A node selector requirement, where there is one."""
     requirement = settings.mapping(key)
     return [requirement] if requirement else []
@@ -312,7 +312,7 @@ def _one_label(requirement: Json) -> bool:
     )
 
 
-def _defaults(settings: Settings) -> Json:
+def _defaults(settings: ConfigSection) -> Json:
     asked = {"cpu": settings.any("default-cpus"), "memory": settings.any("default-memory")}
     amounts = {key: str(value) for key, value in asked.items() if value is not None}
     out = {
@@ -329,7 +329,7 @@ def _defaults(settings: Settings) -> Json:
     return {key: value for key, value in out.items() if value}
 
 
-def _pod_template(settings: Settings) -> Json:
+def _pod_template(settings: ConfigSection) -> Json:
     """What a profile has no other word for."""
     pod = settings.fields(POD)
     if pod.get("hostNetwork"):
@@ -340,7 +340,7 @@ def _pod_template(settings: Settings) -> Json:
     return {"spec": pod} if pod else {}
 
 
-def _env_from(settings: Settings) -> Json:
+def _env_from(settings: ConfigSection) -> Json:
     """ConfigMaps and Secrets as variables; a missing one is not a mistake, as in Flyte."""
     kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
     items = [

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as foreign
-from ptcompile.flyte.problems import changed, noted, wrong
+from ptcompile.flyte.problems import call_error, call_note, call_warning
 from ptcompile.flyte.resources import Amounts
 from ptcompile.spec.checks import MAIN
 
@@ -24,17 +24,17 @@ def image_of(value: Any, path: Path, images: Mapping[str, str], found: list[Prob
     text = name() if callable(name) else None
     if not isinstance(text, str):
         message = f"{type(value).__name__} is not an image"
-        found.append(wrong("spec-wrong-type", path, message, 'such as "acme/llama:2"'))
+        found.append(call_error("spec-wrong-type", path, message, 'such as "acme/llama:2"'))
         return None
     if getattr(value, "registry", None):
         found.append(
-            noted(
+            call_note(
                 "image-contents", path, f"an ImageSpec, which is built and pushed by `pyflyte build`: nodes pull {text}"
             )
         )
     else:
         message = f"an ImageSpec without a registry: {text} exists only where it is built, and nodes cannot pull it"
-        found.append(changed(path, message, "give the ImageSpec a registry"))
+        found.append(call_warning(path, message, "give the ImageSpec a registry"))
     return text
 
 
@@ -44,7 +44,7 @@ def _filled(text: str, path: Path, images: Mapping[str, str], found: list[Proble
     for name in dict.fromkeys(missing):
         message = f"{text} takes the image {name!r} from Flyte's configuration, which is not known here"
         flag = "--image IMAGE" if name == "default" else f"--image {name}=IMAGE"
-        found.append(wrong("spec-missing-field", path, message, f"{flag}, or images={{{name!r}: ...}}"))
+        found.append(call_error("spec-missing-field", path, message, f"{flag}, or images={{{name!r}: ...}}"))
     if missing:
         return None
     # a version that is a digest is joined with @
@@ -66,7 +66,7 @@ _KEYS = {"cpu": "cpu", "memory": "memory", "ephemeralStorage": "ephemeral-storag
 _STARTS = frozenset({"command", "args"})
 
 
-class Template(NamedTuple):
+class TaskPodTemplate(NamedTuple):
     """A pod template with the container that trains under the name `pytorch`."""
 
     spec: dict[str, Any]
@@ -77,7 +77,7 @@ class Template(NamedTuple):
 
 def template(
     value: Any, amounts: Amounts, gpu: str, known: Mapping[str, str], *, starts: bool, found: list[Problem]
-) -> Template:
+) -> TaskPodTemplate:
     """A PodTemplate of flytekit 1.16 or of ours, or a Kubernetes pod template as plain data.
 
     What the task itself says wins, key by key: its amounts over the container's, its command over the container's
@@ -85,12 +85,12 @@ def template(
     `gpu` means, `known` has the images of templates.
     """
     if value is None:
-        return Template({}, {}, {}, None)
+        return TaskPodTemplate({}, {}, {}, None)
     spec, labels, annotations, primary = _parts(value)
     containers = foreign.mapping(spec).get("containers") or []
     if not isinstance(spec, dict) or not isinstance(containers, list) or not all(map(_is_mapping, containers)):
-        found.append(wrong("spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"))
-        return Template({}, labels, annotations, None)
+        found.append(call_error("spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"))
+        return TaskPodTemplate({}, labels, annotations, None)
     primary = primary or _likely(containers)
     others = [one for one in containers if one.get("name") != primary]
     main = next((dict(one) for one in containers if one.get("name") == primary), {})
@@ -103,7 +103,7 @@ def template(
     spec = {key: item for key, item in spec.items() if key != "containers"}
     if kept or others:
         spec["containers"] = [*kept, *others]
-    return Template(spec, labels, annotations, image_of(image, ("pod_template", "image"), known, found))
+    return TaskPodTemplate(spec, labels, annotations, image_of(image, ("pod_template", "image"), known, found))
 
 
 def _parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], str | None]:
@@ -157,13 +157,13 @@ def secrets(requests: Iterable[Any], found: list[Problem]) -> Secrets:
         if not isinstance(group, str) or not group:
             why = f"is missing: Union finds {key!r} in its own store, Kubernetes in a Secret, whose name is the group"
             help = f'Secret(group="NAME-OF-THE-SECRET", key={key!r})'
-            found.append(wrong("spec-missing-field", ("secret_requests", i, "group"), why, help))
+            found.append(call_error("spec-missing-field", ("secret_requests", i, "group"), why, help))
             continue
         kind = getattr(one, "mount_requirement", "ANY")
         kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
             found.append(
-                wrong("spec-missing-field", ("secret_requests", i, "key"), "is missing: a variable holds one key")
+                call_error("spec-missing-field", ("secret_requests", i, "key"), "is missing: a variable holds one key")
             )
         elif kind == "ENV_VAR":
             parts = [part.upper() for part in (group, getattr(one, "group_version", None), key) if part]

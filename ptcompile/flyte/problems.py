@@ -6,7 +6,7 @@ from typing import Literal
 
 from ptcompile.diagnostics import Path, Problem, field_path
 
-Name = Literal["spec-missing-field", "spec-wrong-type", "spec-invalid-value", "spec-conflict"]
+RuleName = Literal["spec-missing-field", "spec-wrong-type", "spec-invalid-value", "spec-conflict"]
 
 
 class FlyteError(ValueError):
@@ -21,22 +21,22 @@ class FlyteWarning(UserWarning):
     """Something of a Flyte task that is not carried over, or means something else here."""
 
 
-def wrong(name: Name, path: Path, message: str, help: str | None = None) -> Problem:
+def call_error(name: RuleName, path: Path, message: str, help: str | None = None) -> Problem:
     """A mistake at a place of the Flyte call, such as `task_config.worker.requests.mem`."""
     return Problem(name, path, f"{field_path(path)}: {message}", help, authority="ptcompile")
 
 
-def changed(path: Path, message: str, help: str | None = None) -> Problem:
+def call_warning(path: Path, message: str, help: str | None = None) -> Problem:
     """A warning: what stands at the path is lost on the way, or is carried over as something else."""
     text = f"{field_path(path)}: {message}"
     return Problem("not-carried-over", path, text, help, severity="warning", stage="style", authority="ptcompile")
 
 
-def noted(
+def call_note(
     name: Literal["image-contents", "unlike-flyte"], path: Path, message: str, help: str | None = None
 ) -> Problem:
     """A note: the job is what the task asks for, and Flyte's user may expect something else."""
-    return changed(path, message, help)._replace(name=name, severity="note")
+    return call_warning(path, message, help)._replace(name=name, severity="note")
 
 
 def not_whole(value: object) -> bool:

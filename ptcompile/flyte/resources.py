@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.flyte.problems import wrong
+from ptcompile.flyte.problems import call_error
 from ptcompile.hardware.accelerators import row_of
 from ptcompile.kubernetes import quantity
 
@@ -32,7 +32,7 @@ def policy(value: Any, known: Mapping[str, str], path: Path, found: list[Problem
     word = known.get(name.upper()) if isinstance(name, str) else None
     if word is None:
         options = ", ".join(dict.fromkeys(known.values()))
-        found.append(wrong("spec-invalid-value", path, f"no policy {value!r}", f"one of {options}"))
+        found.append(call_error("spec-invalid-value", path, f"no policy {value!r}", f"one of {options}"))
     return word
 
 
@@ -64,7 +64,7 @@ def device(value: Any, found: list[Problem]) -> Device | None:
     name = getattr(value, "device", None) or getattr(value, "_device", None)
     if not isinstance(name, str):
         message = f"{type(value).__name__} is not an accelerator"
-        found.append(wrong("spec-wrong-type", ("accelerator",), message, 'such as "nvidia-h100"'))
+        found.append(call_error("spec-wrong-type", ("accelerator",), message, 'such as "nvidia-h100"'))
         return None
     # flytekit 1.16: the attribute is missing for "no wish", None for "a whole one", else the size
     if not hasattr(value, "_partition_size"):
@@ -154,14 +154,14 @@ FIELDS = {"cpu": "cpu", "mem": "memory", "gpu": "gpu", "ephemeral_storage": "eph
 _FRACTIONS = frozenset({"cpu"})
 
 
-class Pair(NamedTuple):
+class RequestAndLimit(NamedTuple):
     """What one level says of one resource. Both halves are None where it is a zero."""
 
     request: str | None
     limit: str | None
 
 
-Amounts = dict[str, Pair]
+Amounts = dict[str, RequestAndLimit]
 """By the spec's names."""
 
 
@@ -178,7 +178,7 @@ def read_pairs(resources: object, at: Path, found: list[Problem]) -> Amounts:
         if isinstance(value, Sequence) and not isinstance(value, str):
             if len(value) != 2:
                 found.append(
-                    wrong("spec-invalid-value", path, f"a pair is (request, limit), and this has {len(value)}")
+                    call_error("spec-invalid-value", path, f"a pair is (request, limit), and this has {len(value)}")
                 )
                 continue
             requests[key] = _text(value[0], name, (*path, 0), found)
@@ -204,7 +204,7 @@ def _half(block: object, at: Path, found: list[Problem]) -> dict[str, str | None
         value = getattr(block, name, None)
         if isinstance(value, list | tuple):
             message = "a pair is not allowed here"
-            found.append(wrong("spec-wrong-type", (*at, name), message, "write pairs in resources=, or one value"))
+            found.append(call_error("spec-wrong-type", (*at, name), message, "write pairs in resources=, or one value"))
             continue
         out[key] = _text(value, name, (*at, name), found)
     return out
@@ -216,13 +216,15 @@ def _text(value: Any, name: str, path: Path, found: list[Problem]) -> str | None
         return None
     fraction = isinstance(value, float) and name not in _FRACTIONS
     if isinstance(value, bool) or fraction or not isinstance(value, str | int | float):
-        found.append(wrong("spec-wrong-type", path, f"{value!r} is not a quantity", 'such as 2, "500m" or "4Gi"'))
+        found.append(call_error("spec-wrong-type", path, f"{value!r} is not a quantity", 'such as 2, "500m" or "4Gi"'))
         return None
     text = value if isinstance(value, str) else repr(value)
     if not quantity.valid(text) or text.startswith("-"):
         reason = f"{value!r} is not a Kubernetes quantity" if not text.startswith("-") else f"{value!r} is negative"
         near = quantity.suggest(text)
-        found.append(wrong("spec-invalid-value", path, reason, f"did you mean {near}?" if near else 'such as "4Gi"'))
+        found.append(
+            call_error("spec-invalid-value", path, reason, f"did you mean {near}?" if near else 'such as "4Gi"')
+        )
         return None
     return text
 
@@ -232,7 +234,7 @@ def _pairs(requests: dict[str, str | None], limits: dict[str, str | None]) -> Am
     for key in FIELDS.values():
         request, limit = requests.get(key), limits.get(key)
         if request is not None or limit is not None:
-            out[key] = Pair(_nonzero(request), _nonzero(limit))
+            out[key] = RequestAndLimit(_nonzero(request), _nonzero(limit))
     return out
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import pods as images, resources
 from ptcompile.flyte.keywords import Knobs, named
-from ptcompile.flyte.problems import changed, not_whole, wrong
+from ptcompile.flyte.problems import call_error, call_warning, not_whole
 from ptcompile.flyte.resources import Amounts
 from ptcompile.ir.job import MEETING_SECONDS
 
@@ -25,46 +25,50 @@ class RoleWords(NamedTuple):
     amounts: Amounts
 
 
-class Shape(NamedTuple):
+class RoleLayout(NamedTuple):
     """The parts of a JobSpec that say how many pods there are, and the roles."""
 
     job: dict[str, Any]
     roles: dict[str, RoleWords]
 
 
-def shape(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
+def shape(config: Any, knobs: Knobs, found: list[Problem]) -> RoleLayout:
     """The shape of any task; what is not a task_config of these is a problem."""
     if config is None:
-        return Shape(_common(None, knobs, found), {})
+        return RoleLayout(_common(None, knobs, found), {})
     if hasattr(config, "nnodes"):
         return _elastic(config, knobs, found)
     if hasattr(config, "worker") and hasattr(config, "master"):
         return _pytorch(config, knobs, found)
     name = type(config).__name__
-    found.append(wrong("spec-wrong-type", CONFIG, f"{name} is not a task configuration", "PyTorch, Elastic or None"))
-    return Shape({}, {})
+    found.append(
+        call_error("spec-wrong-type", CONFIG, f"{name} is not a task configuration", "PyTorch, Elastic or None")
+    )
+    return RoleLayout({}, {})
 
 
-def _pytorch(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
+def _pytorch(config: Any, knobs: Knobs, found: list[Problem]) -> RoleLayout:
     job = {**_common(config, knobs, found), "target": knobs.get("target") or "pytorchjob"}
     replicas = getattr(config.worker, "replicas", None)
     number = getattr(config, "num_workers", None)
     at: Path = (*CONFIG, "worker", "replicas")
     if number is not None and replicas is not None:
         message = "worker.replicas already sets it, and num_workers is its old name"
-        found.append(wrong("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers"))
+        found.append(call_error("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers"))
     elif number is None and replicas is None:
-        found.append(wrong("spec-missing-field", at, "is missing: the number of workers", "0 means only the master"))
+        found.append(
+            call_error("spec-missing-field", at, "is missing: the number of workers", "0 means only the master")
+        )
     workers = replicas if replicas is not None else number
     roles = {
         "master": _role(config.master, (*CONFIG, "master"), knobs, found),
         "worker": _role(config.worker, (*CONFIG, "worker"), knobs, found),
     }
     roles["worker"].fields["replicas"] = workers
-    return Shape(job, {key: role for key, role in roles.items() if key == "worker" or any(role)})
+    return RoleLayout(job, {key: role for key, role in roles.items() if key == "worker" or any(role)})
 
 
-def _elastic(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
+def _elastic(config: Any, knobs: Knobs, found: list[Problem]) -> RoleLayout:
     """torchrun's settings, as far as they are not the spec's own defaults. One node needs no operator."""
     job = _common(config, knobs, found)
     nnodes = config.nnodes.strip() if isinstance(config.nnodes, str) else config.nnodes
@@ -87,12 +91,12 @@ def _elastic(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
         job["target"] = knobs.get("target") or "pytorchjob"
     elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (None, "None"):
         message = "a Pod without an operator stays after it ends; Flyte drops the run policy of one node too"
-        found.append(changed((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out"))
+        found.append(call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out"))
     roles = _elastic_roles(nodes, knobs, found)
     if "master" in roles or "worker" in roles:
         del elastic["nnodes"]
     job["elastic"] = {key: value for key, value in elastic.items() if value is not None and value != {}}
-    return Shape(job, roles)
+    return RoleLayout(job, roles)
 
 
 def _elastic_roles(nodes: int | None, knobs: Knobs, found: list[Problem]) -> dict[str, RoleWords]:
@@ -100,7 +104,7 @@ def _elastic_roles(nodes: int | None, knobs: Knobs, found: list[Problem]) -> dic
     given = {name: knobs[name] for name in ("master", "worker") if knobs.get(name) is not None}
     if given and (nodes is None or nodes < 2):
         message = "it needs a fixed number of two or more nodes: pods of a range share one template"
-        found += [wrong("spec-conflict", (name,), message, "set it on the task") for name in given]
+        found += [call_error("spec-conflict", (name,), message, "set it on the task") for name in given]
         return {}
     roles = {name: _role(value, (name,), knobs, found) for name, value in given.items()}
     if roles:
@@ -144,7 +148,7 @@ def _configs(configs: Any, found: list[Problem]) -> dict[str, Any]:
     """What a user says of the rendezvous, beside the defaults that the spec has too."""
     at: Path = (*CONFIG, "rdzv_configs")
     if configs is not None and not isinstance(configs, Mapping):
-        found.append(wrong("spec-wrong-type", at, f"{configs!r} is not a mapping", 'such as {"timeout": 1200}'))
+        found.append(call_error("spec-wrong-type", at, f"{configs!r} is not a mapping", 'such as {"timeout": 1200}'))
         return {}
     out: dict[str, Any] = {}
     for key, value in (configs or {}).items():
@@ -154,7 +158,7 @@ def _configs(configs: Any, found: list[Problem]) -> dict[str, Any]:
             value = str(value).lower()
         if not_whole(value) and not isinstance(value, str):
             found.append(
-                wrong("spec-wrong-type", (*at, str(key)), f"{value!r} is not a number or string", "whole seconds")
+                call_error("spec-wrong-type", (*at, str(key)), f"{value!r} is not a number or string", "whole seconds")
             )
         elif MEETING.get(key) != value:
             out[str(key)] = value

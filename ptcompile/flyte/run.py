@@ -32,7 +32,7 @@ _TRUTH = {
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 
 
-class Refused(Exception):  # noqa: N818  what the task's user reads, and no failure of this file
+class TaskCallError(Exception):
     """The task cannot be called: no such module or task, or an input that its function does not take."""
 
 
@@ -48,8 +48,8 @@ def main(words: Sequence[str] | None = None) -> int:
         function = function_of(loaded(options.task), options.task)
         values, refused = arguments(function, pairs(options.input))
         if refused:
-            raise Refused("; ".join(f"input {name}: {why}" for name, why in refused.items()))
-    except Refused as error:
+            raise TaskCallError("; ".join(f"input {name}: {why}" for name, why in refused.items()))
+    except TaskCallError as error:
         sys.stderr.write(f"{parser.prog}: {error}\n")
         return 2
     _call(function, values)
@@ -60,7 +60,7 @@ def pairs(given: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE texts as a mapping; the last of a name counts."""
     for text in given:
         if "=" not in text:
-            raise Refused(f"--input {text}: write NAME=VALUE")
+            raise TaskCallError(f"--input {text}: write NAME=VALUE")
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
@@ -68,7 +68,7 @@ def loaded(target: str) -> Any:
     """The object that FILE_OR_MODULE:NAME names. Its folder, or the working one, is put on sys.path for good."""
     where, _, name = target.rpartition(":")
     if not where or not name:
-        raise Refused(f"{target!r} does not name a task: write FILE.py:TASK or MODULE:TASK")
+        raise TaskCallError(f"{target!r} does not name a task: write FILE.py:TASK or MODULE:TASK")
     folder, module = _of_file(where) if where.endswith(".py") else (os.getcwd(), where)
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
@@ -77,13 +77,13 @@ def loaded(target: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
-        raise Refused(f"no module {module!r} in {folder}, nor on PYTHONPATH") from None
+        raise TaskCallError(f"no module {module!r} in {folder}, nor on PYTHONPATH") from None
     file = getattr(found, "__file__", None)
     if where.endswith(".py") and not (file and os.path.realpath(file) == os.path.realpath(where)):
-        raise Refused(f"{where}: module name {module!r} is already taken by {file}; rename the file")
+        raise TaskCallError(f"{where}: module name {module!r} is already taken by {file}; rename the file")
     for part in name.split("."):
         if not hasattr(found, part):
-            raise Refused(f"{where} has no {name!r}")
+            raise TaskCallError(f"{where} has no {name!r}")
         found = getattr(found, part)
     return found
 
@@ -91,7 +91,7 @@ def loaded(target: str) -> Any:
 def _of_file(path: str) -> tuple[str, str]:
     """The folder that a file's module is imported from, and the module's name with its packages."""
     if not os.path.isfile(path):
-        raise Refused(f"no such file: {path}")
+        raise TaskCallError(f"no such file: {path}")
     folder, file = os.path.split(os.path.abspath(path))
     parts = [file[: -len(".py")]]
     while os.path.isfile(os.path.join(folder, "__init__.py")):
@@ -104,10 +104,10 @@ def function_of(task: Any, name: str) -> Callable[..., Any]:
     """The function of a task of flytekit's or of ptcompile.flyte's; a function as it is."""
     mode = getattr(getattr(task, "execution_mode", None), "name", "DEFAULT")
     if mode != "DEFAULT":
-        raise Refused(f"{name} is a {mode.lower()} task, which creates workflow nodes and trains nothing itself")
+        raise TaskCallError(f"{name} is a {mode.lower()} task, which creates workflow nodes and trains nothing itself")
     function = getattr(task, "task_function", task)
     if not inspect.isroutine(function):
-        raise Refused(f"{name} is not a task but {_article(type(task))}")
+        raise TaskCallError(f"{name} is not a task but {_article(type(task))}")
     return function
 
 
@@ -143,7 +143,7 @@ def arguments(function: Callable[..., Any], given: Mapping[str, str]) -> tuple[d
         if name in given:
             try:
                 values[name] = value_of(given[name], hints.get(name, Any))
-            except Refused as error:
+            except TaskCallError as error:
                 wrong[name] = str(error)
         elif parameter.default is parameter.empty:
             wrong[name] = f"is missing, {_article(hints.get(name, Any))}"
@@ -185,20 +185,20 @@ def value_of(text: str, hint: Any) -> Any:
     except ValueError:
         if hint is Any:
             return text
-        raise Refused(f"is not JSON, as {_article(hint)} must be") from None
+        raise TaskCallError(f"is not JSON, as {_article(hint)} must be") from None
 
 
 def _check(hint: Any) -> None:
     """Refuse a type that no JSON can say."""
     if isinstance(hint, str):
-        raise Refused(f"is {_article(hint)}, which is undefined at run time; import it outside TYPE_CHECKING")
+        raise TaskCallError(f"is {_article(hint)}, which is undefined at run time; import it outside TYPE_CHECKING")
     known = hint in (Any, bool, int, float, str, list, dict, type(None)) or _is_enum(hint)
     inner = typing.get_args(hint) if typing.get_origin(hint) in (list, dict, *_UNIONS) else ()
     for one in inner:
         _check(one)
     data = dataclasses.is_dataclass(hint) and not hint.__module__.startswith("flytekit.")
     if not (known or inner or data or hasattr(hint, "model_validate")):
-        raise Refused(f"is {_article(hint)}, which only Flyte can pass; declare a str and pass a path or URL")
+        raise TaskCallError(f"is {_article(hint)}, which only Flyte can pass; declare a str and pass a path or URL")
 
 
 def _word(text: str, hint: Any) -> Any:
@@ -206,7 +206,7 @@ def _word(text: str, hint: Any) -> Any:
     try:
         return _TRUTH[text.strip().lower()] if hint is bool else hint(text)
     except (KeyError, ValueError):
-        raise Refused(f"is not {_article(hint)}") from None
+        raise TaskCallError(f"is not {_article(hint)}") from None
 
 
 def _made(data: Any, hint: Any) -> Any:
@@ -226,7 +226,7 @@ def _made(data: Any, hint: Any) -> Any:
     if hint is float and type(data) is int:
         return float(data)
     if hint is not Any and type(data) is not hint:
-        raise Refused(f"is not {_article(hint)}")
+        raise TaskCallError(f"is not {_article(hint)}")
     return data
 
 
@@ -235,9 +235,9 @@ def _first(make: Callable[[Any, Any], Any], data: Any, options: Sequence[Any], h
     for one in options:
         try:
             return make(data, one)
-        except Refused:
+        except TaskCallError:
             continue
-    raise Refused(f"is not {_article(hint)}")
+    raise TaskCallError(f"is not {_article(hint)}")
 
 
 def _items(data: Any, inner: Any, hint: Any, kind: type) -> Any:
@@ -245,26 +245,26 @@ def _items(data: Any, inner: Any, hint: Any, kind: type) -> Any:
         return [_within(f"[{i}]", item, inner) for i, item in enumerate(data)]
     if isinstance(data, dict) and kind is dict:
         return {key: _within(f"[{key!r}]", item, inner) for key, item in data.items()}
-    raise Refused(f"is not {_article(hint)} in JSON")
+    raise TaskCallError(f"is not {_article(hint)} in JSON")
 
 
 def _member(data: Any, hint: Any) -> Any:
     for one in hint:
         if data in (one.value, str(one.value)):
             return one
-    raise Refused(f"is none of {', '.join(str(one.value) for one in hint)}")
+    raise TaskCallError(f"is none of {', '.join(str(one.value) for one in hint)}")
 
 
 def _dataclass(data: Any, hint: Any) -> Any:
     fields = {one.name: one for one in dataclasses.fields(hint) if one.init}
     if not isinstance(data, dict):
-        raise Refused(f"is not {_article(hint)} in JSON, an object with {', '.join(fields)}")
+        raise TaskCallError(f"is not {_article(hint)} in JSON, an object with {', '.join(fields)}")
     unset = dataclasses.MISSING
     needed = [name for name, one in fields.items() if one.default is unset is one.default_factory]
     for name in [*data, *needed]:
         if name not in fields or name not in data:
             what = "a field" if name in fields else "no field"
-            raise Refused(f"is not {_article(hint)}, which has {what} {name!r}")
+            raise TaskCallError(f"is not {_article(hint)}, which has {what} {name!r}")
     hints = hints_of(hint)
     values = {name: _within(f".{name}", item, hints.get(name, Any)) for name, item in data.items()}
     return _constructed(lambda: hint(**values), hint)
@@ -275,14 +275,14 @@ def _constructed(make: Callable[[], Any], hint: Any) -> Any:
     try:
         return make()
     except Exception as error:  # its text may repeat what may be a secret
-        raise Refused(f"is not {_article(hint)}: {type(error).__name__}") from None
+        raise TaskCallError(f"is not {_article(hint)}: {type(error).__name__}") from None
 
 
 def _within(place: str, data: Any, hint: Any) -> Any:
     try:
         return _made(data, hint)
-    except Refused as error:
-        raise Refused(f"{place} {error}") from None
+    except TaskCallError as error:
+        raise TaskCallError(f"{place} {error}") from None
 
 
 def _is_enum(hint: Any) -> bool:

@@ -11,7 +11,7 @@ from ptcompile.flyte import findings, run
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.findings import surprises
 from ptcompile.flyte.keywords import Knobs, check_names
-from ptcompile.flyte.launch import Entry, entry
+from ptcompile.flyte.launch import EntryPoint, entry
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-Convert = Callable[[str, Knobs, Entry | None], Converted]
+Convert = Callable[[str, Knobs, EntryPoint | None], Converted]
 """A task without its name, the keywords that are added last, and the function that is called."""
 
 
@@ -69,7 +69,7 @@ class Task:
         Whatever is said stands at a place of the Flyte call: `container_image`, `task_config.nproc_per_node`.
         """
         converted = self.convert(name, **more)
-        said = tuple(streams.stamp(one, None, None, manifest=converted.document) for one in converted.problems)
+        said = tuple(streams.to_diagnostic(one, None, None, manifest=converted.document) for one in converted.problems)
         if not converted.ok:
             return api.Result((), said)
         if cluster is None and converted.platform is not None:
@@ -78,7 +78,7 @@ class Task:
         if not result.ok:
             said = tuple(one for one in said if one.severity != "note")
         about = surprises(converted.document, result.manifests)
-        told = tuple(streams.stamp(one, None, None, manifest=converted.document) for one in about)
+        told = tuple(streams.to_diagnostic(one, None, None, manifest=converted.document) for one in about)
         # two roles without an image are one task without
         found = [findings.in_flyte_s_words(one) for one in result.diagnostics]
         found = [one for i, one in enumerate(found) if one not in found[:i]]
@@ -106,7 +106,7 @@ def task(
     function is called with `inputs`, unless `script` or `command` says what starts; without a function `module` may.
     """
 
-    def finish(name: str, more: Knobs, called: Entry | None) -> Converted:
+    def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
         return convert(task_config, name, cast("Knobs", {**knobs, **more}), called)
 
     return decorate(function, name, knobs, finish)
@@ -154,11 +154,11 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
         raise TypeError(f"{type(task).__name__} is not a flytekit task")
     try:
         function = run.function_of(task, getattr(task, "name", "this"))
-    except run.Refused as error:
+    except run.TaskCallError as error:
         raise TypeError(str(error)) from None
     own = _said(task)
 
-    def finish(name: str, more: Knobs, called: Entry | None) -> Converted:
+    def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
         return convert(task.task_config, name, cast("Knobs", {**own, **knobs, **more}), called)
 
     return Task(function, finish, task)

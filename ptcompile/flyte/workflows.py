@@ -13,8 +13,8 @@ from ptcompile.flyte import run
 from ptcompile.flyte.config import Resources
 from ptcompile.flyte.convert import Converted
 from ptcompile.flyte.keywords import Knobs, check_names
-from ptcompile.flyte.launch import Entry
-from ptcompile.flyte.problems import changed, wrong
+from ptcompile.flyte.launch import EntryPoint
+from ptcompile.flyte.problems import call_error, call_warning
 from ptcompile.flyte.tasks import Task, from_task
 from ptcompile.source import streams
 
@@ -26,7 +26,7 @@ RESOURCES = {1: "cpu", 2: "gpu", 3: "mem", 5: "ephemeral_storage"}
 """The fields of Resources by the numbers of flyteidl's `Resources.ResourceName`."""
 
 
-class Open(NamedTuple):
+class UnboundInput(NamedTuple):
     """An input whose value the workflow's file does not say."""
 
     why: str
@@ -49,10 +49,10 @@ def from_node(node: Any, **knobs: Unpack[Knobs]) -> Task:
 
 def task_of(node: Any, values: Mapping[str, Any], knobs: Knobs) -> Task:
     """The node's task with inputs of these values; an open one is asked for, with the reason."""
-    known = {name: value for name, value in values.items() if not isinstance(value, Open)}
+    known = {name: value for name, value in values.items() if not isinstance(value, UnboundInput)}
     inner = from_task(node.flyte_entity, **cast("Knobs", overrides(node)))
 
-    def finish(name: str, more: Knobs, called: Entry | None) -> Converted:
+    def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
         said: dict[str, Any] = {**knobs, **more}
         if not said.get("script") and not said.get("command"):
             said["inputs"] = {**known, **(said.get("inputs") or {})}
@@ -111,7 +111,7 @@ def _value(binding: Any, scope: Mapping[str, Any]) -> Any:
         if items is None:
             continue
         values = [_value(one, scope) for one in (items.values() if isinstance(items, Mapping) else items)]
-        unknown = next((one for one in values if isinstance(one, Open)), None)
+        unknown = next((one for one in values if isinstance(one, UnboundInput)), None)
         return unknown or (dict(zip(items, values, strict=True)) if isinstance(items, Mapping) else values)
     scalar = binding.scalar
     if getattr(scalar, "union", None) is not None:
@@ -124,16 +124,16 @@ def _value(binding: Any, scope: Mapping[str, Any]) -> Any:
         from msgpack import unpackb  # flytekit's own: it packs dataclasses by it
 
         return unpackb(scalar.binary.value)
-    return Open("it is an object in Flyte's storage")
+    return UnboundInput("it is an object in Flyte's storage")
 
 
 def _promised(promise: Any, scope: Mapping[str, Any]) -> Any:
     name = promise.node.id
     if getattr(promise, "attr_path", None):
-        return Open("it is part of another value")
+        return UnboundInput("it is part of another value")
     if name in ("", "global-input-node", "start-node"):
-        return scope.get(promise.var, Open(f"it is the workflow's input {promise.var!r}"))
-    return Open(f"it is the output of node {label(promise.node)}")
+        return scope.get(promise.var, UnboundInput(f"it is the workflow's input {promise.var!r}"))
+    return UnboundInput(f"it is the output of node {label(promise.node)}")
 
 
 def _inside(group: Any) -> Any:
@@ -155,7 +155,7 @@ def _name(node: Any, task: Task) -> str | None:
 def _reasoned(problem: Problem, values: Mapping[str, Any], job: str) -> Problem:
     """A missing input with the reason why the workflow does not have it."""
     value = values.get(str(problem.path[-1])) if problem.path[:1] == ("inputs",) else None
-    if problem.name != "spec-missing-field" or not isinstance(value, Open):
+    if problem.name != "spec-missing-field" or not isinstance(value, UnboundInput):
         return problem
     message = f"{field_path(problem.path)}: needs a value: {value.why}"
     return problem._replace(message=message, help=f"--input {job}.{problem.path[-1]}=...")
@@ -178,14 +178,14 @@ class Workflow:
     ) -> api.Result:
         """The manifests of all jobs, in order; none where one of them has a mistake."""
         results = [task.compile(cluster=cluster, **more) for task in self.tasks]
-        said = [streams.stamp(one, None, None) for one in self.problems]
+        said = [streams.to_diagnostic(one, None, None) for one in self.problems]
         found = (*said, *(one for result in results for one in result.diagnostics))
         broken = any(one.severity == "error" for one in found)
         manifests = () if broken else tuple(one for result in results for one in result.manifests)
         return api.Result((), ())._replace(manifests=manifests, diagnostics=found)
 
 
-class _Step(NamedTuple):
+class _TrainingNode(NamedTuple):
     """A node that trains, with the values of its inputs."""
 
     node: Any
@@ -221,9 +221,9 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
         tasks.append(replace(task_of(step.node, {**step.values, **of_job}, knobs), name=name))
     names = ", ".join(str(one.name) for one in tasks)
     for key in given.keys() - own.keys():
-        found.append(wrong("spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}"))
+        found.append(call_error("spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}"))
     if not tasks:
-        found.append(wrong("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task"))
+        found.append(call_error("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task"))
     return Workflow(tuple(tasks), tuple(found))
 
 
@@ -235,16 +235,16 @@ def _scope(workflow: Any, given: Mapping[str, Any], found: list[Problem]) -> dic
     for name, value in given.items():
         if name not in hints:
             has = f"unknown input; the workflow has {', '.join(hints) or 'none'}"
-            found.append(wrong("spec-invalid-value", ("inputs", name), has))
+            found.append(call_error("spec-invalid-value", ("inputs", name), has))
             continue
         try:
             out[name] = run.value_of(value, hints[name]) if isinstance(value, str) else value
-        except run.Refused as error:
-            found.append(wrong("spec-invalid-value", ("inputs", name), str(error)))
+        except run.TaskCallError as error:
+            found.append(call_error("spec-invalid-value", ("inputs", name), str(error)))
     return out
 
 
-def _steps(workflow: Any, scope: Mapping[str, Any], found: list[Problem]) -> Iterator[_Step]:
+def _steps(workflow: Any, scope: Mapping[str, Any], found: list[Problem]) -> Iterator[_TrainingNode]:
     """The nodes that train, those of sub-workflows among them; every other one is a warning."""
     for node in _ordered(workflow.nodes):
         entity = node.flyte_entity
@@ -252,9 +252,9 @@ def _steps(workflow: Any, scope: Mapping[str, Any], found: list[Problem]) -> Ite
             defaults = entity.python_interface.default_inputs_as_kwargs
             yield from _steps(entity, {**defaults, **bound(node, scope)}, found)
         elif _trains(entity):
-            yield _Step(node, bound(node, scope))
+            yield _TrainingNode(node, bound(node, scope))
         else:
-            found.append(changed((node.id,), f"{node.metadata.name} is {_what(entity)}, {_NO_MANIFEST}"))
+            found.append(call_warning((node.id,), f"{node.metadata.name} is {_what(entity)}, {_NO_MANIFEST}"))
 
 
 def _trains(entity: Any) -> bool:

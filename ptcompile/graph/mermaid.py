@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.graph.picture import Card, Group, Picture, picture
+from ptcompile.graph.picture import Card, Picture, RoleGroup, picture
 from ptcompile.report.layout import printable
 from ptcompile.simulator.world import World
 
@@ -45,7 +45,7 @@ def _job(shown: Picture, key: str) -> Iterator[str]:
     yield from _meeting(shown, key)
 
 
-def _group(group: Group, key: str) -> Iterator[str]:
+def _group(group: RoleGroup, key: str) -> Iterator[str]:
     yield f'    subgraph {key}["{escape(group.name)} x{group.count}"]'
     for i, card in enumerate(group.cards):
         if group.hidden and i == len(group.cards) - 1:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ptcompile.kubernetes.unstructured import at, kind_of, object_name, string_map, text
-from ptcompile.registry.pods import Role
+from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name, string_map
+from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator import amounts
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import Meeting, claims, meeting, names
+from ptcompile.simulator.meeting import JobRendezvous, claims, job_rendezvous, names
 from ptcompile.simulator.pod import Pod
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RoleGroup:
     """One role: its pods that are drawn, how many stand between them, and the volumes that they mount."""
 
     name: str
@@ -60,7 +60,7 @@ class Picture:
     title: str
     subtitle: str
     facts: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[RoleGroup, ...]
     services: tuple[str, ...]
     volumes: tuple[tuple[str, str, str], ...]
     """Key, sort and what it is called, such as `("claim datasets", "claim", "datasets")`."""
@@ -69,9 +69,9 @@ class Picture:
     notes: tuple[str, ...]
 
 
-def picture(job: Job) -> Picture:
+def picture(job: SimulatedJob) -> Picture:
     """What to draw of a job."""
-    found = meeting(job)
+    found = job_rendezvous(job)
     roles = [role for role in job.roles if role.count > 0][:MOST_ROLES]
     groups = tuple(_group(job, role, found) for role in roles)
     volumes = {key: (key, sort, source) for role in roles for key, sort, source in _volumes(job.pod(role, 0))}
@@ -91,7 +91,7 @@ def picture(job: Job) -> Picture:
     )
 
 
-def _facts(job: Job, found: Meeting | None) -> Iterator[str]:
+def _facts(job: SimulatedJob, found: JobRendezvous | None) -> Iterator[str]:
     yield f"{job.size} pod{'s' * (job.size != 1)}"
     if found is not None:
         yield f"{found.first.nodes_text or '?'} node{'s' * (found.first.nodes != (1, 1))}"
@@ -103,7 +103,7 @@ def _facts(job: Job, found: Meeting | None) -> Iterator[str]:
     yield from (f"{totals[name]} {name}" for name in ("cpu", "memory") if name in totals)
 
 
-def _label(found: Meeting) -> str:
+def _label(found: JobRendezvous) -> str:
     first = found.first
     if first.backend == "none" or found.nodes < 2:
         return ""
@@ -113,14 +113,14 @@ def _label(found: Meeting) -> str:
     return f"{name} {where}"
 
 
-def _group(job: Job, role: Role, found: Meeting | None) -> Group:
+def _group(job: SimulatedJob, role: ExpandedRole, found: JobRendezvous | None) -> RoleGroup:
     indexes = list(range(role.count)) if role.count <= SHOWN + 1 else [*range(SHOWN - 1), role.count - 1]
     trains = {one.name for one, _ in found.roles} if found else set[str]()
     pods = [job.pod(role, i) for i in indexes]
     host = found.host if found else None
     cards = tuple(_card(pod, meets=role.name in trains, host=host) for pod in pods)
     keys = tuple(dict.fromkeys(key for key, _, _ in _volumes(pods[0])))
-    return Group(role.name, role.count, cards, role.count - len(cards), keys, tuple(_services(job, role, pods[0])))
+    return RoleGroup(role.name, role.count, cards, role.count - len(cards), keys, tuple(_services(job, role, pods[0])))
 
 
 def _card(pod: Pod, *, meets: bool, host: str | None) -> Card:
@@ -135,7 +135,7 @@ def _card(pod: Pod, *, meets: bool, host: str | None) -> Card:
 
 def _volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
     """The volumes that a container mounts: one for each source, and one for each role where they are the pod's own."""
-    mounted = {text(m.get("name")) for container in pod.containers for m in container.mounts}
+    mounted = {as_string(m.get("name")) for container in pod.containers for m in container.mounts}
     for name, sort, source in claims(pod.view.spec):
         if name in mounted:
             own = sort in ("memory", "scratch")
@@ -143,7 +143,7 @@ def _volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
             yield f"{pod.role}/{name}" if own else f"{sort}/{source}", sort, f"{name}{size}" if own else source or name
 
 
-def _services(job: Job, role: Role, pod: Pod) -> Iterator[str]:
+def _services(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[str]:
     """The Services whose selector fits the role's pods; one for each pod stands for all of them."""
     made = [one for one in job.expansion.services if _fits(one, pod.view.labels)]
     fitting = [*made, *job.given.selecting(pod.view.labels)]
@@ -154,5 +154,5 @@ def _services(job: Job, role: Role, pod: Pod) -> Iterator[str]:
 
 
 def _fits(service: Json, labels: Mapping[str, str]) -> bool:
-    selector = string_map(at(service, "spec").get("selector"))
+    selector = string_map(nested_map(service, "spec").get("selector"))
     return bool(selector) and selector.items() <= labels.items()

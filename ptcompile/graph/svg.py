@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.graph import svg_elements as draw
-from ptcompile.graph.picture import TIMES, Card, Group, Picture, picture
+from ptcompile.graph.picture import TIMES, Card, Picture, RoleGroup, picture
 from ptcompile.simulator.world import World
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ def svg(world: World) -> str:
     )
 
 
-def _group_width(group: Group) -> float:
+def _group_width(group: RoleGroup) -> float:
     cards = len(group.cards)
     return cards * CARD_W + (cards - 1) * GAP + (MORE_W + GAP if group.hidden else 0) + 2 * GAP
 
@@ -185,7 +185,7 @@ def _cylinder(text: str, x: float, y: float, width: float) -> list[str]:
     return draw.tooltip(text, [draw.cylinder(x, y, width, 46, "volume"), label])
 
 
-def _card_places(group: Group, x: float) -> list[float]:
+def _card_places(group: RoleGroup, x: float) -> list[float]:
     """The left sides of a role's cards; the last one stands behind the pods that are left out."""
     out = [x + GAP + i * (CARD_W + GAP) for i in range(len(group.cards))]
     if group.hidden:
@@ -193,7 +193,7 @@ def _card_places(group: Group, x: float) -> list[float]:
     return out
 
 
-def _group(group: Group, x: float, y: float, height: float) -> Iterator[str]:
+def _group(group: RoleGroup, x: float, y: float, height: float) -> Iterator[str]:
     width = _group_width(group)
     yield draw.box(x, y, width, height, "panel", radius=12)
     yield draw.words(x + GAP, y + 25, draw.fitted(group.name, width - 90, 13, factor=draw.SANS), "h")

@@ -12,7 +12,7 @@ from math import isqrt, prod
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.hardware.machines import MACHINES, Machines
-from ptcompile.hardware.nodes import ANYWHERE, ARM, VENDORS, Taint
+from ptcompile.hardware.nodes import ANYWHERE, ARM, VENDORS, NodeTaint
 
 _NONE: Mapping[str, tuple[str, ...]] = {}
 
@@ -34,7 +34,7 @@ SOURCES = {
 """Where values are from and when that was looked at: by cloud, and by vendor where no cloud is named."""
 
 
-class Row(NamedTuple):
+class AcceleratorRow(NamedTuple):
     """One accelerator. `nodes` are the values of the cloud's label, any of which it is."""
 
     vendor: str
@@ -89,113 +89,113 @@ def _sizes(family: str, *sizes: str) -> tuple[str, ...]:
     return tuple(f"{family}.{size}" for size in sizes)
 
 
-def _tpu(value: str, slices: tuple[str, ...]) -> Row:
-    return Row("tpu", dict.fromkeys(("gke", ANYWHERE), (value,)), slices)
+def _tpu(value: str, slices: tuple[str, ...]) -> AcceleratorRow:
+    return AcceleratorRow("tpu", dict.fromkeys(("gke", ANYWHERE), (value,)), slices)
 
 
-def _instinct(card: str, oke: tuple[str, ...] = ()) -> Row:
+def _instinct(card: str, oke: tuple[str, ...] = ()) -> AcceleratorRow:
     nodes = {"oke": oke} if oke else {}
-    return Row("amd", {**nodes, ANYWHERE: tuple(f"AMD_Instinct_{card}{kind}" for kind in ("", "_VF"))})
+    return AcceleratorRow("amd", {**nodes, ANYWHERE: tuple(f"AMD_Instinct_{card}{kind}" for kind in ("", "_VF"))})
 
 
-def _trainium(machines: tuple[str, ...], cores: int) -> Row:
-    return Row("neuron", dict.fromkeys(("eks", ANYWHERE), machines), processes=cores)
+def _trainium(machines: tuple[str, ...], cores: int) -> AcceleratorRow:
+    return AcceleratorRow("neuron", dict.fromkeys(("eks", ANYWHERE), machines), processes=cores)
 
 
 _X = "xlarge"
-ROWS: dict[str, Row] = {
-    "nvidia-t4": Row("nvidia", {
+ROWS: dict[str, AcceleratorRow] = {
+    "nvidia-t4": AcceleratorRow("nvidia", {
         "gke": ("nvidia-tesla-t4",),
         "eks": (*_sizes("g4dn", _X, "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge"), "g4dn.metal"),
         "aks": tuple(f"Standard_NC{n}as_T4_v3" for n in (4, 8, 16, 64)),
         ANYWHERE: ("Tesla-T4",),
     }),
-    "nvidia-v100": Row("nvidia", {
+    "nvidia-v100": AcceleratorRow("nvidia", {
         "gke": ("nvidia-tesla-v100",),
         "eks": (*_sizes("p3", "2xlarge", "8xlarge", "16xlarge"), "p3dn.24xlarge"),
         "aks": (*(f"Standard_NC{kind}_v3" for kind in ("6s", "12s", "24s", "24rs")), "Standard_ND40rs_v2"),
         ANYWHERE: tuple(f"Tesla-V100-{kind}" for kind in ("SXM2-16GB", "SXM2-32GB", "PCIE-16GB", "PCIE-32GB")),
     }),
-    "nvidia-l4": Row("nvidia", {
+    "nvidia-l4": AcceleratorRow("nvidia", {
         "gke": ("nvidia-l4",),
         "eks": (*_sizes("g6", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
                 *_sizes("gr6", "4xlarge", "8xlarge")),
         ANYWHERE: ("NVIDIA-L4",),
     }),
-    "nvidia-l40s": Row("nvidia", {
+    "nvidia-l40s": AcceleratorRow("nvidia", {
         "eks": _sizes("g6e", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
         ANYWHERE: ("NVIDIA-L40S",),
     }),
-    "nvidia-a10g": Row("nvidia", {
+    "nvidia-a10g": AcceleratorRow("nvidia", {
         "eks": _sizes("g5", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
         ANYWHERE: ("NVIDIA-A10G",),
     }),
-    "nvidia-a100-40gb": Row("nvidia", {
+    "nvidia-a100-40gb": AcceleratorRow("nvidia", {
         "gke": ("nvidia-tesla-a100",),
         "eks": ("p4d.24xlarge",),
         "aks": ("Standard_ND96asr_v4",),
         "oke": ("BM.GPU4.8", "BM.GPU.B4.8"),
         ANYWHERE: ("NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-PCIE-40GB"),
     }, _AMPERE_40, refused={"gke": ("1g.10gb", "4g.20gb")}),
-    "nvidia-a100-80gb": Row("nvidia", {
+    "nvidia-a100-80gb": AcceleratorRow("nvidia", {
         "gke": ("nvidia-a100-80gb",),
         "eks": ("p4de.24xlarge",),
         "aks": (*(f"Standard_NC{n}ads_A100_v4" for n in (24, 48, 96)), "Standard_ND96amsr_A100_v4"),
         "oke": ("BM.GPU.A100-v2.8",),
         ANYWHERE: ("NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-80GB-PCIe"),
     }, _HOPPER_80, refused={"gke": ("1g.20gb", "4g.40gb")}),
-    "nvidia-h100": Row("nvidia", {
+    "nvidia-h100": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h100-80gb",),
         "eks": ("p5.48xlarge", "p5.4xlarge"),
         "aks": ("Standard_ND96isr_H100_v5",),
         "oke": ("BM.GPU.H100.8",),
         ANYWHERE: ("NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe"),
     }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),
-    "nvidia-h100-nvl": Row("nvidia", {
+    "nvidia-h100-nvl": AcceleratorRow("nvidia", {
         "aks": ("Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"),
         ANYWHERE: ("NVIDIA-H100-NVL",),
     }, _HOPPER_94),  # 94 GB: other MIG profiles than those of 80 GB
-    "nvidia-h100-mega": Row("nvidia", {
+    "nvidia-h100-mega": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h100-mega-80gb",),
     }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),  # A3 Mega, of TCPXO
-    "nvidia-h200": Row("nvidia", {
+    "nvidia-h200": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h200-141gb",),
         "eks": ("p5e.48xlarge", "p5en.48xlarge"),
         "aks": ("Standard_ND96isr_H200_v5",),
         "oke": ("BM.GPU.H200.8",),
         ANYWHERE: ("NVIDIA-H200", "NVIDIA-H200-NVL"),
     }, _HOPPER_141),
-    "nvidia-b200": Row("nvidia", {
+    "nvidia-b200": AcceleratorRow("nvidia", {
         "gke": ("nvidia-b200",),
         "eks": ("p6-b200.48xlarge",),
         "oke": ("BM.GPU.B200.8",),
         ANYWHERE: ("NVIDIA-B200",),
     }, _BLACKWELL),
-    "nvidia-b300": Row("nvidia", {
+    "nvidia-b300": AcceleratorRow("nvidia", {
         "eks": ("p6-b300.48xlarge",),
         "oke": ("BM.GPU.B300.8",),
         ANYWHERE: ("NVIDIA-B300-SXM6-AC", "NVIDIA-B300-SXM6-PC"),
     }, _B300),
-    "nvidia-gb200": Row("nvidia", {
+    "nvidia-gb200": AcceleratorRow("nvidia", {
         "gke": ("nvidia-gb200",),
         "eks": ("p6e-gb200.36xlarge",),
         "aks": ("Standard_ND128isr_NDR_GB200_v6",),
         "oke": ("BM.GPU.GB200.4", "BM.GPU.GB200-v2.4", "BM.GPU.GB200-v3.4"),
         ANYWHERE: ("NVIDIA-GB200",),
     }, _GB200, domain=_NVL72, arm=True),
-    "nvidia-gb300": Row("nvidia", {
+    "nvidia-gb300": AcceleratorRow("nvidia", {
         "gke": ("nvidia-gb300",),
         "aks": ("Standard_ND128isr_GB300_v6",),
         "oke": ("BM.GPU.GB300.4",),
         ANYWHERE: ("NVIDIA-GB300",),
     }, _GB300, domain=_NVL72, arm=True),
-    "nvidia-h20": Row("nvidia", {ANYWHERE: ("NVIDIA-H20",)}, _HOPPER_96),
-    "nvidia-rtx-pro-6000": Row("nvidia", {
+    "nvidia-h20": AcceleratorRow("nvidia", {ANYWHERE: ("NVIDIA-H20",)}, _HOPPER_96),
+    "nvidia-rtx-pro-6000": AcceleratorRow("nvidia", {
         "gke": ("nvidia-rtx-pro-6000",),
         "eks": _sizes("g7e", *(f"{n}xlarge" for n in (2, 4, 8, 12, 24, 48))),
         "oke": ("BM.GPU.RTXPRO.8",),
     }, ("1g.24gb", "2g.48gb", "4g.96gb")),
-    "amd-mi300x": Row("amd", {
+    "amd-mi300x": AcceleratorRow("amd", {
         "aks": ("Standard_ND96isr_MI300X_v5", "Standard_ND96is_MI300X_v5"),
         "oke": ("BM.GPU.MI300X.8",),
         ANYWHERE: tuple(f"AMD_Instinct_MI300X{kind}" for kind in ("_OAM", "", "_HF", "_VF")),
@@ -203,9 +203,9 @@ ROWS: dict[str, Row] = {
     "amd-mi325x": _instinct("MI325X"),
     "amd-mi350x": _instinct("MI350X"),
     "amd-mi355x": _instinct("MI355X", ("BM.GPU.MI355X-v1.8", "BM.GPU.MI355X.8")),
-    "intel-gaudi": Row("gaudi", {"eks": ("dl1.24xlarge",), ANYWHERE: ()}),
-    "intel-gaudi2": Row("gaudi", {ANYWHERE: ()}),
-    "intel-gaudi3": Row("gaudi", {ANYWHERE: ()}),
+    "intel-gaudi": AcceleratorRow("gaudi", {"eks": ("dl1.24xlarge",), ANYWHERE: ()}),
+    "intel-gaudi2": AcceleratorRow("gaudi", {ANYWHERE: ()}),
+    "intel-gaudi3": AcceleratorRow("gaudi", {ANYWHERE: ()}),
     "google-tpu-v4": _tpu("tpu-v4-podslice", _torus(64)),
     "google-tpu-v5e": _tpu("tpu-v5-lite-podslice", _FLAT),
     "google-tpu-v5p": _tpu("tpu-v5p-slice", _torus(140)),
@@ -237,14 +237,14 @@ class Whole(NamedTuple):
     fabrics: Mapping[str, int]
 
 
-class Entry(NamedTuple):
+class CloudAccelerator(NamedTuple):
     """What a name means in one cloud."""
 
     resource: str
     labels: Mapping[str, tuple[str, ...]]
     without: tuple[str, ...]
     """Labels that the nodes must not have: a node that is cut in slices gives slices under the whole one's resource."""
-    taints: tuple[Taint, ...]
+    taints: tuple[NodeTaint, ...]
     processes: int
     one_drives_all: bool
     env: Mapping[str, str]
@@ -254,13 +254,13 @@ class Entry(NamedTuple):
     sources: tuple[str, ...]
 
 
-def row_of(name: str) -> tuple[Row | None, str]:
+def row_of(name: str) -> tuple[AcceleratorRow | None, str]:
     """The row of a name, and the slice behind its slash, which may be empty."""
     base, _, part = name.partition("/")
     return ROWS.get(ALIASES.get(base, base)), part
 
 
-def find(name: str, cloud: str = ANYWHERE) -> Entry | None:
+def find(name: str, cloud: str = ANYWHERE) -> CloudAccelerator | None:
     """What a name means in a cloud; None where it is not known, not there, or without such a slice."""
     row, part = row_of(name)
     if row is None or cloud not in row.nodes or (part and part not in row.slices_in(cloud)) or name.endswith("/"):
@@ -276,7 +276,7 @@ def find(name: str, cloud: str = ANYWHERE) -> Entry | None:
         resource = vendor.slice_resource.format(part)
     elif row.slices and vendor.slice_resource and dialect.slice_label:
         without = (dialect.slice_label,)
-    return Entry(
+    return CloudAccelerator(
         resource=resource,
         labels=labels,
         without=without,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NOTHING: Json = {}
 
 
-class Fabric(NamedTuple):
+class FabricNeeds(NamedTuple):
     """What a pod needs to reach others over a fabric."""
 
     source: str
@@ -44,14 +44,14 @@ class Fabric(NamedTuple):
     """Whether a job has a ComputeDomain, and each of its pods a channel of it."""
     beyond: Mapping[str, str] = _NOTHING
     """The fabric of a cloud that comes along, for the nodes that this one does not reach."""
-    of: Mapping[str, Fabric] = _NOTHING
+    of: Mapping[str, FabricNeeds] = _NOTHING
     """What it is instead on the machines of some accelerators."""
     device_network: str = ""
     """The network that the annotation of Multus names once for each of the counted devices."""
     node_has: Mapping[str, int] = _NOTHING
     """What every node has of a resource, in MiB: a pod gets no more than its share of that, by its accelerators."""
 
-    def with_beyond(self, other: Fabric) -> Fabric:
+    def with_beyond(self, other: FabricNeeds) -> FabricNeeds:
         """This fabric and another one that comes along; what both say is this one's."""
         return self._replace(
             resources={**other.resources, **self.resources},
@@ -152,7 +152,7 @@ _GIB_ENV = {
 }
 """What scripts/set_nccl_env.sh of gIB exports, for a command that no shell starts."""
 
-_GIB = Fabric(
+_GIB = FabricNeeds(
     source=f"{_RDMA}; https://docs.cloud.google.com/ai-hypercomputer/docs/create/gke-ai-hypercompute-custom (2026-04)",
     env={"LD_LIBRARY_PATH": f"{_LIBRARIES}:/usr/local/gib/lib64", **_GIB_ENV},
     annotations=_rdma(8),
@@ -173,8 +173,8 @@ _GIB = Fabric(
 )
 """Of A3 Ultra and A4; the networks rdma-0 to rdma-7 are those of Google's guide."""
 
-GKE: dict[str, Fabric] = {
-    "tcpx": Fabric(
+GKE: dict[str, FabricNeeds] = {
+    "tcpx": FabricNeeds(
         source="https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx (A3 High), "
         "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-config.yaml (2026-06-02)",
         capabilities=("IPC_LOCK",),
@@ -222,7 +222,7 @@ GKE: dict[str, Fabric] = {
             [{"name": "tcpx-socket", "emptyDir": {}}],
         ),
     ),
-    "tcpxo": Fabric(
+    "tcpxo": FabricNeeds(
         source="https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx (A3 Mega), "
         "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo release of 2025-11-19",
         env={
@@ -273,7 +273,7 @@ GKE: dict[str, Fabric] = {
     "gib": _GIB._replace(
         of={
             "nvidia-gb200": _GIB._replace(annotations=_rdma(4)),
-            "nvidia-gb300": Fabric(
+            "nvidia-gb300": FabricNeeds(
                 source=f"{_RDMA}; AI-Hypercomputer/gpu-recipes training/a4x-max (2026-08-12)",
                 capabilities=("IPC_LOCK",),
                 env=_GIB_ENV,
@@ -354,8 +354,8 @@ def tuned(fabric: str, cloud: str | None, accelerator: str) -> dict[str, str]:
     return found
 
 
-FABRICS: dict[str, Fabric] = {
-    "efa": Fabric(
+FABRICS: dict[str, FabricNeeds] = {
+    "efa": FabricNeeds(
         source="https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (2026)",
         resources={"vpc.amazonaws.com/efa": "1", "hugepages-2Mi": "5120Mi"},
         counted="vpc.amazonaws.com/efa",
@@ -363,7 +363,7 @@ FABRICS: dict[str, Fabric] = {
         env={"FI_PROVIDER": "efa"},
         node_has={"hugepages-2Mi": 10256},  # 5128 pages of 2 MiB: the guide's launch template
     ),
-    "infiniband": Fabric(
+    "infiniband": FabricNeeds(
         source="coreweave/nccl-tests mpi-operator (2026-05-27): one rdma/ib is all HCAs of the node; "
         "Azure/ai-infrastructure-on-azure infrastructure_references/aks (2026-04-22): one is one HCA, by SR-IOV",
         resources={"rdma/ib": "1"},
@@ -372,13 +372,13 @@ FABRICS: dict[str, Fabric] = {
         capabilities=("IPC_LOCK",),
         env=ON_ETH0,
     ),
-    "roce": Fabric(
+    "roce": FabricNeeds(
         source="https://docs.nvidia.com/networking: NVIDIA Network Operator 25.7, RDMA shared device plugin",
         resources={"rdma/rdma_shared_device_a": "1"},
         capabilities=("IPC_LOCK",),
         env=ON_ETH0,
     ),
-    "rdma-vf": Fabric(
+    "rdma-vf": FabricNeeds(
         source="oracle-quickstart/oci-hpc-oke docs/using-rdma-network-interfaces-in-manifests.md (2026-08-20)",
         resources={"nvidia.com/rdma-vf": "1"},
         counted="nvidia.com/rdma-vf",
@@ -394,7 +394,7 @@ FABRICS: dict[str, Fabric] = {
             }
         },
     ),
-    "nvlink-domain": Fabric(
+    "nvlink-domain": FabricNeeds(
         source="kubernetes-sigs/dra-driver-nvidia-gpu api/nvidia.com/resource/v1beta1 (2026-08-07); variables: "
         "awslabs/awsome-distributed-training nccl-tests-gb200.yaml (2026-06-01), oracle-quickstart/oci-hpc-oke "
         "docs/recommended-nccl-rccl-parameters-by-shape.md (2026-08-20)",
@@ -407,7 +407,7 @@ FABRICS: dict[str, Fabric] = {
 """By name."""
 
 
-def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> Fabric | None:
+def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> FabricNeeds | None:
     """What a name means on the machines of an accelerator in a cloud; None for an unknown name."""
     found, card = FABRICS.get(name), _card(accelerator)
     if found is None:

@@ -348,7 +348,7 @@ def _text(nano: int, what: str) -> str:
     return f"{nano // MILLI}m" if what == "cpu" else f"{nano // MIB // 1024}Gi"
 
 
-class Known(NamedTuple):
+class KnownMachine(NamedTuple):
     """A machine type, with the accelerator and the cloud in whose rows it is."""
 
     machine: Machine
@@ -357,10 +357,10 @@ class Known(NamedTuple):
 
 
 @cache
-def by_name() -> dict[str, Known]:
+def by_name() -> dict[str, KnownMachine]:
     """The machines of all clouds by their type."""
     return {
-        one.name: Known(one, accelerator, cloud)
+        one.name: KnownMachine(one, accelerator, cloud)
         for accelerator, clouds in MACHINES.items()
         for cloud, machines in clouds.items()
         for one in machines

@@ -66,24 +66,24 @@ ANYWHERE = ""
 _NONE: Mapping[str, str] = {}
 
 
-class Taint(NamedTuple):
+class NodeTaint(NamedTuple):
     """A taint with the effect NoSchedule; without a value any value."""
 
     key: str
     value: str | None = None
 
 
-ARM = Taint("kubernetes.io/arch", "arm64")
+ARM = NodeTaint("kubernetes.io/arch", "arm64")
 """Of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x, 2026-06-25)."""
 
 
-class Dialect(NamedTuple):
+class NodeMarks(NamedTuple):
     """How one cloud marks the nodes of one vendor's accelerators."""
 
     label: str | None
     """The label whose value tells the accelerator; None where only the resource does."""
     source: str
-    taints: tuple[Taint, ...] = ()
+    taints: tuple[NodeTaint, ...] = ()
     slice_label: str | None = None
     """The label of a slice, where it is not in the resource's name."""
 
@@ -93,7 +93,7 @@ class Vendor(NamedTuple):
 
     resource: str
     source: str
-    dialects: Mapping[str, Dialect]
+    dialects: Mapping[str, NodeMarks]
     slice_resource: str | None = None
     """The name of a slice's resource with {} for the slice, where no label tells it."""
     one_drives_all: bool = False
@@ -102,7 +102,7 @@ class Vendor(NamedTuple):
 
 
 _TYPE = "node.kubernetes.io/instance-type"
-_SKU = (Taint("sku", "gpu"),)
+_SKU = (NodeTaint("sku", "gpu"),)
 _OCI = "https://github.com/oracle-quickstart/oci-hpc-oke docs (2026-08-20)"
 
 VENDORS: dict[str, Vendor] = {
@@ -110,21 +110,21 @@ VENDORS: dict[str, Vendor] = {
         "nvidia.com/gpu",
         "https://docs.nvidia.com/datacenter/tesla/mig-user-guide: a CUDA process sees one MIG device",
         {
-            "gke": Dialect(
+            "gke": NodeMarks(
                 "cloud.google.com/gke-accelerator",
                 "https://cloud.google.com/kubernetes-engine/docs/how-to/gpus and gpus-multi",
-                (Taint("nvidia.com/gpu", "present"),),
+                (NodeTaint("nvidia.com/gpu", "present"),),
                 "cloud.google.com/gke-gpu-partition-size",
             ),
-            "eks": Dialect(
-                _TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html", (Taint("nvidia.com/gpu"),)
+            "eks": NodeMarks(
+                _TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html", (NodeTaint("nvidia.com/gpu"),)
             ),
-            "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/aks/use-nvidia-gpu", _SKU),
-            "oke": Dialect(_TYPE, _OCI, (Taint("nvidia.com/gpu"),)),
-            ANYWHERE: Dialect(
+            "aks": NodeMarks(_TYPE, "https://learn.microsoft.com/azure/aks/use-nvidia-gpu", _SKU),
+            "oke": NodeMarks(_TYPE, _OCI, (NodeTaint("nvidia.com/gpu"),)),
+            ANYWHERE: NodeMarks(
                 "nvidia.com/gpu.product",
                 "NVIDIA k8s-device-plugin 0.17, docs/gpu-feature-discovery",
-                (Taint("nvidia.com/gpu"),),
+                (NodeTaint("nvidia.com/gpu"),),
             ),
         },
         slice_resource="nvidia.com/mig-{}",
@@ -133,17 +133,19 @@ VENDORS: dict[str, Vendor] = {
         "amd.com/gpu",
         "https://instinct.docs.amd.com/projects/k8s-device-plugin",
         {
-            "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated", _SKU),
-            "oke": Dialect(_TYPE, _OCI, (Taint("amd.com/gpu"),)),
-            ANYWHERE: Dialect("amd.com/gpu.product-name", "AMD k8s-device-plugin 1.31, k8s-node-labeller"),
+            "aks": NodeMarks(_TYPE, "https://learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated", _SKU),
+            "oke": NodeMarks(_TYPE, _OCI, (NodeTaint("amd.com/gpu"),)),
+            ANYWHERE: NodeMarks("amd.com/gpu.product-name", "AMD k8s-device-plugin 1.31, k8s-node-labeller"),
         },
     ),
     "gaudi": Vendor(
         "habana.ai/gaudi",
         "https://docs.habana.ai/en/latest/PyTorch/PyTorch_Scaling_Guide: a process a card",
         {
-            "eks": Dialect(_TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html"),
-            ANYWHERE: Dialect(None, "https://docs.habana.ai/en/latest/Orchestration/Gaudi_Kubernetes: no model label"),
+            "eks": NodeMarks(_TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html"),
+            ANYWHERE: NodeMarks(
+                None, "https://docs.habana.ai/en/latest/Orchestration/Gaudi_Kubernetes: no model label"
+            ),
         },
     ),
     "tpu": Vendor(
@@ -151,10 +153,10 @@ VENDORS: dict[str, Vendor] = {
         "https://docs.pytorch.org/xla: learn/pjrt (a process a chip), perf/spmd_basic (one for all chips of a host)",
         dict.fromkeys(
             ("gke", ANYWHERE),
-            Dialect(
+            NodeMarks(
                 "cloud.google.com/gke-tpu-accelerator",
                 "https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",
-                (Taint("google.com/tpu", "present"),),
+                (NodeTaint("google.com/tpu", "present"),),
                 "cloud.google.com/gke-tpu-topology",
             ),
         ),
@@ -167,10 +169,10 @@ VENDORS: dict[str, Vendor] = {
         "4 logical ones a Trainium2 (LNC=2)",
         dict.fromkeys(
             ("eks", ANYWHERE),
-            Dialect(
+            NodeMarks(
                 _TYPE,
                 "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html",
-                (Taint("aws.amazon.com/neuron"),),
+                (NodeTaint("aws.amazon.com/neuron"),),
             ),
         ),
     ),

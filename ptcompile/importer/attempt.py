@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
-from ptcompile.differ import ObjectDifference, Side, compare
+from ptcompile.differ import DiffSide, ObjectDifference, compare
 from ptcompile.importer.draft import draft, one_name, without_written
 from ptcompile.importer.lifting import hardened, lifted, queued, with_endings
-from ptcompile.importer.residue import Gap, all_gaps, close, manifests, shrink
+from ptcompile.importer.residue import ImportGap, all_gaps, close, manifests, shrink
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import at, items, kind_of, object_name, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.trainer.read import folded
 from ptcompile.registry.reading import Read
 from ptcompile.registry.table import kind_named
-from ptcompile.simulator.meeting import training
+from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.world import simulate
 from ptcompile.spec import devices as hardware
 
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.importer.draft import Spec
+    from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -49,7 +49,7 @@ class Proof(NamedTuple):
         return self.same_world and not any(one.changes for one in self.objects)
 
 
-def prove(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Proof:
+def prove(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Proof:
     """Compare what the spec compiles to with the object that it is made of, and those that it takes the place of.
 
     The others of `beside` stay as they are, and are only looked at: a stream of n jobs compares no n times n objects.
@@ -62,13 +62,13 @@ def prove(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) 
     near = {id(one): one for one in named}
     kept = [one for one in near.values() if _identity(one) not in made]
     others = Objects((), beside, frozenset(near)) if near else beside
-    before = Side([manifest, *near.values()], cluster.versions(), others)
-    after = Side([*compiled.manifests, *kept], cluster.versions(), others)
+    before = DiffSide([manifest, *near.values()], cluster.versions(), others)
+    after = DiffSide([*compiled.manifests, *kept], cluster.versions(), others)
     return Proof(compare(before, after), compiled.problems, compiled=True)
 
 
 def _identity(manifest: Json) -> tuple[object, ...]:
-    return kind_of(manifest), text(at(manifest, "metadata").get("namespace")), object_name(manifest)
+    return kind_of(manifest), as_string(nested_map(manifest, "metadata").get("namespace")), object_name(manifest)
 
 
 _ROUNDS = 4
@@ -78,13 +78,13 @@ _REFUSED = 1 << 20
 class Tried(NamedTuple):
     """A spec made of one reading, and how well it holds."""
 
-    spec: Spec
+    spec: SpecData
     proof: Proof
     read: Read
     lifted: bool
 
 
-class Outcome(NamedTuple):
+class ImportOutcome(NamedTuple):
     """What became of one object."""
 
     best: Tried | None
@@ -101,7 +101,7 @@ def without_nulls(value: Any) -> Any:
     return [empty if one is None else without_nulls(one) for one in value]
 
 
-def run(manifest: Json, beside: Objects, cluster: ClusterProfile, *, exact: bool) -> Outcome:
+def run(manifest: Json, beside: Objects, cluster: ClusterProfile, *, exact: bool) -> ImportOutcome:
     """The first reading that compiles to the same; else the one that comes nearest, with what differs.
 
     `exact` keeps every command as it is written, so that the fields are the same and not only what they mean.
@@ -120,8 +120,8 @@ def run(manifest: Json, beside: Objects, cluster: ClusterProfile, *, exact: bool
             if _rank(tried) == 0:
                 break
         if best is not None and _rank(best) == 0 and (read is found or _all_train(manifest, read, beside, cluster)):
-            return Outcome(best)
-    return Outcome(best, tuple(problems) if best is None else ())
+            return ImportOutcome(best)
+    return ImportOutcome(best, tuple(problems) if best is None else ())
 
 
 def _rank(tried: Tried) -> int:
@@ -136,7 +136,7 @@ def _rank(tried: Tried) -> int:
 def _all_train(manifest: Json, read: Read, beside: Objects, cluster: ClusterProfile) -> bool:
     """Whether the simulated pods of every role that a reading takes for nodes train."""
     world = simulate([manifest], versions=cluster.versions(), others=beside)
-    return bool(world.jobs) and len(training(world.jobs[0])) >= sum(pods.trains for pods in read.pods)
+    return bool(world.jobs) and len(training_roles(world.jobs[0])) >= sum(pods.trains for pods in read.pods)
 
 
 def _leaves(value: object) -> int:
@@ -146,7 +146,7 @@ def _leaves(value: object) -> int:
 
 def _specs(
     manifest: Json, read: Read, beside: Objects, cluster: ClusterProfile, *, exact: bool
-) -> Iterator[tuple[Spec, bool]]:
+) -> Iterator[tuple[SpecData, bool]]:
     """The specs to try of one reading: with torchrun's launch in words, then with the command as it is."""
     gpu = hardware.gpu_resource(cluster, None)
     spec = draft(manifest, read, gpu)
@@ -161,7 +161,7 @@ def _specs(
 
 
 def _attempt(
-    spec: Spec,
+    spec: SpecData,
     manifest: Json,
     wanted: Json,
     read: Read,
@@ -186,7 +186,7 @@ def _attempt(
     return Tried(spec, prove(spec, manifest, beside, cluster), read, lifts)
 
 
-def _is_start(gap: Gap) -> bool:
+def _is_start(gap: ImportGap) -> bool:
     """Whether a gap is in a command line, which a lifted launch spells in its own way."""
     return _in_start(gap.path)
 
@@ -212,7 +212,7 @@ def refusals(tried: Tried) -> Iterator[Problem]:
     yield from (one for one in tried.proof.problems if one.severity == "error")
 
 
-def without_runtime(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Spec | None:
+def without_runtime(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> SpecData | None:
     """The job of a spec with a runtime as one that brings its pods along; None where there is no runtime to know."""
     if "runtimeRef" not in spec["spec"]:
         return None
@@ -236,32 +236,34 @@ def comments(tried: Tried, manifest: Json) -> dict[Path, str]:
 
 
 def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
-    spec: Spec = tried.spec["spec"]
+    spec: SpecData = tried.spec["spec"]
     if spec.get("sharedMemory") is False:
         yield ("spec", "sharedMemory"), "none in the manifest; delete this line to get one (PTC302)"
-    if at(spec, "runPolicy").get("backoffLimit") == "Unlimited":
+    if nested_map(spec, "runPolicy").get("backoffLimit") == "Unlimited":
         yield ("spec", "runPolicy"), "no limit in the manifest: restarts forever (PTC717)"
     if tried.lifted:
         word = "script" if "script" in spec else "module"
         yield ("spec", word), f"was: {_start(tried)}"
     elif isinstance(spec.get("command"), list) and _speaks_of_torchrun(spec["command"]):
         yield ("spec", "command"), "kept as is: script and elastic would not mean the same"
-    if "nodes" in spec and ":" in str(at(spec, "elastic").get("nnodes", "")):
+    if "nodes" in spec and ":" in str(nested_map(spec, "elastic").get("nnodes", "")):
         yield ("spec", "nodes"), "at the start"
-    nulls = [w for w, v in at(spec, "elastic").items() if v is None or (isinstance(v, dict) and None in v.values())]
+    nulls = [
+        w for w, v in nested_map(spec, "elastic").items() if v is None or (isinstance(v, dict) and None in v.values())
+    ]
     if nulls:
         yield ("spec", "elastic"), _ELASTIC
     yield from _of_pods(spec, ("spec",))
-    if at(spec, "names").keys() - {"container"}:
+    if nested_map(spec, "names").keys() - {"container"}:
         yield ("spec", "names"), "host names are derived from them"
     if "manifest" in spec:
         yield ("spec", "manifest"), "for this target only: no spec field expresses it"
 
 
-def _of_pods(block: Spec, path: Path) -> Iterator[tuple[Path, str]]:
-    if None in at(block, "env").values():
+def _of_pods(block: SpecData, path: Path) -> Iterator[tuple[Path, str]]:
+    if None in nested_map(block, "env").values():
         yield (*path, "env"), "null: not in the manifest"
-    if at(block, "resources", "requests") and not at(block, "resources", "limits"):
+    if nested_map(block, "resources", "requests") and not nested_map(block, "resources", "limits"):
         yield (*path, "resources"), "requests without limits"
     for role in ("master", "worker"):
         if isinstance(block.get(role), dict):
@@ -273,7 +275,7 @@ def _start(tried: Tried) -> str:
     spec = tried.spec["spec"]
     entry = spec.get("script") or spec.get("module")
     for pods in tried.read.pods:
-        for one in items(at(pods.template, "spec").get("containers")):
+        for one in as_mappings(nested_map(pods.template, "spec").get("containers")):
             words = [str(word) for word in (*(one.get("command") or ()), *(one.get("args") or ()))]
             if one.get("name") == pods.main and words:
                 shown = " ".join(words[: words.index(entry)] if entry in words else words)

@@ -11,8 +11,8 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.importer.pod_template import pod_words
 from ptcompile.ir import pods as pod_template
 from ptcompile.kubernetes.images import is_placeholder
-from ptcompile.kubernetes.unstructured import at, items, text
-from ptcompile.registry.reading import MAIN, Pods, Read, given
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.registry.reading import MAIN, Read, ReadRole, without_empty
 from ptcompile.spec.pod_words import in_holder
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-    Spec = dict[str, Any]
+    SpecData = dict[str, Any]
     """A TrainingJob as plain data."""
 
 
@@ -36,13 +36,13 @@ _INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "po
 """Words of the job that are not those of the auxiliary roles."""
 
 
-def draft(manifest: Json, read: Read, gpu: str) -> Spec:
+def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     """The spec that says all that was read. `gpu` is what the profile calls a GPU."""
-    metadata = at(manifest, "metadata")
-    annotations = {k: v for k, v in at(metadata, "annotations").items() if k != _LAST_APPLIED}
-    name = text(metadata.get("name")) or text(metadata.get("generateName")).rstrip("-.")
+    metadata = nested_map(manifest, "metadata")
+    annotations = {k: v for k, v in nested_map(metadata, "annotations").items() if k != _LAST_APPLIED}
+    name = as_string(metadata.get("name")) or as_string(metadata.get("generateName")).rstrip("-.")
     head = {"name": name, "namespace": metadata.get("namespace"), "labels": metadata.get("labels")}
-    spec: Spec = {"target": read.target, **_pods(read, gpu)}
+    spec: SpecData = {"target": read.target, **_pods(read, gpu)}
     for word, value in read.words.items():
         own = spec.get(word)
         spec[word] = {**own, **value} if isinstance(own, Mapping) and isinstance(value, Mapping) else value
@@ -50,7 +50,7 @@ def draft(manifest: Json, read: Read, gpu: str) -> Spec:
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
-        "metadata": given({**head, "annotations": annotations}),
+        "metadata": without_empty({**head, "annotations": annotations}),
         "spec": spec,
     }
 
@@ -66,7 +66,7 @@ def one_name(manifest: Json, read: Read) -> tuple[Json, Read]:
     called = trainers[0].main
     renamed = []
     for pods in read.pods:
-        taken = called in [one.get("name") for one in items(at(pods.template, "spec").get("containers"))]
+        taken = called in [one.get("name") for one in as_mappings(nested_map(pods.template, "spec").get("containers"))]
         if pods.trains and pods.main != called and not taken and pods.path and not pods.holder:
             template = _renamed(pods.template, pods.main, called)
             manifest = _put(manifest, pods.path, template)
@@ -76,9 +76,11 @@ def one_name(manifest: Json, read: Read) -> tuple[Json, Read]:
     return manifest, read._replace(pods=tuple(renamed))
 
 
-def _renamed(template: Json, name: str, called: str) -> Spec:
-    spec = at(template, "spec")
-    containers = [{**one, "name": called} if one.get("name") == name else one for one in items(spec.get("containers"))]
+def _renamed(template: Json, name: str, called: str) -> SpecData:
+    spec = nested_map(template, "spec")
+    containers = [
+        {**one, "name": called} if one.get("name") == name else one for one in as_mappings(spec.get("containers"))
+    ]
     return {**template, "spec": {**spec, "containers": containers}}
 
 
@@ -92,7 +94,7 @@ def _put(data: Any, path: Sequence[str | int], value: Any) -> Any:
     return {**data, head: _put(data[head], rest, value)}
 
 
-def _pods(read: Read, gpu: str) -> Spec:
+def _pods(read: Read, gpu: str) -> SpecData:
     trainers = [pods for pods in read.pods if pods.trains]
     pod_blocks = [pod_words(pods, gpu) for pods in trainers]
     said = [block[_SHM] for block in pod_blocks if _SHM in block]
@@ -115,7 +117,7 @@ def _pods(read: Read, gpu: str) -> Spec:
     return out
 
 
-def _as_patch(words: Spec) -> Spec:
+def _as_patch(words: SpecData) -> SpecData:
     """Words of the nodes that a role beside them does not share, as a podTemplate, which roles do not inherit."""
     pod = {_IN_POD[word]: value for word, value in words.items() if word in _IN_POD}
     if words.get("hostNetwork"):
@@ -124,10 +126,10 @@ def _as_patch(words: Spec) -> Spec:
     main = {word: value for word, value in words.items() if word in _IN_MAIN}
     if main:
         pod["containers"] = [{"name": MAIN, **main}]
-    return given({"metadata": metadata, "spec": pod})
+    return without_empty({"metadata": metadata, "spec": pod})
 
 
-def _of_role(pods: Pods, gpu: str, said: list[Any]) -> Spec:
+def _of_role(pods: ReadRole, gpu: str, said: list[Any]) -> SpecData:
     """The words of an auxiliary role, which gets shared memory without a size where the nodes have any."""
     words = pod_words(pods, gpu)
     own = words.pop(_SHM, None)
@@ -138,17 +140,17 @@ def _of_role(pods: Pods, gpu: str, said: list[Any]) -> Spec:
     return words
 
 
-def _replicas(pods: Pods) -> Spec:
+def _replicas(pods: ReadRole) -> SpecData:
     return {} if pods.role == "master" else {"replicas": pods.replicas}
 
 
-def _common(pod_blocks: list[Spec]) -> Spec:
+def _common(pod_blocks: list[SpecData]) -> SpecData:
     """The words that all roles say alike."""
     first, *others = pod_blocks
     return {word: value for word, value in first.items() if all(one.get(word) == value for one in others)}
 
 
-def _beside(pods: Pods, words: Spec, job: Spec) -> Spec:
+def _beside(pods: ReadRole, words: SpecData, job: SpecData) -> SpecData:
     own = {word: value for word, value in words.items() if word in _INHERITED_NOT or job.get(word) != value}
     return {"replicas": pods.replicas, **own}
 
@@ -159,25 +161,25 @@ _WRITTEN = frozenset(
 """Variables that compile may write by itself."""
 
 
-def may_be_written(name: str, job: Spec) -> bool:
+def may_be_written(name: str, job: SpecData) -> bool:
     """Whether a variable of this name may be compile's own."""
     return name in _WRITTEN or name in {f"{role.upper().replace('-', '_')}_HOSTS" for role in job.get("roles", {})}
 
 
-def blocks(job: Spec) -> list[tuple[tuple[str, ...], Spec]]:
+def blocks(job: SpecData) -> list[tuple[tuple[str, ...], SpecData]]:
     """The job and its roles, with their paths."""
     roles = [(("spec", role), job[role]) for role in ("master", "worker") if role in job]
     return [(("spec",), job), *roles, *((("spec", "roles", name), one) for name, one in job.get("roles", {}).items())]
 
 
-def without_written(spec: Spec) -> Spec:
+def without_written(spec: SpecData) -> SpecData:
     """The spec without variables that compile may write itself; where it does not they come back (`residue`).
 
     Nothing is taken where a variable refers to another, since then their order counts.
     """
     job = spec["spec"]
 
-    def left(block: Spec) -> Spec:
+    def left(block: SpecData) -> SpecData:
         env = block.get("env") or {}
         if any("$(" in str(value) for value in env.values()):
             return block

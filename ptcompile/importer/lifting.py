@@ -13,21 +13,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from ptcompile.importer.residue import all_gaps, gaps, manifests
-from ptcompile.kubernetes.unstructured import at, integer, items, kind_of, mapping, object_name, text
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.registry.queue_systems import LABELS, QUEUE_ANNOTATION, WRITTEN
 from ptcompile.registry.reading import Read
-from ptcompile.simulator.job import Job
-from ptcompile.simulator.launchers.command import Launch, of_container
+from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.launchers.command import Invocation, of_container
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS, Rendezvous
 from ptcompile.simulator.launchers.shell import one_command
 from ptcompile.simulator.launchers.torchrun import conf_of
-from ptcompile.simulator.meeting import training
+from ptcompile.simulator.meeting import training_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.importer.draft import Spec
+    from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -48,11 +56,11 @@ _FIELDS = frozenset(
 _LIMITS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 
 
-def with_endings(spec: Spec, manifest: Json, read: Read, cluster: ClusterProfile) -> Spec:
+def with_endings(spec: SpecData, manifest: Json, read: Read, cluster: ClusterProfile) -> SpecData:
     """The spec with the words of its end that leave the fewest differences beside the pod templates."""
     if "runtimeRef" in spec["spec"]:
         return spec  # the runtime decides it
-    fewest: tuple[int, Spec] | None = None
+    fewest: tuple[int, SpecData] | None = None
     theirs, bare = _bare(manifest, read, 0), tuple(_bare(one, read, index) for index, one in enumerate(read.objects, 1))
     others = read._replace(objects=bare)
     for words in _run_policies(manifest, read):
@@ -73,7 +81,7 @@ def with_endings(spec: Spec, manifest: Json, read: Read, cluster: ClusterProfile
 def _run_policies(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
     """Combinations of words, those with fewer words first."""
     limits: list[Any] = [None]
-    if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in at(manifest, "spec", "runPolicy"):
+    if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in nested_map(manifest, "spec", "runPolicy"):
         limits = ["Unlimited", None]  # what an absent limit means there
     limits += [number for number in _numbers((manifest, *read.objects)) if number not in limits]
     several = read.pods and sum(pods.replicas for pods in read.pods if pods.trains) > 1
@@ -87,12 +95,12 @@ def _run_policies(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
 def _numbers(objects: tuple[Json, ...]) -> list[Any]:
     """The limits that the objects speak of, and what a Job's absent one means."""
     found: dict[Any, None] = {}
-    stack: list[Any] = [at(one, "spec") for one in objects]
+    stack: list[Any] = [nested_map(one, "spec") for one in objects]
     while stack:
         value = stack.pop(0)
-        for key, inner in mapping(value).items():
+        for key, inner in as_mapping(value).items():
             if key in _LIMITS and isinstance(inner, int):
-                number = integer(inner) - (key == "maxRetry")
+                number = as_int(inner) - (key == "maxRetry")
                 found["Unlimited" if inner >= _UNLIMITED else max(0, number)] = None
             stack.append(inner)
         stack += value if isinstance(value, list) else []
@@ -121,7 +129,7 @@ _OF_A_POD: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDef
 _OF_A_CONTAINER: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 
-def hardened(spec: Spec, cluster: ClusterProfile) -> Spec:
+def hardened(spec: SpecData, cluster: ClusterProfile) -> SpecData:
     """The spec with the word in place of the fields, if it compiles to the same objects; else as it is."""
     job = spec["spec"]
     if "podSecurity" in job or "allowPrivilegeEscalation" not in str(job):
@@ -138,7 +146,7 @@ def _bare_block(block: Json) -> dict[str, Any]:
         out[role] = _bare_block(out[role])
     for name, role in out.get("roles", {}).items():
         out["roles"] = {**out["roles"], name: _bare_block(role)}
-    if pod := at(out, "podTemplate", "spec"):
+    if pod := nested_map(out, "podTemplate", "spec"):
         left = {"spec": _bare_pod(pod)} if _bare_pod(pod) else {}
         template = {**{key: value for key, value in out["podTemplate"].items() if key != "spec"}, **left}
         out = {**{key: value for key, value in out.items() if key != "podTemplate"}}
@@ -151,14 +159,14 @@ def _bare_pod(pod: Json) -> dict[str, Any]:
     if out.get("automountServiceAccountToken") is False:
         del out["automountServiceAccountToken"]
     for key in {"containers", "initContainers"} & out.keys():
-        out[key] = [_bare_container(one) for one in items(out[key])]
+        out[key] = [_bare_container(one) for one in as_mappings(out[key])]
     return out
 
 
 def _bare_container(container: Json) -> dict[str, Any]:
     """A container, or what a block says of its own. Beside `drop`, capabilities may add some."""
     out = _without_filled(container, "securityContext", _OF_A_CONTAINER)
-    added = at(out, "securityContext", "capabilities")
+    added = nested_map(out, "securityContext", "capabilities")
     if added.get("drop") == ["ALL"]:
         capabilities = {key: value for key, value in added.items() if key != "drop"}
         out["securityContext"] = {**out["securityContext"], "capabilities": capabilities}
@@ -167,7 +175,7 @@ def _bare_container(container: Json) -> dict[str, Any]:
 
 def _without_filled(holder: Json, key: str, filled: Json) -> dict[str, Any]:
     """A mapping whose security context lacks the fields that are filled in, or that has none."""
-    own = at(holder, key)
+    own = nested_map(holder, key)
     left = {field: value for field, value in own.items() if field not in filled or value != filled[field]}
     out = {other: value for other, value in holder.items() if other != key}
     return {**out, key: left} if left else out
@@ -177,10 +185,10 @@ _SWITCHES = frozenset({"standalone", "module"})
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
-def lifted(spec: Spec, job: Job) -> Spec | None:
+def lifted(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     """The spec with torchrun's own launch in its words; None where its command is not understood."""
     words = spec["spec"]
-    leads = training(job)
+    leads = training_roles(job)
     command, args = words.get("command"), words.get("args") or []
     if not command or not leads or not all(isinstance(word, str) for word in (*command, *args)):
         return None
@@ -197,7 +205,7 @@ def lifted(spec: Spec, job: Job) -> Spec | None:
     return {**spec, "spec": {**said, **_port(leads[0][2], words)}}
 
 
-def _launch(command: Sequence[str], args: Sequence[str], env: Mapping[str, Any]) -> Launch | None:
+def _launch(command: Sequence[str], args: Sequence[str], env: Mapping[str, Any]) -> Invocation | None:
     """The launch, its words as the kubelet expands them; None where a shell does more than start one command."""
     found = of_container(command, args, {})
     if found.launcher != "torchrun":
@@ -249,7 +257,7 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
     return out
 
 
-def _port(seen: Rendezvous, words: Spec) -> Spec:
+def _port(seen: Rendezvous, words: SpecData) -> SpecData:
     """The port where the nodes meet, unless the object itself says one."""
     port = seen.endpoint.rpartition(":")[2]
     said = "masterPort" in words or words["target"] == "pytorchjob" or seen.backend.startswith("etcd")
@@ -257,7 +265,7 @@ def _port(seen: Rendezvous, words: Spec) -> Spec:
     return {} if said else {"masterPort": int(port)}
 
 
-def queued(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Spec:
+def queued(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> SpecData:
     """The spec with these words, where fewer fields differ so than with labels and annotations as they stand."""
     best, fewest = spec, _differences(spec, manifest, beside, cluster)
     for tried in _queued_specs(spec, manifest, beside, cluster):
@@ -269,7 +277,7 @@ def queued(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile)
     return best
 
 
-def _differences(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> int:
+def _differences(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> int:
     made = manifests(spec, cluster)
     if made is None:
         return 1 << 30
@@ -281,7 +289,7 @@ def _differences(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterPr
     return total
 
 
-def _queued_specs(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Iterator[Spec]:
+def _queued_specs(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Iterator[SpecData]:
     said = _said(manifest, beside, cluster)
     levels: list[Any] = [None]
     for level, word in product(cluster.spec.topology.levels, ("required", "preferred")):
@@ -298,15 +306,15 @@ def _queued_specs(spec: Spec, manifest: Json, beside: Objects, cluster: ClusterP
 def _said(manifest: Json, beside: Objects, cluster: ClusterProfile) -> dict[str, str]:
     """Queue and priority as the objects have them, for the profile's queue system."""
     system = cluster.spec.queue_system
-    labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")
+    labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
     if system in LABELS:
         queue, priority = (labels.get(one) for one in LABELS[system])
     else:
-        group = next((at(one, "spec") for one in beside if kind_of(one)[1] == "PodGroup"), {})
-        policy = at(spec, "runPolicy", "schedulingPolicy")
+        group = next((nested_map(one, "spec") for one in beside if kind_of(one)[1] == "PodGroup"), {})
+        policy = nested_map(spec, "runPolicy", "schedulingPolicy")
         queue = policy.get("queue") or spec.get("queue") or group.get("queue") or _marked((manifest, *beside))
         priority = policy.get("priorityClass") or group.get("priorityClassName")
-    found = {"queue": text(queue), "priority": text(priority)}
+    found = {"queue": as_string(queue), "priority": as_string(priority)}
     return {word: name for word, name in found.items() if name}
 
 
@@ -316,15 +324,15 @@ def _marked(objects: Sequence[Any]) -> str:
     while stack:
         one = stack.pop()
         if isinstance(one, dict):
-            if queue := text(at(one, "annotations").get(QUEUE_ANNOTATION)):
+            if queue := as_string(nested_map(one, "annotations").get(QUEUE_ANNOTATION)):
                 return queue
             stack += one.values()
         elif isinstance(one, list | tuple):
-            stack += items(one)
+            stack += as_mappings(one)
     return ""
 
 
-def _without_marks(spec: Spec, cluster: ClusterProfile) -> Spec:
+def _without_marks(spec: SpecData, cluster: ClusterProfile) -> SpecData:
     """The spec without the labels and annotations that compile writes for a queue."""
     labels = frozenset(LABELS.get(cluster.spec.queue_system, ()))
     metadata = {**spec["metadata"]}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes.pod_spec import PATH as _SHM
-from ptcompile.kubernetes.unstructured import at, items, mapping, text
-from ptcompile.registry.reading import MAIN, Pods, given
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
+from ptcompile.registry.reading import MAIN, ReadRole, without_empty
 from ptcompile.spec.pod_words import in_holder
 
 TYPE_CHECKING = False
@@ -27,25 +27,27 @@ _HALVES = ("requests", "limits")
 _PLAIN = ("cpu", "memory", "gpu", "ephemeral-storage")
 
 
-def pod_words(pods: Pods, gpu: str, *, shm: bool = True) -> dict[str, Any]:
+def pod_words(pods: ReadRole, gpu: str, *, shm: bool = True) -> dict[str, Any]:
     """The fields of a spec's block for the pods of one role. `gpu` is what the profile calls a GPU.
 
     Without `shm` a volume at /dev/shm stays among the volumes, and nothing is said of shared memory but that compile
     adds none.
     """
-    pod = at(pods.template, "spec")
-    containers = items(pod.get("containers"))
+    pod = nested_map(pods.template, "spec")
+    containers = as_mappings(pod.get("containers"))
     main = next((one for one in containers if one.get("name") == pods.main), {})
     words: dict[str, Any] = {word: main[word] for word in _CONTAINER if main.get(word) is not None}
-    environment, left = _env(items(main.get("env")))
-    words |= given({"env": environment, "resources": _resources(at(main, "resources"), gpu)})
-    words |= given({word: pod.get(key) or None if key == "hostNetwork" else pod.get(key) for key, word in _POD.items()})
-    metadata = at(pods.template, "metadata")
-    words |= given({word: metadata.get(field) for field, word in _METADATA.items()})
+    environment, left = _env(as_mappings(main.get("env")))
+    words |= without_empty({"env": environment, "resources": _resources(nested_map(main, "resources"), gpu)})
+    words |= without_empty(
+        {word: pod.get(key) or None if key == "hostNetwork" else pod.get(key) for key, word in _POD.items()}
+    )
+    metadata = nested_map(pods.template, "metadata")
+    words |= without_empty({word: metadata.get(field) for field, word in _METADATA.items()})
     if pods.restart is not None:
         words["restartPolicy"] = pods.restart
     words |= _shared_memory(words) if shm else {"sharedMemory": False}
-    return words | given({"podTemplate": _beyond(pods, pod, metadata, left)})
+    return words | without_empty({"podTemplate": _beyond(pods, pod, metadata, left)})
 
 
 def _env(entries: list[Json]) -> tuple[dict[str, Any], list[Json]]:
@@ -53,17 +55,17 @@ def _env(entries: list[Json]) -> tuple[dict[str, Any], list[Json]]:
     out: dict[str, Any] = {}
     left: list[Json] = []
     for entry in entries:
-        name, source = text(entry.get("name")), entry.get("valueFrom")
+        name, source = as_string(entry.get("name")), entry.get("valueFrom")
         if name in out or not name:
             left.append(entry)
         else:
-            out[name] = source if isinstance(source, Mapping) else text(entry.get("value"))
+            out[name] = source if isinstance(source, Mapping) else as_string(entry.get("value"))
     return out, left
 
 
 def _resources(resources: Json, gpu: str) -> dict[str, Any]:
     """Amounts that are request and limit alike stand plainly; the others in their half."""
-    requests, limits = mapping(resources.get("requests")), mapping(resources.get("limits"))
+    requests, limits = as_mapping(resources.get("requests")), as_mapping(resources.get("limits"))
     out: dict[str, Any] = {}
     for name in dict.fromkeys((*limits, *requests)):
         request, limit = requests.get(name), limits.get(name)
@@ -92,13 +94,13 @@ def _shared_memory(words: dict[str, Any]) -> dict[str, Any]:
 
     A volume there that differs in anything stays as it is.
     """
-    mounts, volumes = items(words.get("volumeMounts")), items(words.get("volumes"))
-    at_shm = [one for one in mounts if text(one.get("mountPath")).rstrip("/") == _SHM]
+    mounts, volumes = as_mappings(words.get("volumeMounts")), as_mappings(words.get("volumes"))
+    at_shm = [one for one in mounts if as_string(one.get("mountPath")).rstrip("/") == _SHM]
     if not at_shm:
         return {"sharedMemory": False}
     name = at_shm[0].get("name")
     volume = next((one for one in volumes if one.get("name") == name), {})
-    source = at(volume, "emptyDir")
+    source = nested_map(volume, "emptyDir")
     usual = at_shm[0] == {"name": "shm", "mountPath": _SHM} and volume.keys() == {"name", "emptyDir"}
     alone = sum(one.get("name") == name for one in mounts) == 1
     if not (usual and alone and source.get("medium") == "Memory" and source.keys() <= {"medium", "sizeLimit"}):
@@ -111,25 +113,25 @@ def _shared_memory(words: dict[str, Any]) -> dict[str, Any]:
     return {"sharedMemory": source.get("sizeLimit", True)}
 
 
-def _beyond(pods: Pods, pod: Json, metadata: Json, env: list[Json]) -> dict[str, Any]:
+def _beyond(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) -> dict[str, Any]:
     """What the vocabulary has no word for, as a patch of the template."""
     taken = _TAKEN if pods.path == () else _TAKEN | _CONTROLLERS
     spec = {key: value for key, value in pod.items() if key not in taken and value is not None}
     if pod.get("hostNetwork") is True and spec.get("dnsPolicy") == "ClusterFirstWithHostNet":
         del spec["dnsPolicy"]
-    containers = [_patch(one, pods, env) for one in items(pod.get("containers"))]
+    containers = [_patch(one, pods, env) for one in as_mappings(pod.get("containers"))]
     if left := [one for one in containers if one.keys() > {"name"}]:
         spec["containers"] = left
     other = {key: value for key, value in metadata.items() if key not in {*_METADATA, "creationTimestamp"}}
-    return given({"metadata": given(other), "spec": given(spec)})
+    return without_empty({"metadata": without_empty(other), "spec": without_empty(spec)})
 
 
-def _patch(container: Json, pods: Pods, env: list[Json]) -> dict[str, Any]:
+def _patch(container: Json, pods: ReadRole, env: list[Json]) -> dict[str, Any]:
     """A container of the patch: a sidecar as it is, of the one that trains what has no word."""
     if container.get("name") != pods.main:
         return dict(container)
     taken = {*_CONTAINER, "env", "resources", "name"}
     rest = {key: value for key, value in container.items() if key not in taken and value is not None}
-    claims = at(container, "resources").get("claims")
-    more = given({"env": env, "resources": given({"claims": claims})})
+    claims = nested_map(container, "resources").get("claims")
+    more = without_empty({"env": env, "resources": without_empty({"claims": claims})})
     return {"name": MAIN if pods.trains else pods.role, **rest, **more}

@@ -19,15 +19,15 @@ from ptcompile.differ.normal import Keyed, normal, plain
 from ptcompile.importer.draft import blocks, may_be_written
 from ptcompile.ir.job import WAITS, Context
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping
-from ptcompile.registry.reading import MAIN, Pods, Read
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
+from ptcompile.registry.reading import MAIN, Read, ReadRole
 from ptcompile.registry.targets import default_target, target_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.importer.draft import Spec
+    from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -61,7 +61,7 @@ _NOT_PATCHED = {("spec", "restartPolicy"), ("spec", "hostname"), ("spec", "subdo
 _OF_PODS = {("spec",), ("metadata",)}
 
 
-class Gap(NamedTuple):
+class ImportGap(NamedTuple):
     """A place where the compiled object and the one that came in differ. Values are in the form that diff compares."""
 
     path: Keys
@@ -74,11 +74,11 @@ class Gap(NamedTuple):
 class Closed(NamedTuple):
     """A spec with words for the gaps, and the gaps that no word closes."""
 
-    spec: Spec
-    left: tuple[Gap, ...]
+    spec: SpecData
+    left: tuple[ImportGap, ...]
 
 
-def all_gaps(made: Sequence[Json], manifest: Json, read: Read) -> list[Gap]:
+def all_gaps(made: Sequence[Json], manifest: Json, read: Read) -> list[ImportGap]:
     """Every difference between what compile wrote and the objects that were read, the job's own among both."""
     found = gaps(made[-1], manifest)
     for holder, other in enumerate(read.objects, 1):
@@ -87,7 +87,7 @@ def all_gaps(made: Sequence[Json], manifest: Json, read: Read) -> list[Gap]:
     return found
 
 
-def gaps(ours: Json, theirs: Json) -> list[Gap]:
+def gaps(ours: Json, theirs: Json) -> list[ImportGap]:
     """Every difference between two objects, but for fields that are at their default."""
     if ours == theirs:
         return []
@@ -95,7 +95,7 @@ def gaps(ours: Json, theirs: Json) -> list[Gap]:
     return list(_gaps(one, other, (), one, other))
 
 
-def _gaps(one: Any, other: Any, path: Keys, ours: Json, theirs: Json) -> Iterator[Gap]:
+def _gaps(one: Any, other: Any, path: Keys, ours: Json, theirs: Json) -> Iterator[ImportGap]:
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys((*other, *one)):
             part = f"[{key}]" if isinstance(one, Keyed) or isinstance(other, Keyed) else str(key)
@@ -105,19 +105,19 @@ def _gaps(one: Any, other: Any, path: Keys, ours: Json, theirs: Json) -> Iterato
         if isinstance(there, Keyed):
             for key, item in there.items():
                 pair = (MISSING, item) if one is MISSING else (item, MISSING)
-                yield Gap((*path, f"[{key}]"), *pair)
+                yield ImportGap((*path, f"[{key}]"), *pair)
         elif path[-1].startswith("[") or not is_default(path, there, side):
-            yield Gap(path, one, other)
+            yield ImportGap(path, one, other)
     elif one != other:
-        yield Gap(path, one, other)
+        yield ImportGap(path, one, other)
 
 
-def close(spec: Spec, found: Sequence[Gap], manifest: Json, read: Read) -> Closed:
+def close(spec: SpecData, found: Sequence[ImportGap], manifest: Json, read: Read) -> Closed:
     """The spec with words for the gaps. Gaps that all roles that train have alike are one word of the job."""
     out = _copy(spec)
     theirs = normal(manifest) if found else manifest
-    left: list[Gap] = []
-    groups: dict[tuple[Keys, str], list[tuple[Pods, Gap, Gap]]] = {}
+    left: list[ImportGap] = []
+    groups: dict[tuple[Keys, str], list[tuple[ReadRole, ImportGap, ImportGap]]] = {}
     for gap in found:
         pods, rest = _role(gap, manifest, read)
         if pods is None or (rest in _NOT_PATCHED and pods.path):
@@ -143,7 +143,7 @@ def close(spec: Spec, found: Sequence[Gap], manifest: Json, read: Read) -> Close
     return Closed(out, tuple(left))
 
 
-def _patched(spec: Spec, gap: Gap, theirs: Json, read: Read) -> list[Gap]:
+def _patched(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> list[ImportGap]:
     """Put a gap into the patch of the job's own object (`theirs`, in its normal form); return it if that cannot be."""
     if gap.holder:
         return [gap]
@@ -151,13 +151,13 @@ def _patched(spec: Spec, gap: Gap, theirs: Json, read: Read) -> list[Gap]:
     return [] if _put(patch, gap.path, gap.theirs, theirs) else [gap]
 
 
-def _block(job: Spec, pods: Pods, *, alone: bool) -> Spec:
-    holder: Spec = job if pods.trains else job.setdefault("roles", {})
-    block: Spec = job if alone and pods.trains else holder.setdefault(pods.role, {})
+def _block(job: SpecData, pods: ReadRole, *, alone: bool) -> SpecData:
+    holder: SpecData = job if pods.trains else job.setdefault("roles", {})
+    block: SpecData = job if alone and pods.trains else holder.setdefault(pods.role, {})
     return block
 
 
-def _role(gap: Gap, manifest: Json, read: Read) -> tuple[Pods | None, Keys]:
+def _role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole | None, Keys]:
     """The role whose pod template a gap is in, and the path below it."""
     for pods in read.pods:
         for path in (pods.path, *pods.also) if pods.holder == gap.holder else ():
@@ -175,7 +175,7 @@ def _named(manifest: Json, path: Sequence[str | int]) -> Keys | None:
     value: Any = manifest
     for part in path:
         if isinstance(part, str):
-            value = mapping(value).get(part)
+            value = as_mapping(value).get(part)
             out.append(part)
         else:
             value = value[part]
@@ -183,7 +183,7 @@ def _named(manifest: Json, path: Sequence[str | int]) -> Keys | None:
     return None if value is None else tuple(out)
 
 
-def _say(block: Spec, gap: Gap, pods: Pods, template: Json) -> bool:
+def _say(block: SpecData, gap: ImportGap, pods: ReadRole, template: Json) -> bool:
     """Put one gap below a pod template into a block of the spec; return False if no spec field can express it.
 
     `template` is the pods' template in its normal form (`_called`).
@@ -196,7 +196,7 @@ def _say(block: Spec, gap: Gap, pods: Pods, template: Json) -> bool:
     return _put(block.setdefault("podTemplate", {}), path, gap.theirs, template)
 
 
-def _main(pods: Pods) -> str:
+def _main(pods: ReadRole) -> str:
     """Return the name that a patch has for the main container."""
     return MAIN if pods.trains else pods.role
 
@@ -204,20 +204,20 @@ def _main(pods: Pods) -> str:
 def _called(template: Json, name: str, main: str) -> Json:
     """A pod template in its normal form, with another name for the container that trains."""
     whole: Json = normal({"template": template})["template"]
-    containers = at(whole, "spec").get("containers")
+    containers = nested_map(whole, "spec").get("containers")
     if not isinstance(containers, Keyed) or name not in containers:
         return whole
     named = {
         main if key == name else key: {**one, "name": main} if key == name else one for key, one in containers.items()
     }
-    return {**whole, "spec": {**at(whole, "spec"), "containers": Keyed(named)}}
+    return {**whole, "spec": {**nested_map(whole, "spec"), "containers": Keyed(named)}}
 
 
-def _in_order(env: dict[str, Any], pods: Pods) -> dict[str, Any]:
+def _in_order(env: dict[str, Any], pods: ReadRole) -> dict[str, Any]:
     """Variables in the order of the manifest, since a value may refer to an earlier one."""
-    containers = items(at(pods.template, "spec").get("containers"))
+    containers = as_mappings(nested_map(pods.template, "spec").get("containers"))
     main = next((one for one in containers if one.get("name") == pods.main), {})
-    order = {str(entry.get("name")): place for place, entry in enumerate(items(main.get("env")))}
+    order = {str(entry.get("name")): place for place, entry in enumerate(as_mappings(main.get("env")))}
     return {name: env[name] for name in sorted(env, key=lambda name: order.get(name, len(order)))}
 
 
@@ -230,11 +230,11 @@ def _variable(entry: Any) -> Any:
     return plain(entry["valueFrom"]) if "valueFrom" in entry else entry.get("value", "")
 
 
-def _template(manifest: Json, pods: Pods) -> Json:
-    return pods.template if pods.path else {"spec": at(manifest, "spec")}
+def _template(manifest: Json, pods: ReadRole) -> Json:
+    return pods.template if pods.path else {"spec": nested_map(manifest, "spec")}
 
 
-def _put(patch: Spec, path: Keys, value: Any, theirs: Any) -> bool:
+def _put(patch: SpecData, path: Keys, value: Any, theirs: Any) -> bool:
     """Lay a value at a path of a patch. A list whose items have no names is replaced as a whole."""
     *way, last = path
     here: Any = patch
@@ -278,7 +278,7 @@ def _copy(value: Any) -> Any:
     return [_copy(inner) for inner in value] if isinstance(value, list) else value
 
 
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 _TRIED = (
     "target",
@@ -302,7 +302,7 @@ _PLACES = {word: place for place, word in enumerate(_FIRST)} | {word: 100 + plac
 _INSIDE = ("names", "runPolicy", "elastic")
 
 
-def shrink(spec: Spec, cluster: ClusterProfile) -> Spec:
+def shrink(spec: SpecData, cluster: ClusterProfile) -> SpecData:
     """The smallest spec that compiles to the same bytes by leaving words out."""
     wanted = manifests(spec, cluster)
     for path in list(_places(spec)) if wanted is not None else ():
@@ -323,7 +323,7 @@ def _same(made: tuple[Json, ...] | None, wanted: tuple[Json, ...] | None) -> boo
     return not ordered and not any(gaps(one, other) for one, other in zip(made, wanted, strict=True))
 
 
-def _places(spec: Spec) -> Iterator[Path]:
+def _places(spec: SpecData) -> Iterator[KeyPath]:
     job = spec["spec"]
     for path, block in blocks(job):
         yield from ((*path, "env", name) for name in block.get("env") or {} if may_be_written(name, job))
@@ -341,7 +341,7 @@ def _places(spec: Spec) -> Iterator[Path]:
         yield from (("spec", "roles", role, word) for word in ("restartPolicy", "replicas") if word in block)
 
 
-def _may_go(word: str, block: Spec) -> bool:
+def _may_go(word: str, block: SpecData) -> bool:
     """Whether a word may be left out where this target writes the same.
 
     Other targets restart otherwise without restartPolicy; without `target` another is chosen, but over a runtime.
@@ -351,7 +351,7 @@ def _may_go(word: str, block: Spec) -> bool:
     return word in block and (word != "restartPolicy" or block[word] == "Never")
 
 
-def _without(data: Any, path: Path) -> Any:
+def _without(data: Any, path: KeyPath) -> Any:
     if not path or not isinstance(data, dict) or path[0] not in data:
         return data
     if len(path) == 1:

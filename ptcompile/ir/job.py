@@ -38,7 +38,7 @@ DOMAIN_LABEL: Final = "ptcompile/compute-domain"
 """Label of the nodes' pods with the job's name, by which they are kept in one rack: the same on every target."""
 
 
-class Claim(NamedTuple):
+class JobClaim(NamedTuple):
     """Devices that each pod of some roles claims, by a ResourceClaimTemplate of the job's."""
 
     name: str
@@ -53,7 +53,7 @@ class Claim(NamedTuple):
     """Whether the devices are accelerators, one process each."""
 
 
-def accelerators_in(claims: Iterable[Claim], pod: Mapping[str, Any]) -> int:
+def accelerators_in(claims: Iterable[JobClaim], pod: Mapping[str, Any]) -> int:
     """How many accelerators a pod's spec claims, by the job's templates."""
     named = {one.get("resourceClaimTemplateName") for one in pod.get("resourceClaims") or ()}
     return sum([one.count for one in claims if one.accelerators and one.template in named])
@@ -126,7 +126,7 @@ class Nearness(NamedTuple):
     """Whether the job waits rather than run further apart."""
 
 
-class Names(NamedTuple):
+class JobNames(NamedTuple):
     """What parts of a job are called where the operator leaves the choice. `container` None is the target's own."""
 
     container: str | None = None
@@ -162,7 +162,7 @@ class Job(NamedTuple):
     queue: str | None = None
     """None leaves it to the profile; an empty name means no queue."""
     master_port: int = 23456
-    names: Names = Names()
+    names: JobNames = JobNames()
     priority: str | None = None
     """The job's class in its queue; not that of its pods."""
     topology: Nearness | None = None
@@ -172,7 +172,7 @@ class Job(NamedTuple):
     """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[JobClaim, ...] = ()
     """Devices that its pods claim."""
     compute_domain: bool = False
     """Whether it has a ComputeDomain, of which its nodes claim channels."""
@@ -234,7 +234,7 @@ class Wiring(NamedTuple):
     """Of each auxiliary role, the names of its pods that resolve from every pod, in order."""
 
 
-class Group(NamedTuple):
+class IndexedGroup(NamedTuple):
     """Pods that share a name but for their index: a task, a replica type, a replicatedJob."""
 
     name: str
@@ -243,8 +243,8 @@ class Group(NamedTuple):
     jobs: int = 1
 
 
-def _one_group(job: Job) -> Sequence[Group]:
-    return (Group("", job.nodes),)
+def _one_group(job: Job) -> Sequence[IndexedGroup]:
+    return (IndexedGroup("", job.nodes),)
 
 
 LABEL = 63
@@ -275,7 +275,7 @@ class Target(NamedTuple):
     """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
-    groups: Callable[[Job], Sequence[Group]] = _one_group
+    groups: Callable[[Job], Sequence[IndexedGroup]] = _one_group
     """The operator's groups of pods, from which names are derived (`compiler.checks.targets`)."""
     derived: tuple[Derived, ...] = ()
     """Names after the job's. One whose limit is that of a job's own is here all the same: a longer suffix may come."""
@@ -295,10 +295,10 @@ Pass = Callable[[Job, Context], Job]
 """Pure, total and idempotent. Fills gaps; never touches what the user wrote; never complains."""
 
 
-Change = Callable[[PodTemplate], PodTemplate]
+TemplateTransform = Callable[[PodTemplate], PodTemplate]
 
 
-def map_templates(job: Job, change: Change, beside: Change | None = None) -> Job:
+def map_templates(job: Job, change: TemplateTransform, beside: TemplateTransform | None = None) -> Job:
     """The job with `change` applied to the template of each role; with `beside` to those that do not train.
 
     Where every change gives its template back, so does this the job: a pass without work costs next to nothing.

@@ -165,11 +165,11 @@ def _read_container(container: Json) -> Container:
 def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
     """A template as Kubernetes wants it, keys in the usual order. `main` renames the container that trains;
     `spec` adds pod fields that a target decides, such as `restartPolicy`."""
-    copy: dict[str, Any] = _copied(written(template, main=main, **spec))
+    copy: dict[str, Any] = _copied(write_shared(template, main=main, **spec))
     return copy
 
 
-def written(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
+def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
     """The same as `write`, to be read alone: it shares its parts with the template, and has tuples for lists."""
     pod: dict[str, Any] = {**template.extra}
     for key, value in (
@@ -190,14 +190,14 @@ def written(template: PodTemplate, *, main: str | None = None, **spec: Any) -> d
         metadata = {**metadata, "annotations": template.annotations}
     if metadata:
         whole = {"metadata": metadata, **whole}
-    return without(whole, _called(template, main)) if template.nulls else whole
+    return without_paths(whole, _called(template, main)) if template.nulls else whole
 
 
 def stripped(template: PodTemplate) -> PodTemplate:
     """The template without what it keeps empty."""
     if not template.nulls:
         return template
-    left = read(written(template), template.main.name)
+    left = read(write_shared(template), template.main.name)
     amounts = left.main.resources._replace(nulls=template.main.resources.nulls)
     return left._replace(main=left.main._replace(resources=amounts), nulls=template.nulls)
 
@@ -212,15 +212,15 @@ def kept_empty(template: PodTemplate, *place: str) -> bool:
     return False
 
 
-def without(value: Any, nulls: Json, key: str = "") -> Any:
+def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
     """A value without the places of a tree of nulls. `key` is the field that holds the value."""
     if isinstance(value, Mapping):
         left = {k: inner for k, inner in value.items() if not isinstance(nulls.get(k), tuple)}
-        return {k: without(inner, nulls[k], k) if k in nulls else inner for k, inner in left.items()}
+        return {k: without_paths(inner, nulls[k], k) if k in nulls else inner for k, inner in left.items()}
     if key not in MERGE_KEYS or not isinstance(value, list | tuple):
         return value
     there = ((item, nulls.get(str(item.get(MERGE_KEYS[key])), {})) for item in value)
-    return [without(item, inside) if inside else item for item, inside in there if not isinstance(inside, tuple)]
+    return [without_paths(item, inside) if inside else item for item, inside in there if not isinstance(inside, tuple)]
 
 
 def absent(nulls: Json, value: Any, key: str = "") -> dict[str, Any]:
@@ -347,7 +347,7 @@ _WHOLE = frozenset({"affinity", "dnsConfig"})
 _CONTAINERS = frozenset({"containers", "initContainers"})
 
 
-def under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
+def merge_under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
     """The template with another below it, whose container called `main` is the one that trains.
 
     Mappings merge, an item of a named list that is there stays as it is, and so does an affinity or a dnsConfig (Flyte

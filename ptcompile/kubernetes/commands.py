@@ -79,12 +79,12 @@ class Unwrapped(NamedTuple):
     env: Mapping[str, str]
 
 
-def base(word: str) -> str:
+def basename(word: str) -> str:
     """The last part of a path: `bash` of `/bin/bash`."""
     return word.rpartition("/")[2]
 
 
-def unwrapped(argv: Sequence[str]) -> Unwrapped:
+def unwrap(argv: Sequence[str]) -> Unwrapped:
     """Where the command of a command line begins behind its wrappers; a wrapper that runs nothing is the command.
 
     A program that is not known, such as an entrypoint script, is a wrapper where its first argument is a shell, Python
@@ -92,7 +92,7 @@ def unwrapped(argv: Sequence[str]) -> Unwrapped:
     """
     start, env = 0, dict[str, str]()
     while start < len(argv):
-        name = base(argv[start])
+        name = basename(argv[start])
         if name in _VALUED:
             following = _behind(argv, start, name, env)
         elif _entrypoint(argv, start):
@@ -128,7 +128,7 @@ def _behind(argv: Sequence[str], start: int, name: str, env: dict[str, str]) -> 
 
 def _entrypoint(argv: Sequence[str], start: int) -> bool:
     """Whether an unknown program gets another program as its first argument."""
-    name = base(argv[start])
+    name = basename(argv[start])
     if name in SHELLS or name in LAUNCHERS or _python(name) or name.endswith(".py"):
         return False
     following = argv[start + 1 : start + 3]
@@ -139,5 +139,5 @@ def _entrypoint(argv: Sequence[str], start: int) -> bool:
 
 def is_program(word: str) -> bool:
     """Whether a word names a shell, Python or a launcher."""
-    name = base(word)
+    name = basename(word)
     return name in SHELLS or name in LAUNCHERS or _python(name) is not None

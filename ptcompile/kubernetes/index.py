@@ -8,7 +8,15 @@ from itertools import chain
 from operator import is_
 
 from ptcompile._internal.lazy import cached_property
-from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping, namespace, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_mappings,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,14 +24,14 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-    Key = TypeVar("Key")
+    K = TypeVar("K")
 
-    Item = TypeVar("Item")
+    T = TypeVar("T")
 
-Kind = tuple[str, str]
+GroupVersionKind = tuple[str, str]
 """apiVersion and kind."""
 
-SERVICE: Kind = ("v1", "Service")
+SERVICE: GroupVersionKind = ("v1", "Service")
 
 
 class Objects(Sequence["Json"]):
@@ -84,12 +92,12 @@ class Objects(Sequence["Json"]):
         pairs = zip(self._beside, beside, strict=True)
         return frozenset(id(after) for before, after in pairs if id(before) in self._hidden)
 
-    def of(self, kind: Kind) -> Sequence[Json]:
+    def of(self, kind: GroupVersionKind) -> Sequence[Json]:
         """All of one kind."""
         found = self._kinds.get(kind, ())
         return found if self._beside is None else [*found, *self._behind(self._beside.of(kind))]
 
-    def named(self, kind: Kind, name: str) -> Sequence[Json]:
+    def named(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
         """Those of one kind and name, of whatever namespace."""
         found = self._names.get((kind, name), ())
         return found if self._beside is None else [*found, *self._behind(self._beside.named(kind, name))]
@@ -124,16 +132,16 @@ class Objects(Sequence["Json"]):
         return _entry(entry) in self._entries or (behind is not None and behind.writes(entry))
 
     @cached_property
-    def _kinds(self) -> dict[Kind, list[Json]]:
+    def _kinds(self) -> dict[GroupVersionKind, list[Json]]:
         return _grouped((kind_of(one), one) for one in self._own)
 
     @cached_property
-    def _names(self) -> dict[tuple[Kind, str], list[Json]]:
+    def _names(self) -> dict[tuple[GroupVersionKind, str], list[Json]]:
         return _grouped(((kind_of(one), object_name(one)), one) for one in self._own)
 
     @cached_property
     def _namespaces(self) -> dict[str, list[Json]]:
-        return _grouped((namespace(one), one) for one in self._own)
+        return _grouped((namespace_of(one), one) for one in self._own)
 
     @cached_property
     def _services(self) -> dict[str, list[Json]]:
@@ -158,11 +166,11 @@ def objects(given: Iterable[Json]) -> Objects:
 
 def selector(service: Json) -> dict[str, str]:
     """The labels that a Service asks of its pods; it selects none where there are none."""
-    return string_map(at(service, "spec").get("selector"))
+    return string_map(nested_map(service, "spec").get("selector"))
 
 
-def _grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    out: dict[Key, list[Item]] = {}
+def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    out: dict[K, list[T]] = {}
     for key, one in pairs:
         out.setdefault(key, []).append(one)
     return out
@@ -174,11 +182,11 @@ def _entry(entry: Json) -> str:
 
 def _env_entries(document: Json) -> Iterator[Json]:
     """Every env entry of an object, wherever it stands."""
-    left: list[object] = [mapping(document)]
+    left: list[object] = [as_mapping(document)]
     while left:
         node = left.pop()
         if isinstance(node, dict):
-            yield from items(node.get("env"))
+            yield from as_mappings(node.get("env"))
             left.extend(node.values())
         elif isinstance(node, list):
             left.extend(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import at, items, string_map, text, texts
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def terms_of(spec: Json) -> list[Json]:
     """The terms of a pod's required node affinity, of which one must hold."""
-    return items(at(spec, "affinity", "nodeAffinity", _REQUIRED).get("nodeSelectorTerms"))
+    return as_mappings(nested_map(spec, "affinity", "nodeAffinity", _REQUIRED).get("nodeSelectorTerms"))
 
 
 def admits(spec: Json, labels: Mapping[str, str]) -> bool:
@@ -56,27 +56,29 @@ def admits(spec: Json, labels: Mapping[str, str]) -> bool:
     if any(labels.get(key, value) != value for key, value in selector.items()):
         return False
     terms = terms_of(spec)
-    return not terms or any(all(_may_hold(one, labels) for one in items(t.get("matchExpressions"))) for t in terms)
+    return not terms or any(
+        all(_may_hold(one, labels) for one in as_mappings(t.get("matchExpressions"))) for t in terms
+    )
 
 
 def _may_hold(expression: Json, labels: Mapping[str, str]) -> bool:
-    key, values = text(expression.get("key")), texts(expression.get("values"))
+    key, values = as_string(expression.get("key")), as_strings(expression.get("values"))
     if key not in labels:
         return True
-    operator = text(expression.get("operator"))
+    operator = as_string(expression.get("operator"))
     known = {"In": labels[key] in values, "NotIn": labels[key] not in values, "DoesNotExist": False}
     return known.get(operator, True)
 
 
 def tolerates(spec: Json, key: str, value: str, effect: str) -> bool:
     """Whether a pod tolerates a taint."""
-    for one in items(spec.get("tolerations")):
-        if text(one.get("effect")) not in ("", effect):
+    for one in as_mappings(spec.get("tolerations")):
+        if as_string(one.get("effect")) not in ("", effect):
             continue
-        if text(one.get("operator")) == "Exists":
-            if text(one.get("key")) in ("", key):
+        if as_string(one.get("operator")) == "Exists":
+            if as_string(one.get("key")) in ("", key):
                 return True
-        elif text(one.get("key")) == key and text(one.get("value")) == value:
+        elif as_string(one.get("key")) == key and as_string(one.get("value")) == value:
             return True
     return False
 
@@ -92,10 +94,10 @@ def pinned(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...], list
     found: list[tuple[tuple[str | int, ...], list[str]]] = []
     terms = terms_of(spec)
     for number, term in enumerate(terms):
-        for index, one in enumerate(items(term.get("matchExpressions"))):
-            if text(one.get("key")) == label and text(one.get("operator")) == "In":
+        for index, one in enumerate(as_mappings(term.get("matchExpressions"))):
+            if as_string(one.get("key")) == label and as_string(one.get("operator")) == "In":
                 path = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms", number, "matchExpressions", index)
-                found.append((path, texts(one.get("values"))))
+                found.append((path, as_strings(one.get("values"))))
                 break
     if found and len(found) == len(terms):
         yield found[0][0], [value for _, values in found for value in values]

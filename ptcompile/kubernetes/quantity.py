@@ -5,7 +5,7 @@ Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the serve
 
 from __future__ import annotations
 
-from ptcompile._internal.lazy import Pattern, kept
+from ptcompile._internal.lazy import Pattern, bounded_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def parse(value: object) -> Quantity | None:
     return _parse(str(value)) if -1e308 < value < 1e308 else None
 
 
-@kept(1024)
+@bounded_cache(1024)
 def _parse(text: str) -> Quantity | None:
     plain = text.strip(" ")
     if not plain or len(text) > _MAX_DIGITS:

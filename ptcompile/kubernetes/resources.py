@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.lazy import kept
+from ptcompile._internal.lazy import bounded_cache
 from ptcompile.kubernetes import quantity
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def is_cuda(name: str) -> bool:
     return not name.startswith(_OTHERS)
 
 
-@kept(1024)
+@bounded_cache(1024)
 def is_accelerator(name: str) -> bool:
     """Whether a name stands for accelerators, or slices or shares of them; one's memory and cores do not."""
     domain, slash, rest = name.partition("/")

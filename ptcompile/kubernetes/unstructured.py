@@ -19,46 +19,46 @@ _NOTHING: Json = {}
 _INT64 = 2**63
 
 
-def mapping(value: Any) -> Json:
+def as_mapping(value: Any) -> Json:
     """The value when it is a mapping, else an empty one."""
     if type(value) is dict:  # what it nearly always is, and None else: a tenth of the time of an ABC's question
         return value
     return value if value is not None and isinstance(value, Mapping) else _NOTHING
 
 
-def at(value: Any, *keys: str) -> Json:
+def nested_map(value: Any, *keys: str) -> Json:
     """The mapping under these keys, or an empty one."""
     for key in keys:
-        value = value.get(key) if type(value) is dict else mapping(value).get(key)
+        value = value.get(key) if type(value) is dict else as_mapping(value).get(key)
         if value is None:
             return _NOTHING
-    return value if type(value) is dict else mapping(value)
+    return value if type(value) is dict else as_mapping(value)
 
 
-def items(value: Any) -> list[Json]:
+def as_mappings(value: Any) -> list[Json]:
     """The mappings of a list; a null item is an empty one, as Go decodes it, and other items are left out."""
     if not value or not isinstance(value, list | tuple):
         return []
     return [
-        one if type(one) is dict else mapping(one)
+        one if type(one) is dict else as_mapping(one)
         for one in value
         if type(one) is dict or one is None or isinstance(one, Mapping)
     ]
 
 
-def text(value: Any, default: str = "") -> str:
+def as_string(value: Any, default: str = "") -> str:
     """The value when it is a string, else the default."""
     return value if isinstance(value, str) else default
 
 
-def texts(value: Any) -> list[str]:
+def as_strings(value: Any) -> list[str]:
     """The strings of a list; null is an empty string, as Go decodes it, and other items are left out."""
     if not value or not isinstance(value, list | tuple):
         return []
     return [item or "" for item in value if type(item) is str or item is None or isinstance(item, str)]
 
 
-def integer(value: Any, default: int = 0) -> int:
+def as_int(value: Any, default: int = 0) -> int:
     """The value when it is a whole number, else the default. Booleans are no numbers, and 64 bits are the most."""
     if not isinstance(value, int) or isinstance(value, bool):
         return default
@@ -67,25 +67,25 @@ def integer(value: Any, default: int = 0) -> int:
 
 def string_map(value: Any) -> dict[str, str]:
     """The string values of a mapping; null is an empty string, and other values are left out."""
-    return {str(k): v or "" for k, v in mapping(value).items() if v is None or isinstance(v, str)}
+    return {str(k): v or "" for k, v in as_mapping(value).items() if v is None or isinstance(v, str)}
 
 
 def object_name(manifest: Json) -> str:
     """`metadata.name`, or `metadata.generateName` with `GENERATED` behind it, or an empty string."""
-    metadata = at(manifest, "metadata")
-    name = text(metadata.get("name"))
-    prefix = text(metadata.get("generateName"))
+    metadata = nested_map(manifest, "metadata")
+    name = as_string(metadata.get("name"))
+    prefix = as_string(metadata.get("generateName"))
     return name or (prefix and prefix + GENERATED)
 
 
-def namespace(manifest: Json) -> str:
+def namespace_of(manifest: Json) -> str:
     """`metadata.namespace`, or `default`."""
-    return text(at(manifest, "metadata").get("namespace")) or "default"
+    return as_string(nested_map(manifest, "metadata").get("namespace")) or "default"
 
 
 def kind_of(manifest: Json) -> tuple[str, str]:
     """`apiVersion` and `kind`."""
-    return text(manifest.get("apiVersion")), text(manifest.get("kind"))
+    return as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
 
 
 def without_nulls(value: Any) -> Any:

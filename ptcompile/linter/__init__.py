@@ -19,7 +19,7 @@ from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, needs, words_of
 from ptcompile.linter.oversized import oversized
-from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject, forget, subject_of
 from ptcompile.linter.workload import Stream
 from ptcompile.registry.table import KINDS
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path
 
-__all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
+__all__ = ["FAMILIES", "Finding", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
 
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     **{key: ("linter.rules.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
@@ -43,7 +43,7 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
 """Which families are asked of which kind, in this order."""
 
 
-Asked = tuple[str, str, Needs]
+RuleEntry = tuple[str, str, Needs]
 """A rule before it is loaded: its name, its module, what it needs."""
 
 
@@ -65,7 +65,7 @@ def rule_named(name: str) -> Rule | None:
 
 
 @cache
-def _table(kind: tuple[str, str]) -> tuple[Asked, ...]:
+def _table(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     """The rules for objects of one kind, none of them loaded."""
     return tuple(
         (module.replace("_", "-"), f"ptcompile.{family}.{module}", needs(text))

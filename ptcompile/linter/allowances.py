@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    Side = Literal["max", "min"]
+    LimitSide = Literal["max", "min"]
 
 
 class Bound(NamedTuple):
@@ -21,7 +21,7 @@ class Bound(NamedTuple):
 
     order: tuple[int, int, int]
     """The object, the side and the resource, in the order of the stream."""
-    side: Side
+    side: LimitSide
     resource: str
     allowed: Quantity
     otherwise: Quantity | None = None
@@ -36,8 +36,8 @@ class Allowances:
     """All bounds of a namespace."""
 
     def __init__(self, bounds: Iterable[Bound]) -> None:
-        self._by_resource: dict[tuple[Side, str], list[Bound]] = {}
-        self._unsaid: dict[tuple[Side, str], list[Bound]] = {}
+        self._by_resource: dict[tuple[LimitSide, str], list[Bound]] = {}
+        self._unsaid: dict[tuple[LimitSide, str], list[Bound]] = {}
         self.resources: set[str] = set()
         """All that are bounded."""
         for one in sorted(bounds, key=_amount):
@@ -46,14 +46,14 @@ class Allowances:
             if one.otherwise is not None and one.breaks(one.otherwise):
                 self._unsaid.setdefault((one.side, one.resource), []).append(one)
 
-    def broken(self, side: Side, resource: str, asked: Quantity) -> Sequence[Bound]:
+    def broken(self, side: LimitSide, resource: str, asked: Quantity) -> Sequence[Bound]:
         """Return the bounds that an amount breaks."""
         bounds = self._by_resource.get((side, resource), ())
         if side == "max":
             return bounds[: bisect_left(bounds, asked.nano, key=_amount)]
         return bounds[bisect_right(bounds, asked.nano, key=_amount) :]
 
-    def unsaid(self, said: Iterable[tuple[Side, str]]) -> Iterable[Bound]:
+    def unsaid(self, said: Iterable[tuple[LimitSide, str]]) -> Iterable[Bound]:
         """Return the bounds that a container breaks by what it does not say: a default above the maximum."""
         known = frozenset(said)
         return [one for key, bounds in self._unsaid.items() if key not in known for one in bounds]

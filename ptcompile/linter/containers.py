@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.commands import SHELLS, base
+from ptcompile.kubernetes.commands import SHELLS, basename
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, Word
+from ptcompile.linter.templates import ManifestContainer, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.simulator.launchers.command import Launch
+    from ptcompile.simulator.launchers.command import Invocation
 
 
 LAUNCHERS = frozenset({"torchrun", "accelerate", "deepspeed", "composer", "mpirun"})
@@ -35,17 +35,17 @@ class Script(NamedTuple):
     rest: tuple[Word, ...]
 
 
-def starts_shell(container: Container) -> bool:
+def starts_shell(container: ManifestContainer) -> bool:
     """Whether the first word, behind wrappers such as tini, is a shell."""
     return shell_at(container) is not None
 
 
-def known(container: Container) -> bool:
+def is_command_written(container: ManifestContainer) -> bool:
     """Whether the manifest says what is started: without a command, the image's entry point gets the arguments."""
     return bool(container.spec.get("command")) and bool(container.words)
 
 
-def script(container: Container) -> Script | None:
+def script(container: ManifestContainer) -> Script | None:
     """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`); None where no shell is given one."""
     start = shell_at(container)
     if start is None:
@@ -60,22 +60,22 @@ def script(container: Container) -> Script | None:
     return Script(argv[at], tuple(word.text for word in argv[start + 1 : at]), argv[at + 1 :])
 
 
-def shell_at(container: Container) -> int | None:
+def shell_at(container: ManifestContainer) -> int | None:
     """The index of the word that starts a shell, behind wrappers such as tini; None where none is started."""
     start = container.start
-    return start if start < len(container.words) and base(container.words[start]) in SHELLS else None
+    return start if start < len(container.words) and basename(container.words[start]) in SHELLS else None
 
 
-def launch(container: Container) -> Launch:
+def launch(container: ManifestContainer) -> Invocation:
     """What the command line starts, read as it is written: no variable of an operator is known here."""
     from ptcompile.simulator.launchers.command import read
 
     return read(container.words, {})
 
 
-def trains(container: Container) -> bool:
+def starts_training(container: ManifestContainer) -> bool:
     """Whether the command line starts training processes by one of the known launchers."""
-    return container.main and known(container) and launch(container).launcher in LAUNCHERS
+    return container.main and is_command_written(container) and launch(container).launcher in LAUNCHERS
 
 
 _ENDLESS = frozenset(
@@ -83,12 +83,12 @@ _ENDLESS = frozenset(
 )
 
 
-def endless(container: Container) -> str | None:
+def idle_command(container: ManifestContainer) -> str | None:
     """The command that does nothing forever, such as `sleep infinity`, where the container's is one."""
     one = script(container)
     words = one.word.text.strip().rstrip(";").split() if one else [*container.words[:4]]
     words = words[1:] if words[:1] == ["exec"] else words
-    plain = (base(words[0]), *words[1:]) if words else ()
+    plain = (basename(words[0]), *words[1:]) if words else ()
     return " ".join(plain) if plain in _ENDLESS else None
 
 
@@ -101,7 +101,7 @@ def split(image: str) -> tuple[str, str]:
     return repository, digest if separator else name[colon + 1 :] if colon >= 0 else ""
 
 
-def moves(image: str) -> bool:
+def is_mutable(image: str) -> bool:
     """Whether an image is another one after the next push: it has no tag, or the tag latest."""
     return split(image)[1] in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
 
@@ -110,20 +110,20 @@ def references(subject: Subject) -> Iterator[tuple[Path, str]]:
     """The images that an object names, each with its path: of its containers, and of a TrainJob's trainer."""
     places = [(one.path, one.spec) for one in subject.containers]
     if trainer := subject.record.launch_fields.container:
-        places.append((trainer, at(subject.manifest, *trainer)))
+        places.append((trainer, nested_map(subject.manifest, *trainer)))
     for path, container in places:
         image = container.get("image")
         if isinstance(image, str) and image:
             yield (*path, "image"), image
 
 
-def ranks(subject: Subject) -> Iterator[Container]:
+def ranks(subject: Subject) -> Iterator[ManifestContainer]:
     """The containers that train in an object of several pods: all of them have to run the same program."""
     if sum(template.replicas for template in subject.templates) < 2:
         return
     for template in subject.templates:
         for container in template.mains:
-            if subject.record.meeting.all_pods or accelerators(container) or trains(container):
+            if subject.record.meeting.all_pods or accelerators(container) or starts_training(container):
                 yield container
 
 
@@ -173,7 +173,7 @@ def _trains(words: list[str]) -> bool:
     rest = [word for word in words if "=" not in word.partition("/")[0]]
     while rest and rest[0] in ("exec", "env", "time", "nohup", "export"):
         rest = rest[1:]
-    head = base(rest[0]) if rest else ""
+    head = basename(rest[0]) if rest else ""
     if head in LAUNCHERS:
         return True
     return bool(_PYTHON.fullmatch(head)) and any(word.endswith(".py") or word == "-m" for word in rest[1:])

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
-from ptcompile.kubernetes.unstructured import at, items, namespace, object_name, text
-from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.workload import Stream
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
 
-def accelerators(container: Container) -> int:
+def accelerators(container: ManifestContainer) -> int:
     """Accelerators, or slices of them, in a container's limits, else in its requests; 0 where nothing can be read."""
     return container.accelerators
 
@@ -28,7 +28,7 @@ GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 """Whole GPUs: neither slices nor shares, and no other accelerators."""
 
 
-def gpus(container: Container) -> int:
+def gpus(container: ManifestContainer) -> int:
     """Whole GPUs in a container's limits; 0 where nothing can be read."""
     limits = container.limits
     return sum(count(limits[name]) for name in GPUS if name in limits)
@@ -63,33 +63,33 @@ class Maker(NamedTuple):
     """The DeviceClasses that it asks for."""
 
 
-def claimed(template: ManifestTemplate) -> Iterator[Claimed]:
+def claims_of(template: ManifestTemplate) -> Iterator[Claimed]:
     """What the pods of a template claim."""
-    for index, one in enumerate(items(template.spec.get("resourceClaims"))):
+    for index, one in enumerate(as_mappings(template.spec.get("resourceClaims"))):
         path: Path = (*template.path, "spec", "resourceClaims", index)
         for kind, word in (
             ("ResourceClaimTemplate", "resourceClaimTemplateName"),
             ("ResourceClaim", "resourceClaimName"),
         ):
-            if source := text(one.get(word)):
-                yield Claimed((*path, word), text(one.get("name")), kind, source)
+            if source := as_string(one.get(word)):
+                yield Claimed((*path, word), as_string(one.get("name")), kind, source)
 
 
 def channel_template(domain: Json) -> str:
     """The name of the template that a ComputeDomain makes."""
-    return text(at(domain, "spec", "channel", "resourceClaimTemplate").get("name"))
+    return as_string(nested_map(domain, "spec", "channel", "resourceClaimTemplate").get("name"))
 
 
 def makers(stream: Stream) -> tuple[Maker, ...]:
     """The objects of the stream from which claims are made."""
     found = []
     for one in stream.objects:
-        kind, space = text(one.get("kind")), namespace(one)
+        kind, space = as_string(one.get("kind")), namespace_of(one)
         if kind == DOMAIN[1] and one.get("apiVersion") == DOMAIN[0]:
             channels = frozenset({CHANNEL_CLASS})
             found.append(Maker("ResourceClaimTemplate", channel_template(one), space, channels))
-        elif kind in {"ResourceClaimTemplate", "ResourceClaim"} and text(one.get("apiVersion")).startswith(_GROUP):
-            spec = at(one, "spec", "spec") if kind == "ResourceClaimTemplate" else at(one, "spec")
+        elif kind in {"ResourceClaimTemplate", "ResourceClaim"} and as_string(one.get("apiVersion")).startswith(_GROUP):
+            spec = nested_map(one, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(one, "spec")
             found.append(Maker(kind, object_name(one), space, frozenset(_classes(spec))))
     return tuple(found)
 
@@ -100,7 +100,7 @@ def maker_of(stream: Stream, one: Claimed, space: str) -> Maker | None:
     return next((maker for maker in known if maker.namespace == space), None)
 
 
-def elsewhere(stream: Stream, one: Claimed) -> Maker | None:
+def find_in_any_namespace(stream: Stream, one: Claimed) -> Maker | None:
     """An object of that kind and name in whatever namespace."""
     return next(iter(stream.once(_by_name).get((one.kind, one.source), ())), None)
 
@@ -113,9 +113,9 @@ def _by_name(stream: Stream) -> dict[tuple[str, str], list[Maker]]:
 
 
 def _classes(spec: Json) -> Iterator[str]:
-    for request in items(at(spec, "devices").get("requests")):
-        for one in (request, at(request, "exactly"), *items(request.get("firstAvailable"))):
-            if name := text(one.get("deviceClassName")):
+    for request in as_mappings(nested_map(spec, "devices").get("requests")):
+        for one in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
+            if name := as_string(one.get("deviceClassName")):
                 yield name
 
 
@@ -138,8 +138,10 @@ def sees_any(pod: Pod) -> bool:
 
     spec, main = pod.view.spec, pod.main
     own = main.spec if main is not None else {}
-    claimed = spec.get("resourceClaims") or at(own, "resources").get("claims")
+    claimed = spec.get("resourceClaims") or nested_map(own, "resources").get("claims")
     by_runtime = "NVIDIA_VISIBLE_DEVICES" in pod.env or spec.get("runtimeClassName") is not None
-    privileged = at(own, "securityContext").get("privileged") is True
-    asked = any(sum(devices(at(container, "resources")).values()) for container in items(spec.get("containers")))
+    privileged = nested_map(own, "securityContext").get("privileged") is True
+    asked = any(
+        sum(devices(nested_map(container, "resources")).values()) for container in as_mappings(spec.get("containers"))
+    )
     return bool(claimed) or by_runtime or privileged or asked

@@ -8,10 +8,10 @@ Names are from NCCL 2.29 (user guide, environment variables, with those of its s
 
 from __future__ import annotations
 
-from ptcompile._internal.lazy import kept
+from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.spelling import nearest
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import at, items, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
@@ -37,19 +37,19 @@ _NO_NUMBER: Final = (
 def given_by_stream(subject: Subject, container: Json, space: str) -> frozenset[str] | None:
     """The names that `envFrom` gives a container; None where one of its objects is not in the stream."""
     names: set[str] = set()
-    for source in items(container.get("envFrom")):
+    for source in as_mappings(container.get("envFrom")):
         found = [_object(subject.others.within(space), source, key) for key in _SOURCES if source.get(key)]
         if not found or None in found:
             return None
-        prefix = text(source.get("prefix"))
+        prefix = as_string(source.get("prefix"))
         for one in found:
-            keys = {**at(one, "data"), **at(one, "stringData"), **at(one, "binaryData")}
+            keys = {**nested_map(one, "data"), **nested_map(one, "stringData"), **nested_map(one, "binaryData")}
             names |= {prefix + str(key) for key in keys}
     return frozenset(names)
 
 
 def _object(near: Objects, source: Json, key: str) -> Json | None:
-    return next(iter(near.named(_SOURCES[key], text(at(source, key).get("name")))), None)
+    return next(iter(near.named(_SOURCES[key], as_string(nested_map(source, key).get("name")))), None)
 
 
 def differs(value: str) -> str | None:
@@ -151,7 +151,7 @@ NUMBERS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS
 _BEGINNINGS = ("NCCL", "NCLL", "NNCL", "NCC_", "TORCH", "GLOO", "OMP_", "CUDA_", "PYTORCH")
 
 
-@kept(512)
+@bounded_cache(512)
 def misspelt(name: str) -> str | None:
     """The variable that a name misses by one or two slips; None for those that are read, and for all others."""
     if name in KNOWN or not name.startswith(_BEGINNINGS) or not 6 < len(name) < 64:

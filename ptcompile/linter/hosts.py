@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import nearest
 from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.names import is_label
-from ptcompile.kubernetes.unstructured import at, kind_of, object_name, text
+from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name
 from ptcompile.linter.subject import Subject, subject_of
 from ptcompile.linter.workload import Stream
 from ptcompile.registry.table import KINDS, RUNS_PODS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.simulator.pod import Pod, Workload
+    from ptcompile.simulator.pod import Pod, WorkloadPods
 
 _OF_ONE_JOB: Final = frozenset(
     {
@@ -106,7 +106,7 @@ def _domain(labels: Sequence[str]) -> Wrong | None:
     return None
 
 
-def _named(subject: Subject, job: Workload, labels: Sequence[str]) -> _Name | None:
+def _named(subject: Subject, job: WorkloadPods, labels: Sequence[str]) -> _Name | None:
     """A host name by its parts; None for one from outside the cluster."""
     full = "svc" in labels[2:4]
     short = labels[: labels.index("svc", 2)] if full else labels
@@ -118,13 +118,13 @@ def _named(subject: Subject, job: Workload, labels: Sequence[str]) -> _Name | No
     return _Name("", short[0], short[1]) if service else _Name(short[0], short[1], "")
 
 
-def _services(subject: Subject, job: Workload, name: str) -> list[Json]:
+def _services(subject: Subject, job: WorkloadPods, name: str) -> list[Json]:
     """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
     made = [one for one in job.expansion.services if object_name(one) == name]
     return [*made, *subject.others.named(SERVICE, name)]
 
 
-def _answers(job: Workload, host: str) -> bool:
+def _answers(job: WorkloadPods, host: str) -> bool:
     """Whether a pod or a Service of a job answers to a name."""
     from ptcompile.simulator.meeting import resolve
 
@@ -132,7 +132,7 @@ def _answers(job: Workload, host: str) -> bool:
     return asking is not None and resolve(job, host, asking[1]) is not None
 
 
-def _elsewhere(subject: Subject, job: Workload, host: str) -> bool:
+def _elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace: only those are asked that may."""
     if subject.alone:
         return False
@@ -144,7 +144,7 @@ def _elsewhere(subject: Subject, job: Workload, host: str) -> bool:
     return any(_answers(one, host) for one in near.values() if one.manifest is not job.manifest)
 
 
-def _alike_elsewhere(subject: Subject, job: Workload, label: str) -> bool:
+def _alike_elsewhere(subject: Subject, job: WorkloadPods, label: str) -> bool:
     """Whether a label is a pod's host name but for the index, of another job of the stream in the same namespace."""
     head, _, index = label.rpartition("-")
     if subject.alone or not index.isdigit():
@@ -153,12 +153,12 @@ def _alike_elsewhere(subject: Subject, job: Workload, label: str) -> bool:
     return any(one.manifest is not job.manifest for one in near)
 
 
-def _by_name(stream: Stream) -> dict[str, dict[str, list[Workload]]]:
+def _by_name(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
     """The jobs of a stream by namespace, and by what their pods' host names begin with and their Services' names."""
     return _indexed(stream, lambda job: {*_beginnings(job), *map(object_name, job.expansion.services)})
 
 
-def _beginnings(job: Workload) -> Iterator[str]:
+def _beginnings(job: WorkloadPods) -> Iterator[str]:
     """For each role what its pods' host names have in common, without the indexes that end them."""
     from ptcompile.simulator.pod import stem
 
@@ -169,13 +169,13 @@ def _beginnings(job: Workload) -> Iterator[str]:
             yield (head or first) if head == last.rpartition("-")[0] else stem(first)
 
 
-def _by_head(stream: Stream) -> dict[str, dict[str, list[Workload]]]:
+def _by_head(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
     """The jobs of a stream by namespace, and by their pods' host names without the last part."""
     return _indexed(stream, lambda job: {one.rpartition("-")[0] for one in _hostnames(job)})
 
 
-def _indexed(stream: Stream, names: Callable[[Workload], set[str]]) -> dict[str, dict[str, list[Workload]]]:
-    found: dict[str, dict[str, list[Workload]]] = {}
+def _indexed(stream: Stream, names: Callable[[WorkloadPods], set[str]]) -> dict[str, dict[str, list[WorkloadPods]]]:
+    found: dict[str, dict[str, list[WorkloadPods]]] = {}
     for namespace, jobs in stream.once(_jobs).items():
         there = found.setdefault(namespace, {})
         for job in jobs:
@@ -184,11 +184,11 @@ def _indexed(stream: Stream, names: Callable[[Workload], set[str]]) -> dict[str,
     return found
 
 
-def _jobs(stream: Stream) -> dict[str, list[Workload]]:
+def _jobs(stream: Stream) -> dict[str, list[WorkloadPods]]:
     """All jobs of a stream by their namespaces."""
     from ptcompile.simulator.job import job_of
 
-    found: dict[str, list[Workload]] = {}
+    found: dict[str, list[WorkloadPods]] = {}
     for manifest in stream.objects:
         if kind_of(manifest) in RUNS_PODS:
             # One that is too wide for its own rules still has names that others may ask for.
@@ -197,18 +197,20 @@ def _jobs(stream: Stream) -> dict[str, list[Workload]]:
     return found
 
 
-def _space(subject: Subject, job: Workload, name: _Name) -> Wrong | None:
+def _space(subject: Subject, job: WorkloadPods, name: _Name) -> Wrong | None:
     """The job's own name, in a namespace that the job is not in."""
-    space = text(subject.metadata.get("namespace"))
+    space = as_string(subject.metadata.get("namespace"))
     if not name.space or not space or name.space == space or not _answers(job, name.within):
         return None
     return Wrong(f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", certain=True)
 
 
-def _unserved(subject: Subject, job: Workload, name: _Name) -> Wrong | None:
+def _unserved(subject: Subject, job: WorkloadPods, name: _Name) -> Wrong | None:
     """A name of a Service that the stream has in other namespaces alone."""
-    here = text(subject.metadata.get("namespace"))
-    there = {text(at(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)}
+    here = as_string(subject.metadata.get("namespace"))
+    there = {
+        as_string(nested_map(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)
+    }
     if not there or here in there or (not here and "default" in there) or (name.pod and not _own(job, name.pod)):
         return None
     where = ", ".join(sorted(one or "default" for one in there))
@@ -216,14 +218,14 @@ def _unserved(subject: Subject, job: Workload, name: _Name) -> Wrong | None:
     return Wrong(reason, None, certain=bool(here) and "" not in there)
 
 
-def _own(job: Workload, label: str) -> bool:
+def _own(job: WorkloadPods, label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
     indexes = {0, *numbers}
     return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in indexes if i < role.count)
 
 
-def _pod(subject: Subject, job: Workload, name: _Name, complete: bool) -> Wrong | None:
+def _pod(subject: Subject, job: WorkloadPods, name: _Name, complete: bool) -> Wrong | None:
     """`pod.service`, which is not a pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
@@ -241,7 +243,7 @@ def _pod(subject: Subject, job: Workload, name: _Name, complete: bool) -> Wrong 
     return Wrong(f"the job has no pod named {name.pod}", _right(job), certain=certain) if near else None
 
 
-def _service(subject: Subject, job: Workload, name: _Name, complete: bool) -> Wrong | None:
+def _service(subject: Subject, job: WorkloadPods, name: _Name, complete: bool) -> Wrong | None:
     """The name of a Service, or of nothing."""
     made = {object_name(one) for one in job.expansion.services}
     known = made | {object_name(one) for one in subject.others.of(SERVICE)}
@@ -264,28 +266,28 @@ def _of_one_job(service: Json) -> bool:
     return bool(_OF_ONE_JOB & selector(service).keys())
 
 
-def _made(job: Workload, name: str) -> bool:
+def _made(job: WorkloadPods, name: str) -> bool:
     """Whether the operator makes the Service of this name, for the pods of this job."""
     return kind_of(job.manifest) not in _PLAIN and any(object_name(one) == name for one in job.expansion.services)
 
 
-def _subdomains(job: Workload) -> set[str]:
+def _subdomains(job: WorkloadPods) -> set[str]:
     return {pod.view.subdomain for _, pod in job.firsts() if pod.view.subdomain}
 
 
-def _hostnames(job: Workload) -> set[str]:
+def _hostnames(job: WorkloadPods) -> set[str]:
     """The host names of the first and the last pod of each role."""
     pods = (job.pod(role, i) for role in job.roles if role.count for i in {0, role.count - 1})
     return {pod.hostname for pod in pods if pod.hostname}
 
 
-def _alike(label: str, job: Workload) -> bool:
+def _alike(label: str, job: WorkloadPods) -> bool:
     """Whether a label is the host name of a pod of the job but for the index."""
     stem, _, index = label.rpartition("-")
     return index.isdigit() and any(one.rpartition("-")[0] == stem for one in _hostnames(job))
 
 
-def _right(job: Workload) -> str | None:
+def _right(job: WorkloadPods) -> str | None:
     """The shortest name of the first pod that has one."""
     from ptcompile.simulator.meeting import names
 

@@ -10,7 +10,7 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, by_name, misfits
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.pod_spec import pinned
-from ptcompile.kubernetes.unstructured import at, string_map
+from ptcompile.kubernetes.unstructured import nested_map, string_map
 from ptcompile.linter.templates import ManifestTemplate
 
 TYPE_CHECKING = False
@@ -113,6 +113,6 @@ def _written(template: ManifestTemplate, name: str) -> Path | None:
     """Where the containers of a template ask for a resource: the first that does."""
     for container in template.containers:
         for half in ("requests", "limits"):
-            if name in at(container.spec, "resources", half):
+            if name in nested_map(container.spec, "resources", half):
                 return (*container.path, "resources", half, name)
     return None

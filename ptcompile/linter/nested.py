@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping, object_name, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,32 +84,32 @@ def inside(manifest: Json) -> Iterator[Inner]:
     if kind == "CronJob":
         yield _job_of(manifest)
     for path in _TEMPLATES.get(kind, ()):
-        yield from _pod(path, at(manifest, *path), manifest)
+        yield from _pod(path, nested_map(manifest, *path), manifest)
     groups = _GROUPS.get(kind)
-    listed = at(manifest, *groups[:-1]).get(groups[-1]) if groups else None
+    listed = nested_map(manifest, *groups[:-1]).get(groups[-1]) if groups else None
     for i, group in enumerate(listed if groups and isinstance(listed, list) else ()):
-        yield from _pod((*(groups or ()), i, "template"), at(group, "template"), manifest)
+        yield from _pod((*(groups or ()), i, "template"), nested_map(group, "template"), manifest)
 
 
 def _job_of(cron: Json) -> Inner:
     """The Job that a CronJob makes, under a name that begins with its own (Kubernetes 1.36)."""
-    template = at(cron, "spec", "jobTemplate")
-    metadata = {**at(template, "metadata"), "generateName": f"{object_name(cron)}-"}
-    space = at(cron, "metadata").get("namespace")
+    template = nested_map(cron, "spec", "jobTemplate")
+    metadata = {**nested_map(template, "metadata"), "generateName": f"{object_name(cron)}-"}
+    space = nested_map(cron, "metadata").get("namespace")
     if space is not None:
         metadata["namespace"] = space
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": mapping(template.get("spec"))}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": as_mapping(template.get("spec"))}
     return Inner(("spec", "jobTemplate"), job, None)
 
 
 def _pod(path: Path, template: Json, owner: Json) -> Iterator[Inner]:
-    if not items(at(template, "spec").get("containers")):
+    if not as_mappings(nested_map(template, "spec").get("containers")):
         return
-    metadata = {**at(template, "metadata"), "name": object_name(owner)}
-    space = at(owner, "metadata").get("namespace")
+    metadata = {**nested_map(template, "metadata"), "name": object_name(owner)}
+    space = nested_map(owner, "metadata").get("namespace")
     if space is not None:
         metadata["namespace"] = space
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": at(template, "spec")}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": nested_map(template, "spec")}
     yield Inner(path, pod, GENERIC)
 
 
@@ -117,14 +117,16 @@ def texts_inside(manifest: Json) -> Iterator[tuple[Path, str]]:
     """The texts in an object that are manifests: `resource.manifest` of Argo, and files of a ConfigMap."""
     kind = kind_of(manifest)
     if kind == ("v1", "ConfigMap"):
-        found: Iterator[tuple[Path, Any]] = ((("data", name), value) for name, value in at(manifest, "data").items())
+        found: Iterator[tuple[Path, Any]] = (
+            (("data", name), value) for name, value in nested_map(manifest, "data").items()
+        )
     elif kind[0].startswith("argoproj.io/"):
         found = _argo(manifest, ())
     else:
         return
     for path, value in found:
-        if "apiVersion:" in text(value) and "kind:" in text(value):
-            yield path, text(value)
+        if "apiVersion:" in as_string(value) and "kind:" in as_string(value):
+            yield path, as_string(value)
 
 
 def _argo(value: object, path: Path) -> Iterator[tuple[Path, object]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.registry.table import kind_named, templates_of
-from ptcompile.registry.templates import listed
+from ptcompile.registry.templates import indexed_mappings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _KEYS = ("initContainers", "containers")
 _FIELDS = ("labels", "annotations")
-_Fields = dict[str, dict[str, str]]
+_EnvFields = dict[str, dict[str, str]]
 """Labels and annotations of a template: a field reference may put one into a variable."""
 
 
@@ -28,21 +28,24 @@ def oversized(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = No
     if (problem := kind_named(kind_of(manifest)).too_wide(manifest)) is not None:
         yield problem
     if templates is None:
-        templates = [(one.path, mapping(one.template)) for one in templates_of(kind_of(manifest), manifest)]
+        templates = [(one.path, as_mapping(one.template)) for one in templates_of(kind_of(manifest), manifest)]
     for path, template in templates:
         for key in _KEYS:
-            for i, spec in listed(at(template, "spec").get(key)):
+            for i, spec in indexed_mappings(nested_map(template, "spec").get(key)):
                 if _may_exceed(spec, template):
                     yield from _of_container((*path, "spec", key, i), spec, _fields(template))
 
 
-def _fields(template: Json) -> _Fields:
-    return {key: {name: text(value) for name, value in at(template, "metadata", key).items()} for key in _FIELDS}
+def _fields(template: Json) -> _EnvFields:
+    return {
+        key: {name: as_string(value) for name, value in nested_map(template, "metadata", key).items()}
+        for key in _FIELDS
+    }
 
 
 def _may_exceed(spec: Json, template: Json) -> bool:
     """Whether it is worth a look: four references double 4 KiB to no more than 64 KiB; most have less."""
-    entries = items(spec.get("env"))
+    entries = as_mappings(spec.get("env"))
     written = [entry.get("value") for entry in entries]
     for key in ("command", "args"):
         written += _list(spec.get(key))
@@ -50,11 +53,11 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     references = all_texts.count("$") + len([entry for entry in entries if "valueFrom" in entry])
     if not 0 < references <= 4:
         return references > 4
-    of_fields = [text(value) for key in _FIELDS for value in at(template, "metadata", key).values()]
+    of_fields = [as_string(value) for key in _FIELDS for value in nested_map(template, "metadata", key).values()]
     return len(all_texts) + len("".join(of_fields)) > 4096
 
 
-def _of_container(path: Path, spec: Json, fields: _Fields) -> Iterator[Problem]:
+def _of_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Problem]:
     from ptcompile._internal.limits import Budget
     from ptcompile.registry.pods import ContainerView, PodView
     from ptcompile.simulator import kubelet
@@ -75,17 +78,17 @@ def _of_container(path: Path, spec: Json, fields: _Fields) -> Iterator[Problem]:
 
 
 def _entry(spec: Json, refused: str) -> Path:
-    for i, one in listed(spec.get("env")):
-        if text(one.get("value")) == refused:
+    for i, one in indexed_mappings(spec.get("env")):
+        if as_string(one.get("value")) == refused:
             return "env", i, "value"
-        if at(one, "valueFrom", "fieldRef").get("fieldPath") == refused:
+        if nested_map(one, "valueFrom", "fieldRef").get("fieldPath") == refused:
             return "env", i, "valueFrom", "fieldRef", "fieldPath"
     return ("env",)
 
 
 def _word(spec: Json, refused: str) -> Path:
     """Where a text stands in command and args: as a word of its own, or else within one."""
-    words = [(key, i, text(word)) for key in ("command", "args") for i, word in enumerate(_list(spec.get(key)))]
+    words = [(key, i, as_string(word)) for key in ("command", "args") for i, word in enumerate(_list(spec.get(key)))]
     same = ((key, i) for key, i, word in words if word == refused)
     inside = ((key, i) for key, i, word in words if refused in word)
     return next(same, None) or next(inside, None) or ("command" if spec.get("command") else "args",)

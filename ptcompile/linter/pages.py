@@ -18,224 +18,230 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-class Answer(NamedTuple):
+class CodePage(NamedTuple):
     """One code's meaning."""
 
     title: str
     fix: str
 
 
-ANSWERS: Final[dict[str, Answer]] = {
-    "yaml-syntax": Answer(
+ANSWERS: Final[dict[str, CodePage]] = {
+    "yaml-syntax": CodePage(
         "The text is not YAML, or not YAML as kubectl reads it.",
         "fix the text at the caret; the message says what was expected there",
     ),
-    "bad-encoding": Answer("The file is not UTF-8.", "save it as UTF-8"),
-    "duplicate-key": Answer("A mapping has a key twice: kubectl silently keeps the last one.", "remove one of the two"),
-    "too-large": Answer(
+    "bad-encoding": CodePage("The file is not UTF-8.", "save it as UTF-8"),
+    "duplicate-key": CodePage(
+        "A mapping has a key twice: kubectl silently keeps the last one.", "remove one of the two"
+    ),
+    "too-large": CodePage(
         "A file, a document or a number of documents is above what is read: 64 MiB a file, 3 MiB and 100,000 values a "
         "document, 10,000 documents a file; 128 KiB that references such as $(X) put into a container's variables, its "
         "command line or its script.",
         "split it; mount a long value as a file",
     ),
-    "too-deep": Answer("Collections are nested more than 100 levels deep.", "flatten it"),
-    "too-many-aliases": Answer(
+    "too-deep": CodePage("Collections are nested more than 100 levels deep.", "flatten it"),
+    "too-many-aliases": CodePage(
         "Aliases expand to more values than a document may have: an attack or a mistake.", "write the values out"
     ),
-    "unsupported-yaml": Answer(
+    "unsupported-yaml": CodePage(
         "YAML that has no meaning in Kubernetes: a tag, a key that is not a string, a number that JSON cannot "
         "represent.",
         "write plain mappings, lists, strings, numbers and booleans",
     ),
-    "not-a-mapping": Answer(
+    "not-a-mapping": CodePage(
         "A document, or an item of a List, is not a mapping.", "start every object with apiVersion and kind"
     ),
-    "no-documents": Answer("The file has no document.", "write one, or exclude the file"),
-    "unrendered-template": Answer(
+    "no-documents": CodePage("The file has no document.", "write one, or exclude the file"),
+    "unrendered-template": CodePage(
         "The file is a template of envsubst or sed: a note, once a file. Findings on its placeholders are left out.",
         "render it first: envsubst < FILE | ptcompile lint -",
     ),
-    "unknown-kind": Answer(
+    "unknown-kind": CodePage(
         "A kind that ptcompile does not know, or that does not belong in this place.",
         "check its spelling and apiVersion; a manifest is for lint, a TrainingJob for compile, a profile for --cluster",
     ),
-    "spec-unknown-field": Answer(
+    "spec-unknown-field": CodePage(
         "A TrainingJob or ClusterProfile has an unknown field.", "use the name that the help suggests"
     ),
-    "spec-missing-field": Answer("A TrainingJob or ClusterProfile lacks a field that it needs.", "add it"),
-    "spec-wrong-type": Answer(
+    "spec-missing-field": CodePage("A TrainingJob or ClusterProfile lacks a field that it needs.", "add it"),
+    "spec-wrong-type": CodePage(
         "A value has the wrong type for its field: a number for a string, a list for a mapping.",
         "write it as the message says; quote a string that looks like a number",
     ),
-    "spec-invalid-value": Answer("A value of the right type that cannot be valid.", "use one that the message allows"),
-    "spec-conflict": Answer("Two fields contradict each other.", "keep the intended one"),
-    "unsupported-by-target": Answer(
+    "spec-invalid-value": CodePage(
+        "A value of the right type that cannot be valid.", "use one that the message allows"
+    ),
+    "spec-conflict": CodePage("Two fields contradict each other.", "keep the intended one"),
+    "unsupported-by-target": CodePage(
         "The operator of this target cannot do what the spec asks for.",
         "use a target that the help names, or remove the field",
     ),
-    "word-without-effect": Answer(
+    "word-without-effect": CodePage(
         "A word of the spec changes nothing on this target, or for a job of this shape: the port where nodes meet, for "
         "one node; a name that the operator does not use; an id that a static rendezvous has no use for. A note.",
         "remove it; in a spec for several targets it may stay",
     ),
-    "name-too-long": Answer(
+    "name-too-long": CodePage(
         "The job's name leaves no room for the names that are derived from it: pods, host names, Services.",
         "shorten it to what the help says",
     ),
-    "unknown-target": Answer("An unknown target.", "`ptcompile targets` lists the targets"),
-    "not-carried-over": Answer(
+    "unknown-target": CodePage("An unknown target.", "`ptcompile targets` lists the targets"),
+    "not-carried-over": CodePage(
         "Part of a Flyte task or of another source has no counterpart and is not in the result.",
         "express it another way, or accept the loss",
     ),
-    "not-importable": Answer(
+    "not-importable": CodePage(
         "No spec compiles to this manifest: no target writes its kind, or its pods do not find each other as those of "
         "a job do.",
         "keep the manifest as it is, or do what the help says",
     ),
-    "import-differs": Answer(
+    "import-differs": CodePage(
         "What the imported spec compiles to differs here from the original manifest.",
         "look at the difference; --lossy writes the spec anyway",
     ),
-    "convert-differs": Answer(
+    "convert-differs": CodePage(
         "The other operator does this differently, or would run something else.",
         "look at the difference; with --lossy it is a warning",
     ),
-    "nothing-to-import": Answer(
+    "nothing-to-import": CodePage(
         "None of the objects is a job that a target writes.",
         "give import the file with the job, together with the objects that belong to it",
     ),
-    "image-contents": Answer(
+    "image-contents": CodePage(
         "What a Flyte task's image has to contain: the job calls the task's function in it, and `pyflyte` built none.",
         "build the image as examples/flyte/Dockerfile does, or give --embed for any image with torch and the module",
     ),
-    "unlike-flyte": Answer(
+    "unlike-flyte": CodePage(
         "The job has a policy that the Flyte task does not set and Flyte would not write.",
         "set run_policy or restart_policy in the task",
     ),
-    "unknown-field": Answer(
+    "unknown-field": CodePage(
         "The kind does not have this field. kubectl rejects it; clients without strict validation lose the field "
         "in silence.",
         "use the name that the help suggests, or move it to where it belongs",
     ),
-    "version-unknown-field": Answer(
+    "version-unknown-field": CodePage(
         "The field exists, but not in the release of Kubernetes or the operator that the profile names.",
         "remove it, or name the newer release in the profile",
     ),
-    "no-such-kind": Answer(
+    "no-such-kind": CodePage(
         "The server has no such kind under this apiVersion: it is of another group or version, or the server is too "
         "old or too new for it.",
         "write the apiVersion that the help names",
     ),
-    "unread-rule": Answer(
+    "unread-rule": CodePage(
         "A CRD or a JSON Schema, or a CEL rule or a pattern of it, was not checked against the object: the API server "
         "rejects the CRD, the schema is not valid, it takes more time or memory than an object of its size is given, "
         "or the evaluator does not support it. The API server has limits for costly rules too.",
         "fix the CRD or the schema, or check with the API server: kubectl apply --dry-run=server",
     ),
-    "pod-security": Answer(
+    "pod-security": CodePage(
         "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
         "not allow the pod. A Pod is rejected; of a job the pods are, and the job waits.",
         "change the field as the help says, or run in a namespace with a less strict level",
     ),
-    "wrong-type": Answer(
+    "wrong-type": CodePage(
         "A value has the wrong type for its field.",
         "write it as the message says; quote a string such as on, 1 or 1e3",
     ),
-    "invalid-quantity": Answer("Not a Kubernetes quantity.", 'write a number with a suffix, such as 500m, 2 or "64Gi"'),
-    "required-value": Answer("A field that the API server requires is missing or empty.", "add it"),
-    "invalid-value": Answer("The API server rejects the value.", "the message says what it allows"),
-    "unsupported-value": Answer("The value is not one that the field accepts.", "use one of the listed values"),
-    "not-found-value": Answer(
+    "invalid-quantity": CodePage(
+        "Not a Kubernetes quantity.", 'write a number with a suffix, such as 500m, 2 or "64Gi"'
+    ),
+    "required-value": CodePage("A field that the API server requires is missing or empty.", "add it"),
+    "invalid-value": CodePage("The API server rejects the value.", "the message says what it allows"),
+    "unsupported-value": CodePage("The value is not one that the field accepts.", "use one of the listed values"),
+    "not-found-value": CodePage(
         "A name refers to something that does not exist, such as a volume that the pod does not have.",
         "add it, or fix the name",
     ),
-    "duplicate-value": Answer("Two items of a list have the same name or key.", "remove or rename one"),
-    "forbidden-value": Answer("The API server forbids the field here.", "leave it out"),
-    "too-long-value": Answer("A text is longer than the API server allows.", "shorten it"),
-    "too-many-items": Answer("A list has more items than the API server allows.", "remove some"),
-    "webhook-refusal": Answer(
+    "duplicate-value": CodePage("Two items of a list have the same name or key.", "remove or rename one"),
+    "forbidden-value": CodePage("The API server forbids the field here.", "leave it out"),
+    "too-long-value": CodePage("A text is longer than the API server allows.", "shorten it"),
+    "too-many-items": CodePage("A list has more items than the API server allows.", "remove some"),
+    "webhook-refusal": CodePage(
         "The operator's admission webhook rejects the object.", "the message says what the operator requires"
     ),
-    "refused-queue-label": Answer(
+    "refused-queue-label": CodePage(
         "Kueue's webhook rejects the queue's name or the time limit: labels that the API server itself accepts.",
         "write the name of the LocalQueue as it is in the namespace, and seconds as a number above 0",
     ),
-    "refused-topology-request": Answer(
+    "refused-topology-request": CodePage(
         "Kueue's webhook refuses how near to each other the pods shall run: two topology requests for one set of pods, "
         "slices without their topology or their size, or slices of more pods than there are.",
         "keep one request; give slices both a topology and a size",
     ),
-    "unpaired-pod-group": Answer(
+    "unpaired-pod-group": CodePage(
         "Kueue's webhook refuses a Pod of a group whose name or size is missing: it has to know how many to wait for.",
         "give every Pod of the group the label pod-group-name and the annotation pod-group-total-count, a text",
     ),
-    "refused-child": Answer(
+    "refused-child": CodePage(
         "The object is accepted, but the API server rejects what the operator creates from it: a pod, a Service or a "
         "Job.",
         "fix the field that the finding points at; nothing would start",
     ),
-    "controller-failure": Answer(
+    "controller-failure": CodePage(
         "The object is accepted, but the operator's controller fails on it.", "fix it: nothing would start"
     ),
-    "request-above-limit": Answer("A request is above its limit.", "lower the request or raise the limit"),
-    "gpu-request-differs-from-limit": Answer(
+    "request-above-limit": CodePage("A request is above its limit.", "lower the request or raise the limit"),
+    "gpu-request-differs-from-limit": CodePage(
         "Request and limit of a device differ, but devices cannot be shared.", "set it once"
     ),
-    "kubernetes-too-old": Answer(
+    "kubernetes-too-old": CodePage(
         "The profile names an older Kubernetes than the documentation of one of its operators asks for, or than claims "
         "of devices need.",
         "correct one of the two in spec.versions, or upgrade",
     ),
-    "same-image-beside": Answer(
+    "same-image-beside": CodePage(
         "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
         "meant, which a patch finds by its name.",
         "name the container pytorch; in an auxiliary role, give it the name of the role",
     ),
-    "several-mig-slices": Answer(
+    "several-mig-slices": CodePage(
         "A pod requests several MIG slices, but CUDA shows a process only the first.",
         "request one slice per node, on more nodes",
     ),
-    "part-of-a-machine": Answer(
+    "part-of-a-machine": CodePage(
         "A node takes some of the accelerators of the smallest machine that has enough, and it may be that no other "
         "pod can use the rest.",
         "ask for all of a machine's accelerators and for fewer nodes, or leave it where other jobs fill the rest",
     ),
-    "ephemeral-storage-above-disk": Answer(
+    "ephemeral-storage-above-disk": CodePage(
         "A node asks for more ephemeral storage than its machine's disks have, or than EKS's default root volume "
         "leaves.",
         "mount a volume, or have the nodes made with a larger root volume or their local disks as ephemeral storage",
     ),
-    "larger-than-pools": Answer(
+    "larger-than-pools": CodePage(
         "The node pools that the profile names have no room for all nodes of the job, which then waits forever.",
         "use fewer nodes, ask for less of each, or correct spec.nodePools in the profile",
     ),
-    "queued-differently": Answer(
+    "queued-differently": CodePage(
         "A queue, a gang or a topology means something different to the operator or queue system than to the spec.",
         "use what the help names, or accept what the message says",
     ),
-    "no-retries-left": Answer(
+    "no-retries-left": CodePage(
         "The job asks for restarts, but its backoffLimit of 0 allows none.",
         "use a number above 0, or remove it: then it is 6, or 6 for each node",
     ),
-    "peers-fail-too": Answer(
+    "peers-fail-too": CodePage(
         "The job should outlive a node, but torchrun on the other nodes fails with the lost one.",
         "set elastic.maxRestarts, so that torchrun starts its processes again",
     ),
-    "node-0-fails-all": Answer(
+    "node-0-fails-all": CodePage(
         "The job survives the loss of a node, but not of node 0, whose torchrun hosts the rendezvous store.",
         "set runPolicy.backoffLimit to the number of the other nodes or more: then all of them start again",
     ),
-    "done-differently": Answer(
+    "done-differently": CodePage(
         "The operator of this target only approximates what the spec says about restarts and completion; the message "
         "says how.",
         "accept it, or use a target that the help names",
     ),
-    "unused-ignore": Answer("An ignore comment matches no finding.", "remove the comment"),
-    "bad-ignore": Answer(
+    "unused-ignore": CodePage("An ignore comment matches no finding.", "remove the comment"),
+    "bad-ignore": CodePage(
         "An ignore comment does not say what it ignores, names no rule, or is where it covers nothing.",
         "write # ptcompile: ignore[CODE] and why",
     ),
-    "extension-failed": Answer(
+    "extension-failed": CodePage(
         "A rule, a pass or a target of a plugin raised an exception, or a declared rule cannot be evaluated.",
         "report it to the plugin's author, or correct the expression in the configuration",
     ),
@@ -252,7 +258,7 @@ _GUTTER: Final = 2
 _HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
 
 
-class Page(NamedTuple):
+class RulePage(NamedTuple):
     """A title of one sentence, and the text of each section; the example is two YAML files, bad and good."""
 
     title: str
@@ -264,7 +270,7 @@ class Page(NamedTuple):
     source: str
 
 
-def page(rule: Rule) -> Page:
+def page(rule: Rule) -> RulePage:
     """The page of a rule. Raises ValueError where its docstring lacks a section, which is a mistake of ours."""
     parts = _HEAD.split(_docstring(sys.modules[rule.check.__module__]).strip())
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -273,7 +279,9 @@ def page(rule: Rule) -> Page:
         raise ValueError(f"the page of {rule.name} has no section {', '.join(missing)}")
     words = {name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"}
     example = sections["Example"]
-    return Page(parts[0].strip(), bad=_side(example, "-"), good=_side(example, "+").replace(f"  {MARK}", ""), **words)
+    return RulePage(
+        parts[0].strip(), bad=_side(example, "-"), good=_side(example, "+").replace(f"  {MARK}", ""), **words
+    )
 
 
 def _docstring(module: ModuleType) -> str:

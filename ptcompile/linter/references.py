@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.unstructured import (
-    at,
-    items,
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_strings,
     kind_of,
-    mapping,
-    namespace,
+    namespace_of,
+    nested_map,
     object_name,
     string_map,
-    text,
-    texts,
 )
 from ptcompile.linter.subject import Subject, subject_of
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.linter.workload import Stream
 from ptcompile.registry.table import kind_named, templates_of
 from ptcompile.registry.templates import job_labels
@@ -48,7 +48,7 @@ class User(NamedTuple):
 def users_of(subject: Subject) -> Iterator[User]:
     """The Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
     found = subject.stream.once(_by_subdomain)
-    for one, template in found.get((namespace(subject.manifest), subject.name), ()):
+    for one, template in found.get((namespace_of(subject.manifest), subject.name), ()):
         kind, name = kind_of(one)[1], object_name(one)
         added = job_labels(name) if kind == "Job" else {}
         yield User(
@@ -57,10 +57,10 @@ def users_of(subject: Subject) -> Iterator[User]:
 
 
 def _probed(template: Json, subdomain: str) -> bool:
-    spec = at(template, "spec")
-    before = items(spec.get("initContainers"))
-    words = [word for one in before for word in (*texts(one.get("command")), *texts(one.get("args")))]
-    running = (*items(spec.get("containers")), *before)
+    spec = nested_map(template, "spec")
+    before = as_mappings(spec.get("initContainers"))
+    words = [word for one in before for word in (*as_strings(one.get("command")), *as_strings(one.get("args")))]
+    running = (*as_mappings(spec.get("containers")), *before)
     probed = any(one.get("readinessProbe") for one in running) or bool(spec.get("readinessGates"))
     return probed or any(f".{subdomain}" in word for word in words)
 
@@ -68,7 +68,7 @@ def _probed(template: Json, subdomain: str) -> bool:
 def waits_by_name(subject: Subject, user: User) -> bool:
     """Whether the pods of a user of this Service meet at a name that the Service gives one of them."""
     found = subject_of(user.manifest, subject.stream)
-    hosts = [one.seen.host for group in (*found.groups, *found.plain) for one in group if count(group) > 1]
+    hosts = [one.seen.host for group in (*found.groups, *found.plain) for one in group if count_nodes(group) > 1]
     return any(host.split(".")[1:2] == [subject.name] for host in hosts)
 
 
@@ -78,10 +78,10 @@ def _by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json
     for kind in _ALONE:
         for one in stream.objects.of(kind):
             for found_at in templates_of(kind, one):
-                template = mapping(found_at.template)
-                subdomain = text(at(template, "spec").get("subdomain"))
+                template = as_mapping(found_at.template)
+                subdomain = as_string(nested_map(template, "spec").get("subdomain"))
                 if subdomain:
-                    found.setdefault((namespace(one), subdomain), []).append((one, template))
+                    found.setdefault((namespace_of(one), subdomain), []).append((one, template))
     return found
 
 
@@ -93,7 +93,7 @@ def selected(service: Json, labels: Mapping[str, str]) -> bool:
 
 def labels_of(template: Json) -> dict[str, str]:
     """The labels that a pod template gives."""
-    return string_map(at(template, "metadata").get("labels"))
+    return string_map(nested_map(template, "metadata").get("labels"))
 
 
 def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
@@ -103,7 +103,7 @@ def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
         return None
     from ptcompile.simulator.meeting import short_names
 
-    space = namespace(subject.manifest)
+    space = namespace_of(subject.manifest)
     for service in subject.neighbours.services_at(met.host):
         full = f"{object_name(service)}.{space}.svc.cluster.local"
         if kind_of(service) == SERVICE and met.host in short_names(full, space):
@@ -111,7 +111,7 @@ def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
     return None
 
 
-def allies(subject: Subject, first: Trainer) -> tuple[Trainer, ...]:
+def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[TrainingRole, ...]:
     """The trainers of other objects of the stream that meet at the same endpoint, in the same namespace."""
     if subject.alone:
         return ()
@@ -120,9 +120,9 @@ def allies(subject: Subject, first: Trainer) -> tuple[Trainer, ...]:
     return tuple(one for one in met.get(_meeting_point(first), ()) if id(one.manifest) != here)
 
 
-def _by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[Trainer]]:
+def _by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[TrainingRole]]:
     """All trainers of a stream that wait for others, by where they meet."""
-    found: dict[tuple[str, ...], list[Trainer]] = {}
+    found: dict[tuple[str, ...], list[TrainingRole]] = {}
     for manifest in stream.objects:
         for one in (
             subject_of(manifest, stream).trainers if kind_named(kind_of(manifest)).meeting.across_objects else ()
@@ -132,8 +132,8 @@ def _by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[Trainer]]:
     return found
 
 
-def _meeting_point(one: Trainer) -> tuple[str, ...]:
-    space = namespace(one.manifest)
+def _meeting_point(one: TrainingRole) -> tuple[str, ...]:
+    space = namespace_of(one.manifest)
     host = one.seen.host.removesuffix(".").removesuffix(".cluster.local").removesuffix(".svc").removesuffix(f".{space}")
     return (space, one.seen.backend, host)
 
@@ -142,15 +142,15 @@ def selects(selector: Json, labels: Json) -> bool:
     """Whether a label selector selects these labels; an empty one selects all. An unknown operator is taken to hold."""
     if not string_map(selector.get("matchLabels")).items() <= labels.items():
         return False
-    return all(_holds(one, labels) for one in items(selector.get("matchExpressions")))
+    return all(_holds(one, labels) for one in as_mappings(selector.get("matchExpressions")))
 
 
 def _holds(expression: Json, labels: Json) -> bool:
-    key, values = text(expression.get("key")), texts(expression.get("values"))
+    key, values = as_string(expression.get("key")), as_strings(expression.get("values"))
     known: dict[str, bool] = {
         "In": labels.get(key) in values,
         "NotIn": labels.get(key) not in values,
         "Exists": key in labels,
         "DoesNotExist": key not in labels,
     }
-    return known.get(text(expression.get("operator")), True)
+    return known.get(as_string(expression.get("operator")), True)

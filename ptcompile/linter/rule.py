@@ -9,7 +9,7 @@ from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_p
 from ptcompile.linter.subject import Subject
 
 
-class Found(NamedTuple):
+class Finding(NamedTuple):
     """One answer of a rule. The runner adds who says so, when, and how bad it is."""
 
     path: Path
@@ -32,9 +32,9 @@ def found_at(
     *,
     on_key: bool = False,
     severity: Severity | None = None,
-) -> Found:
+) -> Finding:
     """A finding whose message begins with the field's path, as most do."""
-    return Found(path, f"{field_path(path)}: {text}", help, fix, on_key, severity)
+    return Finding(path, f"{field_path(path)}: {text}", help, fix, on_key, severity)
 
 
 class Rule(NamedTuple):
@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
     name: str
     """A key of `codes.CODES`; the module is called the same, with underscores."""
-    check: Callable[[Subject], Iterable[Found]]
+    check: Callable[[Subject], Iterable[Finding]]
     severity: Severity
     """Error: no cluster could run it as written. Warning: it hangs on something outside the files. Note: neither."""
     stage: Stage

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
-from ptcompile.kubernetes.unstructured import at, items, string_map, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, string_map
 from ptcompile.linter.templates import ManifestTemplate
-from ptcompile.linter.workload import Stream, Workload
+from ptcompile.linter.workload import Stream, WorkloadView
 from ptcompile.registry.model import Kind, overrides
 from ptcompile.registry.templates import Template as WrittenTemplate
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from typing import Final, TypeVar
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.linter.trainers import Trainer
+    from ptcompile.linter.trainers import TrainingRole
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod
 
     T = TypeVar("T")
 
 
-class Subject(Workload):
+class Subject(WorkloadView):
     """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
 
     def once(self, make: Callable[[Subject], T]) -> T:
@@ -39,32 +39,32 @@ class Subject(Workload):
         return {}
 
     @cached_property
-    def trainers(self) -> tuple[Trainer, ...]:
+    def trainers(self) -> tuple[TrainingRole, ...]:
         """The roles that train, each as its first pod sees it; none for a kind without pods, or a job without any."""
         from ptcompile.linter.trainers import trainers
 
         return trainers(self)
 
     @cached_property
-    def parties(self) -> tuple[tuple[Trainer, ...], ...]:
+    def parties(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
-        from ptcompile.linter.trainers import parties
+        from ptcompile.linter.trainers import torchrun_groups
 
-        return parties(self.trainers, self.groups)
+        return torchrun_groups(self.trainers, self.groups)
 
     @cached_property
-    def groups(self) -> tuple[tuple[Trainer, ...], ...]:
+    def groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """As `parties`, of every launcher that is known here."""
-        from ptcompile.linter.trainers import groups
+        from ptcompile.linter.trainers import rendezvous_groups
 
-        return groups(self, self.trainers)
+        return rendezvous_groups(self, self.trainers)
 
     @cached_property
-    def plain(self) -> tuple[tuple[Trainer, ...], ...]:
+    def plain(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """As `parties`, of scripts without a launcher (env://)."""
-        from ptcompile.linter.trainers import plain
+        from ptcompile.linter.trainers import env_groups
 
-        return plain(self, self.trainers)
+        return env_groups(self, self.trainers)
 
     @cached_property
     def meets_nowhere(self) -> bool:
@@ -78,7 +78,7 @@ class Subject(Workload):
         """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
         from ptcompile.linter.trainers import launches
 
-        plugged = "pytorch" in at(self.spec, "plugins")
+        plugged = "pytorch" in nested_map(self.spec, "plugins")
         if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
             return ()
         return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
@@ -144,11 +144,11 @@ def spot(template: ManifestTemplate) -> str | None:
     """The label by which a pod template asks for such machines alone, or None."""
     spec = template.spec
     asked = {(key, value) for key, value in string_map(spec.get("nodeSelector")).items()}
-    required = at(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = [items(term.get("matchExpressions")) for term in items(required.get("nodeSelectorTerms"))]
+    required = nested_map(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = [as_mappings(term.get("matchExpressions")) for term in as_mappings(required.get("nodeSelectorTerms"))]
     for term in terms if len(terms) == 1 else ():
         for one in term:
             values = one.get("values")
             if one.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
-                asked.add((text(one.get("key")), text(values[0])))
+                asked.add((as_string(one.get("key")), as_string(values[0])))
     return next((key for key, value in sorted(asked) if value in LABELS.get(key, ())), None)

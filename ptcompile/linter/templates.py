@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.commands import unwrapped
+from ptcompile.kubernetes.commands import unwrap
 from ptcompile.kubernetes.resources import counted
-from ptcompile.kubernetes.unstructured import at, mapping, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Word(NamedTuple):
     text: str
 
 
-class Entry(NamedTuple):
+class EnvEntry(NamedTuple):
     """One env entry: its path, its name, and its value, or None where it has a source instead."""
 
     path: Path
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     source: Json
 
 
-class Container:
+class ManifestContainer:
     """One container of a template, with its path from the root of the object. What is read from it is read once."""
 
     def __init__(self, path: Path, spec: Json, *, init: bool, main: bool) -> None:
@@ -45,17 +45,17 @@ class Container:
     @property
     def name(self) -> str:
         """The container's name, or an empty string."""
-        return text(self.spec.get("name"))
+        return as_string(self.spec.get("name"))
 
     @cached_property
     def limits(self) -> Json:
         """The limits as written."""
-        return at(self.spec, "resources", "limits")
+        return nested_map(self.spec, "resources", "limits")
 
     @cached_property
     def requests(self) -> Json:
         """The requests as written."""
-        return at(self.spec, "resources", "requests")
+        return nested_map(self.spec, "resources", "requests")
 
     def amounts(self, half: str) -> Json:
         """`limits` or `requests` as written."""
@@ -85,16 +85,16 @@ class Container:
     @cached_property
     def start(self) -> int:
         """The index of the word that is started, behind wrappers such as env and tini."""
-        return unwrapped(self.words).start
+        return unwrap(self.words).start
 
     @cached_property
-    def env(self) -> tuple[Entry, ...]:
+    def env(self) -> tuple[EnvEntry, ...]:
         """The env entries in the order they are written."""
         return tuple(
-            Entry(
+            EnvEntry(
                 (*self.path, "env", i),
-                text(entry.get("name")),
-                None if (source := at(entry, "valueFrom")) else text(entry.get("value")),
+                as_string(entry.get("name")),
+                None if (source := nested_map(entry, "valueFrom")) else as_string(entry.get("value")),
                 source,
             )
             for i, entry in _mappings(self.spec.get("env"))
@@ -122,32 +122,34 @@ class ManifestTemplate:
     @cached_property
     def spec(self) -> Json:
         """The pod's spec, empty where there is none."""
-        return at(self.data, "spec")
+        return nested_map(self.data, "spec")
 
     @cached_property
     def volumes(self) -> dict[str, tuple[Path, Json]]:
         """The pod's volumes by name, with their paths."""
         return {
-            text(one.get("name")): ((*self.path, "spec", "volumes", i), one)
+            as_string(one.get("name")): ((*self.path, "spec", "volumes", i), one)
             for i, one in _mappings(self.spec.get("volumes"))
         }
 
     @cached_property
-    def containers(self) -> tuple[Container, ...]:
+    def containers(self) -> tuple[ManifestContainer, ...]:
         """Init containers first; a mapping is a container, and anything else is left out."""
         return tuple(self._containers())
 
     @cached_property
-    def mains(self) -> tuple[Container, ...]:
+    def mains(self) -> tuple[ManifestContainer, ...]:
         """The container that trains: one, or none in a template without containers."""
         return tuple(one for one in self.containers if one.main)
 
-    def _containers(self) -> Iterator[Container]:
+    def _containers(self) -> Iterator[ManifestContainer]:
         for key, init in (("initContainers", True), ("containers", False)):
             specs = _mappings(self.spec.get(key))
-            chosen = next((i for i, one in specs if text(one.get("name")) == self.main), specs[0][0] if specs else -1)
+            chosen = next(
+                (i for i, one in specs if as_string(one.get("name")) == self.main), specs[0][0] if specs else -1
+            )
             for i, one in specs:
-                yield Container((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
+                yield ManifestContainer((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
 
 
 def _list(value: object) -> list[object]:
@@ -156,4 +158,4 @@ def _list(value: object) -> list[object]:
 
 def _mappings(value: object) -> list[tuple[int, Json]]:
     """The mappings of a list that are not empty, with their indexes."""
-    return [(i, found) for i, one in enumerate(_list(value)) if (found := mapping(one))]
+    return [(i, found) for i, one in enumerate(_list(value)) if (found := as_mapping(one))]

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile.diagnostics import Edit, Path
-from ptcompile.kubernetes.commands import base
+from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import at, items, text, texts
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.linter.templates import ManifestTemplate
-from ptcompile.linter.workload import Workload, template_of
+from ptcompile.linter.workload import WorkloadView, template_of
 from ptcompile.registry.model import Kind
 from ptcompile.registry.table import kind_named
 from ptcompile.simulator.launchers.torchrun import variable
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.pods import Role
-    from ptcompile.simulator.launchers.command import Launch
+    from ptcompile.registry.pods import ExpandedRole
+    from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod
 
-    Origin = Literal["flag", "env", "operator", "default"]
+    OptionSource = Literal["flag", "env", "operator", "default"]
     """Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's,
     torchrun."""
 
@@ -45,11 +45,18 @@ _NAMES = Pattern(r"[\w.-]+")
 _BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
 
 
-class Trainer:
+class TrainingRole:
     """One role that trains: its first pod, and the container as it is written."""
 
     def __init__(
-        self, role: Role, pod: Pod, seen: Rendezvous, path: Path, spec: Json, kind: tuple[str, str], manifest: Json
+        self,
+        role: ExpandedRole,
+        pod: Pod,
+        seen: Rendezvous,
+        path: Path,
+        spec: Json,
+        kind: tuple[str, str],
+        manifest: Json,
     ) -> None:
         self.role = role
         self.pod = pod
@@ -60,7 +67,7 @@ class Trainer:
         """What stands there: `command`, `args`, `env`, and in a container all the rest."""
         self.kind = kind
         self.manifest = manifest
-        self.launch: Launch = pod.launch
+        self.launch: Invocation = pod.launch
         """What its command line starts."""
         self.torchrun = seen.launcher == "torchrun"
         """Whether torchrun starts it, beyond doubt."""
@@ -76,7 +83,7 @@ class Trainer:
     def by_python(self) -> bool:
         """Whether it is a Python script without a launcher."""
         words = self.launch.entry
-        return self.seen.launcher == "command" and bool(words) and base(words[0]).startswith("python")
+        return self.seen.launcher == "command" and bool(words) and basename(words[0]).startswith("python")
 
     @property
     def plain(self) -> bool:
@@ -112,7 +119,10 @@ class Trainer:
             return True
         if not self.launch.in_shell:
             return False
-        return any(_BRANCHES.search(word) for word in (*texts(main.spec.get("command")), *texts(main.spec.get("args"))))
+        return any(
+            _BRANCHES.search(word)
+            for word in (*as_strings(main.spec.get("command")), *as_strings(main.spec.get("args")))
+        )
 
     @cached_property
     def local(self) -> bool:
@@ -129,7 +139,7 @@ class Trainer:
         said = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
         return (atoi(said) or 0) != 0
 
-    def origin(self, option: str) -> Origin:
+    def origin(self, option: str) -> OptionSource:
         """Who gives an option its value."""
         if option in self.launch.options or (option == "nnodes" and "world-size" in self.launch.options):
             return "flag"
@@ -151,7 +161,7 @@ class Trainer:
 
     def entry(self, name: str) -> int | None:
         """The index of the user's env entry that counts, None where there is none or the operator's comes later."""
-        written = items(self.spec.get("env"))
+        written = as_mappings(self.spec.get("env"))
         found = [i for i, entry in enumerate(written) if entry.get("name") == name]
         if not found:
             return None
@@ -166,14 +176,14 @@ class Trainer:
         name = self.variable(option)
         index = self.entry(name) if origin == "env" else None
         if index is not None:
-            value = "value" in items(self.spec.get("env"))[index]
+            value = "value" in as_mappings(self.spec.get("env"))[index]
             return (*self.path, "env", index, "value") if value else (*self.path, "env", index)
         return self.field(option) or self.path
 
     def field(self, option: str) -> Path | None:
         """The operator's field that becomes this option, where the user wrote one."""
         for path in kind_named(self.kind).launch_fields.options.get(option, ()):
-            if at(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
+            if nested_map(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
                 return path
         return None
 
@@ -211,9 +221,9 @@ class Trainer:
         if path == self.path or not isinstance(path[-1], str):
             return None
         if path == self.field(option):
-            said = at(self.manifest, *map(str, path[:-1])).get(path[-1])
+            said = nested_map(self.manifest, *map(str, path[:-1])).get(path[-1])
         else:
-            said = items(self.spec.get("env"))[int(path[-2])].get("value")
+            said = as_mappings(self.spec.get("env"))[int(path[-2])].get("value")
         number = isinstance(said, int) and not isinstance(said, bool) and value.isdigit()
         return Edit("set", path, int(value) if number else value) if str(said) == now else None
 
@@ -245,7 +255,7 @@ class Trainer:
         ]
 
 
-def trainers(subject: Workload) -> tuple[Trainer, ...]:
+def trainers(subject: WorkloadView) -> tuple[TrainingRole, ...]:
     """The roles that train, each with the place where its container is written."""
     options = subject.record.launch_fields.options
     if not options and not any(launches(template) for template in subject.templates):
@@ -256,17 +266,19 @@ def trainers(subject: Workload) -> tuple[Trainer, ...]:
     for role, pod, seen in subject.leads:
         written = _written(subject, role.name)
         if written is not None:
-            found.append(Trainer(role, pod, seen, *written, subject.kind, subject.manifest))
+            found.append(TrainingRole(role, pod, seen, *written, subject.kind, subject.manifest))
     return tuple(found)
 
 
 def launches(template: ManifestTemplate) -> bool:
     """Whether a template speaks of a launcher at all: most Pods do not, and need no simulation."""
     for container in template.mains:
-        words = (*texts(container.spec.get("command")), *texts(container.spec.get("args")))
+        words = (*as_strings(container.spec.get("command")), *as_strings(container.spec.get("args")))
         if any(name in word for word in words for name in _LAUNCHERS):
             return True
-        if any(text(entry.get("name")).startswith(_RENDEZVOUS_ENV) for entry in items(container.spec.get("env"))):
+        if any(
+            as_string(entry.get("name")).startswith(_RENDEZVOUS_ENV) for entry in as_mappings(container.spec.get("env"))
+        ):
             return True
     return False
 
@@ -275,24 +287,24 @@ def _undashed(name: str) -> str:
     return name.lstrip("-")
 
 
-def count(found: tuple[Trainer, ...]) -> int:
+def count_nodes(found: tuple[TrainingRole, ...]) -> int:
     """How many pods train."""
     return sum([one.role.count for one in found])
 
 
-def _written(subject: Workload, role: str) -> tuple[Path, Json] | None:
+def _written(subject: WorkloadView, role: str) -> tuple[Path, Json] | None:
     """The path and the content of the container that a role's pods train in."""
     if trainer := subject.record.launch_fields.container:
-        return trainer, at(subject.manifest, *trainer)
+        return trainer, nested_map(subject.manifest, *trainer)
     template = template_of(subject, role)
     main = next(iter(template.mains), None) if template is not None else None
     return None if main is None else (main.path, main.spec)
 
 
-Trainers = tuple[Trainer, ...]
+Trainers = tuple[TrainingRole, ...]
 
 
-def groups(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:
+def rendezvous_groups(subject: WorkloadView, found: Trainers) -> tuple[Trainers, ...]:
     """The trainers that are to meet one another, where the files decide all that their launchers read; else none.
 
     All of a PyTorchJob are one party, and all that Volcano's pytorch plugin gives a rank. In other kinds roles may be
@@ -301,28 +313,28 @@ def groups(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:
     return _grouped(subject, found, lambda one: one.modelled)
 
 
-def parties(found: Trainers, grouped: tuple[Trainers, ...]) -> tuple[Trainers, ...]:
+def torchrun_groups(found: Trainers, grouped: tuple[Trainers, ...]) -> tuple[Trainers, ...]:
     """The groups where torchrun starts all trainers; else none."""
     return grouped if all(one.torchrun for one in found) else ()
 
 
-def plain(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:
+def env_groups(subject: WorkloadView, found: Trainers) -> tuple[Trainers, ...]:
     """As `parties`, of scripts without a launcher that the user's own variables tell of others (env://)."""
     return _grouped(subject, found, lambda one: one.plain and one.entry("MASTER_ADDR") is not None)
 
 
-def _grouped(subject: Workload, found: Trainers, wanted: Callable[[Trainer], bool]) -> tuple[Trainers, ...]:
+def _grouped(subject: WorkloadView, found: Trainers, wanted: Callable[[TrainingRole], bool]) -> tuple[Trainers, ...]:
     if not found or not all(wanted(one) and not one.unsure for one in found):
         return ()
     if subject.base is not None and subject.base.assumed:
         return ()
-    out: dict[tuple[str, ...], list[Trainer]] = {}
+    out: dict[tuple[str, ...], list[TrainingRole]] = {}
     for one in found:
         out.setdefault(_party(one, subject.record), []).append(one)
     return tuple(tuple(members) for members in out.values())
 
 
-def _party(one: Trainer, kind: Kind) -> tuple[str, ...]:
+def _party(one: TrainingRole, kind: Kind) -> tuple[str, ...]:
     meeting = kind.meeting
     if meeting.all_pods or (meeting.ranked_by and one.pod.env.keys() >= set(meeting.ranked_by)):
         return ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import normpath
 
-from ptcompile._internal.lazy import Pattern, kept
+from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Checkpoint(NamedTuple):
     path: Path
 
 
-def checkpoints(container: Container) -> Iterator[Checkpoint]:
+def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
     """The absolute paths that the command line and the variables of a container name for checkpoints."""
     argv = container.argv
     for i, word in enumerate(argv):
@@ -44,36 +44,36 @@ def checkpoints(container: Container) -> Iterator[Checkpoint]:
             yield Checkpoint(entry.value, (*entry.path, "value"))
 
 
-_normal = kept(64)(normpath)
+_normal = bounded_cache(64)(normpath)
 
 
-def place(mount: Json) -> str:
+def mount_path(mount: Json) -> str:
     """A mount's path as the kernel takes it: `/data` for `/data/`."""
-    path = text(mount.get("mountPath"))
+    path = as_string(mount.get("mountPath"))
     return _normal(path) if path else ""
 
 
-def mounted_at(container: Container, path: str) -> tuple[Path, Json] | None:
+def mounted_at(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
     """The mount at this very path, with its own path in the object."""
-    return next(((where, mount) for where, mount in container.mounts if place(mount) == path), None)
+    return next(((where, mount) for where, mount in container.mounts if mount_path(mount) == path), None)
 
 
 def volume_of(template: ManifestTemplate, mount: Json) -> tuple[Path, Json] | None:
     """The volume that a mount is of."""
-    return template.volumes.get(text(mount.get("name")))
+    return template.volumes.get(as_string(mount.get("name")))
 
 
 def in_memory(volume: Json) -> bool:
     """Whether a volume is an emptyDir that lies in memory."""
-    return at(volume, "emptyDir").get("medium") == "Memory"
+    return nested_map(volume, "emptyDir").get("medium") == "Memory"
 
 
-def covering(container: Container, path: str) -> tuple[Path, Json] | None:
+def mount_for(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
     """The mount that a file at this path lies in: the deepest one above it."""
     best = None
     for where, mount in container.mounts:
-        folder = place(mount)
+        folder = mount_path(mount)
         inside = path == folder or path.startswith(folder.rstrip("/") + "/")
-        if folder and inside and (best is None or len(folder) > len(place(best[1]))):
+        if folder and inside and (best is None or len(folder) > len(mount_path(best[1]))):
             best = where, mount
     return best

@@ -9,9 +9,9 @@ from ptcompile._internal.namedtuple import cast
 from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import at, kind_of, mapping, namespace, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, kind_of, namespace_of, nested_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.registry import table as operators
 from ptcompile.registry.model import Kind, overrides
 from ptcompile.registry.table import RUNS_PODS, templates_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.registry.model import Base
     from ptcompile.registry.pods import ContainerView
-    from ptcompile.simulator.job import Job
+    from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Lead
     from ptcompile.simulator.pod import Pod
@@ -69,7 +69,7 @@ class Stream:
         return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}
 
 
-class Workload:
+class WorkloadView:
     """One object among the others of its stream. What is derived here is derived once."""
 
     def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
@@ -101,23 +101,23 @@ class Workload:
     @cached_property
     def spec(self) -> Json:
         """The object's spec, empty where there is none."""
-        return at(self.manifest, "spec")
+        return nested_map(self.manifest, "spec")
 
     @cached_property
     def metadata(self) -> Json:
         """The object's metadata, empty where there is none."""
-        return at(self.manifest, "metadata")
+        return nested_map(self.manifest, "metadata")
 
     @cached_property
     def name(self) -> str:
         """`metadata.name`, or an empty string."""
-        return text(self.metadata.get("name"))
+        return as_string(self.metadata.get("name"))
 
     @cached_property
     def templates(self) -> tuple[ManifestTemplate, ...]:
         """The pod templates of the object, in its own order; empty for kinds without pods."""
         found = templates_of(self.kind, self.manifest)
-        return tuple(ManifestTemplate(one.path, mapping(one.template), *one[2:]) for one in found)
+        return tuple(ManifestTemplate(one.path, as_mapping(one.template), *one[2:]) for one in found)
 
     @cached_property
     def by_role(self) -> dict[str, ManifestTemplate]:
@@ -125,12 +125,12 @@ class Workload:
         return {one.role.lower(): one for one in reversed(self.templates)}
 
     @cached_property
-    def containers(self) -> tuple[Container, ...]:
+    def containers(self) -> tuple[ManifestContainer, ...]:
         """The containers of all templates."""
         return tuple(one for template in self.templates for one in template.containers)
 
     @cached_property
-    def job(self) -> Job | None:
+    def job(self) -> SimulatedJob | None:
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
         None too for one whose pods are too many to be looked at (`Kind.crowded`). Its pods are built when
@@ -145,9 +145,9 @@ class Workload:
     @cached_property
     def leads(self) -> list[Lead]:
         """The roles that train, each with its first pod and how that meets the others; none for kinds without pods."""
-        from ptcompile.simulator.meeting import training
+        from ptcompile.simulator.meeting import training_roles
 
-        return training(self.job) if self.job is not None else []
+        return training_roles(self.job) if self.job is not None else []
 
     @property
     def met(self) -> Rendezvous | None:
@@ -157,7 +157,7 @@ class Workload:
     @cached_property
     def neighbours(self) -> Objects:
         """The objects of the stream in the same namespace, this one too."""
-        return self.stream.objects.within(namespace(self.manifest))
+        return self.stream.objects.within(namespace_of(self.manifest))
 
     @cached_property
     def base(self) -> Base | None:
@@ -170,13 +170,13 @@ class Workload:
 POD: Final = ("v1", "Pod")
 
 
-def views(subject: Workload) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
+def views(subject: WorkloadView) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
     """Each container that is written, with its path and as it is in the first pod of its role."""
     trainer = subject.record.launch_fields.container
     for role, pod in subject.job.firsts() if subject.job is not None else ():
         if trainer:
             if pod.main is not None and role.name == "node":
-                yield trainer, at(subject.manifest, *trainer), pod.main, pod
+                yield trainer, nested_map(subject.manifest, *trainer), pod.main, pod
             continue
         template = template_of(subject, role.name)
         made = {(view.name, view.init): view for view in pod.containers}
@@ -185,7 +185,7 @@ def views(subject: Workload) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
                 yield one.path, one.spec, made[one.name, one.init], pod
 
 
-def template_of(subject: Workload, role: str) -> ManifestTemplate | None:
+def template_of(subject: WorkloadView, role: str) -> ManifestTemplate | None:
     """The pod template of a role of the simulated job."""
     if len(subject.templates) == 1:
         return subject.templates[0]
@@ -194,4 +194,4 @@ def template_of(subject: Workload, role: str) -> ManifestTemplate | None:
 
 def mapping_at(manifest: Json, path: Path) -> Json:
     """The mapping at a path, an empty one where something else stands there, or nothing."""
-    return mapping(get(manifest, path))
+    return as_mapping(get(manifest, path))

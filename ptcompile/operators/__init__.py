@@ -14,8 +14,8 @@ from ptcompile.operators.nvidia_dra import NvidiaDRA
 from ptcompile.operators.pod import PodOperator
 from ptcompile.operators.pytorchjob import TrainingOperator
 from ptcompile.operators.scheduler_plugins import SchedulerPlugins
-from ptcompile.operators.trainer import Trainer
-from ptcompile.operators.volcano import Volcano
+from ptcompile.operators.trainer import KubeflowTrainer
+from ptcompile.operators.volcano import VolcanoOperator
 from ptcompile.registry.model import Operator
 
 TYPE_CHECKING = False
@@ -26,8 +26,8 @@ OPERATORS: Final[tuple[Operator, ...]] = (
     PodOperator(),
     BatchOperator(),
     TrainingOperator(),
-    Volcano(),
-    Trainer(),
+    VolcanoOperator(),
+    KubeflowTrainer(),
     JobSetOperator(),
     # No target writes for the others: MPIJobs are read, the rest admit, place or serve the jobs of targets.
     MPIOperator(),

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.ir.job import Claim, Job, Role, channel_template
+from ptcompile.ir.job import Job, JobClaim, Role, channel_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.quantity import Quantity
@@ -91,7 +91,9 @@ def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
     return {"managedBy": MULTI_KUEUE} if dispatched else {}
 
 
-def cannot(path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile") -> Problem:
+def unsupported_by_target(
+    path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile"
+) -> Problem:
     """A refusal: this target has no way to say what the spec says at `path`."""
     return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
 
@@ -110,7 +112,7 @@ def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[P
     """A refusal for each role whose restart policy the target does not have."""
     for role in job.roles:
         if role.restart_policy is not None and role.restart_policy not in allowed:
-            yield cannot(
+            yield unsupported_by_target(
                 (*role_path(role), "restartPolicy"),
                 f"restartPolicy {role.restart_policy} is not possible here: {why}",
                 f"use {' or '.join(allowed)}",
@@ -121,7 +123,9 @@ def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
     """A refusal of each auxiliary role, for a kind whose pods are all nodes."""
     for role in job.beside:
         why = f"{kind} has no pods other than those that train"
-        yield cannot(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(on_key=True)
+        yield unsupported_by_target(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(
+            on_key=True
+        )
 
 
 def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
@@ -158,7 +162,7 @@ def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
     first, *others = job.trainers
     for role in others:
         if role.template != first.template or role.restart_policy != first.restart_policy:
-            yield cannot(
+            yield unsupported_by_target(
                 ("spec", role.name),
                 f"{kind} has one pod template, and {role.name} differs from {first.name}",
                 "use the target pytorchjob, volcano or jobset, or set the same for both",
@@ -171,7 +175,7 @@ def own_host_names(job: Job, giver: str) -> Iterator[Problem]:
         for field in ("hostname", "subdomain"):
             if field in role.template.extra:
                 path = (*role_path(role), "podTemplate", "spec", field)
-                yield cannot(
+                yield unsupported_by_target(
                     path,
                     f"a pod template's {field} overrides the names that {giver} gives each pod",
                     f"remove {field}",
@@ -204,7 +208,7 @@ def waits_for_nodes(release: Version) -> bool:
     return (1, 0) < release < _NO_WAITING
 
 
-def _template(job: Job, claim: Claim, kubernetes: Version) -> dict[str, Any]:
+def _template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str, Any]:
     exactly: dict[str, Any] = {"deviceClassName": claim.device_class, "allocationMode": "ExactCount"}
     exactly["count"] = claim.count
     if claim.selectors:
@@ -229,7 +233,9 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         return
     release = f"{have[0]}.{have[1]}"
     if have < _FIRST:
-        yield cannot(path, f"claims of devices need Kubernetes 1.32, and this is {release}", "use Kubernetes 1.34")
+        yield unsupported_by_target(
+            path, f"claims of devices need Kubernetes 1.32, and this is {release}", "use Kubernetes 1.34"
+        )
         return
     message = f"Kubernetes {release} drops claims of devices unless the feature gate DynamicResourceAllocation is on"
     text = f"{field_path(path)}: {message}"
@@ -264,7 +270,7 @@ def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, 
     return [{"apiVersion": version, "kind": "PodGroup", "metadata": object_metadata(job), "spec": spec}]
 
 
-def marked(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
+def in_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     """The template of pods that belong to the job's PodGroup."""
     placer = gang(job, cluster)
     if placer == "volcano":

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir.job import Job, Role, backend
-from ptcompile.registry.emitting import RUN_POLICY, SPEC, cannot
+from ptcompile.registry.emitting import RUN_POLICY, SPEC, unsupported_by_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def on_disruption(job: Job) -> OnDisruption:
     return job.run_policy.on_disruption or ("Ignore" if job.spot or job.elastic else "Count")
 
 
-def alone(job: Job) -> bool:
+def restarts_alone(job: Job) -> bool:
     """Whether a pod whose node goes is started again without the others, where the operator can do both."""
     said = job.run_policy.on_pod_failure
     return said == "RestartPod" or (said != "RestartJob" and job.elastic)
@@ -106,7 +106,7 @@ def returns_alone(role: Role) -> bool:
     return not role.trains and restarts_in_place(role)
 
 
-def roughly(path: Path, message: str, help: str | None, authority: Authority) -> Problem:
+def approximation(path: Path, message: str, help: str | None, authority: Authority) -> Problem:
     """A warning: this target does what the spec says at `path`, but not in all respects."""
     return Problem("done-differently", path, f"{field_path(path)}: {message}", help, "warning", "run", authority)
 
@@ -117,10 +117,10 @@ def pods_left(job: Job, kind: str, authority: Authority, *, instead: str) -> Ite
     All is refused; None is told where pods may still run then. `instead`: what to do about All.
     """
     if job.run_policy.clean_pod_policy == "All":
-        yield cannot(CLEAN_POD_POLICY, f"{kind} keeps its finished pods as long as it exists", instead)
+        yield unsupported_by_target(CLEAN_POD_POLICY, f"{kind} keeps its finished pods as long as it exists", instead)
     elif job.run_policy.clean_pod_policy == "None" and (job.most_nodes > 1 or job.beside):
         why = f"{kind} deletes the pods that still run when it is over, and has no other policy"
-        told = roughly(CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority)
+        told = approximation(CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority)
         yield told._replace(severity="note")
 
 
@@ -156,7 +156,11 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
     path = outliving(job)
     if path is None or not meets_by_c10d(job) or job.launch is None or not job.launch.max_restarts:
         return  # without maxRestarts the loss of any node fails the others: see peers_fail_too
-    if (each or alone(job)) and retries(job) < job.most_nodes - 1 and job.run_policy.on_pod_failure != "RestartJob":
+    if (
+        (each or restarts_alone(job))
+        and retries(job) < job.most_nodes - 1
+        and job.run_policy.on_pod_failure != "RestartJob"
+    ):
         others = job.most_nodes - 1
         yield Problem(
             "node-0-fails-all",
@@ -174,7 +178,9 @@ def only_its_pod(job: Job, kind: str) -> Iterator[Problem]:
     """A refusal of RestartJob by an operator that starts no job again as a whole."""
     if job.run_policy.on_pod_failure == "RestartJob":
         message = f"{kind} cannot restart all pods, only the one that failed"
-        yield cannot(ON_POD_FAILURE, message, "use RestartPod, or the target jobset, trainjob or volcano")
+        yield unsupported_by_target(
+            ON_POD_FAILURE, message, "use RestartPod, or the target jobset, trainjob or volcano"
+        )
 
 
 NOBODY_REJOINS = "no retries unless you allow some: a replaced pod cannot rejoin a static rendezvous"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.registry import table as operators
-from ptcompile.registry.model import Key
+from ptcompile.registry.model import GroupVersionKind
 from ptcompile.registry.references import referenced
 from ptcompile.registry.status import QUEUE, Condition, Following, patch
 from ptcompile.registry.table import templates_of
@@ -104,7 +104,7 @@ def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
 
 
 def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
-    name = text(at(job, "metadata").get("name"))
+    name = as_string(nested_map(job, "metadata").get("name"))
     if not name:
         raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")
     references = tuple(_reference(one) for one in (*before, job))
@@ -148,7 +148,7 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
 
 def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
     """The pods of a batch/v1 Job have an index where the Job is Indexed; JobSet makes its child Jobs so."""
-    if _key(job) == ("batch/v1", "Job") and at(job, "spec").get("completionMode") != "Indexed":
+    if _key(job) == ("batch/v1", "Job") and nested_map(job, "spec").get("completionMode") != "Indexed":
         return None
     return (following.alone_label if alone else following.index_label) or None
 
@@ -161,7 +161,7 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
     if job.get("kind") != "TrainJob":
         yield from ((one, _alone(job, one)) for one in templates_of(_key(job), job))
         return
-    nodes = integer(at(job, "spec", "trainer").get("numNodes"), 1)
+    nodes = as_int(nested_map(job, "spec", "trainer").get("numNodes"), 1)
     runtime = next((one for one in before if one.get("kind") == "TrainingRuntime"), None)
     if runtime is None:  # one of Trainer's own
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
@@ -176,11 +176,11 @@ def _alone(manifest: Json, template: Template) -> bool:
     child: Any = manifest
     for key in template.path[:-1]:
         child = child[key]
-    return template.replicas > 1 and integer(child.get("parallelism"), 1) == 1
+    return template.replicas > 1 and as_int(child.get("parallelism"), 1) == 1
 
 
 def _containers(template: Template) -> list[str]:
-    return [text(one.get("name")) for one in items(at(template.template, "spec").get("containers"))]
+    return [as_string(one.get("name")) for one in as_mappings(nested_map(template.template, "spec").get("containers"))]
 
 
 def _selector(name: str, role: str, following: Following) -> str:
@@ -189,18 +189,18 @@ def _selector(name: str, role: str, following: Following) -> str:
 
 
 def _begins_suspended(job: Json) -> bool:
-    return at(job, "spec").get("suspend") is True or QUEUE in at(job, "metadata", "labels")
+    return nested_map(job, "spec").get("suspend") is True or QUEUE in nested_map(job, "metadata", "labels")
 
 
 def _reference(manifest: Json) -> Reference:
-    metadata, key = at(manifest, "metadata"), _key(manifest)
+    metadata, key = nested_map(manifest, "metadata"), _key(manifest)
     following = operators.kind_named(key).following()
     plural = following.plural if following is not None else f"{key[1].lower()}s"  # so are all that stand beside a job
-    return Reference(*key, plural, True, text(metadata.get("namespace")) or None, object_name(manifest))
+    return Reference(*key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest))
 
 
-def _key(manifest: Json) -> Key:
-    return text(manifest.get("apiVersion")), text(manifest.get("kind"))
+def _key(manifest: Json) -> GroupVersionKind:
+    return as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
 
 
 def _plain(value: Any) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Authority
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.pods import Expansion, Role
+    from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -39,15 +39,15 @@ class Base(NamedTuple):
 NO_DEFAULTS: Final = object()
 """There is no default."""
 
-Place = tuple[str, ...]
+KeyPath = tuple[str, ...]
 """The end of a path, `*` for an item of a list or a key that people choose; before it one kind, where it is its own."""
 
 
-class Defaults(NamedTuple):
+class KindDefaults(NamedTuple):
     """Values by place, and those that come from the mapping that would hold the field."""
 
-    values: Mapping[Place, Any]
-    computed: Mapping[Place, Callable[[Json], Any]] = {}  # never changed
+    values: Mapping[KeyPath, Any]
+    computed: Mapping[KeyPath, Callable[[Json], Any]] = {}  # never changed
 
 
 class QueueSystem(NamedTuple):
@@ -73,7 +73,7 @@ class QueueSystem(NamedTuple):
     """Of the metadata of another operator's object, the queue that it names, or an empty text."""
 
 
-Key = tuple[str, str]
+GroupVersionKind = tuple[str, str]
 """apiVersion and kind."""
 
 POD_RULES = ("linter.rules.containers", "linter.rules.pods", "linter.rules.image")
@@ -83,7 +83,7 @@ LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules")
 """Those for every kind that a target writes, and whose pods train."""
 
 
-class Meeting(NamedTuple):
+class RendezvousSettings(NamedTuple):
     """Which pods of a kind meet one another."""
 
     roles: bool = False
@@ -132,7 +132,7 @@ class GroupMark(NamedTuple):
     key: str
 
 
-class Known(NamedTuple):
+class Established(NamedTuple):
     """What the API server's own rules have established about an object, so its webhook need not check it again."""
 
     exact: bool = False
@@ -143,13 +143,13 @@ class Known(NamedTuple):
     """Whether the pods that are made of the object are valid."""
 
 
-class Request(NamedTuple):
+class KindContext(NamedTuple):
     """What a controller or webhook sees besides the object."""
 
     versions: Versions = Versions()
     others: Sequence[Json] = ()
     """The other objects of the same stream or folder: runtimes, Services."""
-    established: Known = Known()
+    established: Established = Established()
 
 
 class ApiServer(NamedTuple):
@@ -192,7 +192,7 @@ class Kind:
     """The packages of lint rules below `ptcompile`, in the order in which they run."""
     word: str = ""
     """A word in every object of the kind, if the kind's name is not its operator's alone."""
-    meeting: Meeting = Meeting()
+    meeting: RendezvousSettings = RendezvousSettings()
     additions: Additions = Additions()
     launch_fields: LaunchFields = LaunchFields()
     requests_default: bool = True
@@ -203,7 +203,7 @@ class Kind:
     """Of a kind of PodGroup: how pods name one."""
 
     @property
-    def key(self) -> Key:
+    def key(self) -> GroupVersionKind:
         """apiVersion and kind."""
         return self.api_version, self.name
 
@@ -218,7 +218,7 @@ class Kind:
         """Yield the pod templates of an object."""
         return iter(())
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         """Return what the controller creates. Total: any data, never an exception."""
         from ptcompile.registry.pods import Expansion
 
@@ -232,7 +232,7 @@ class Kind:
         """Return the finding that its pods are so many that they are not simulated, or None."""
         return None
 
-    def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
+    def gang(self, group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
         """Return how many pods of each role the pod group counts."""
         return [(role, role.count) for role in roles]
 
@@ -295,11 +295,11 @@ class Kind:
         """Yield what the CRD's rules in CEL reject at creation."""
         return iter(())
 
-    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         """Yield what the validating webhook rejects of an object that `default` returned."""
         return iter(())
 
-    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         """Yield what is accepted, and rejected or fails when the controller acts on it."""
         return iter(())
 
@@ -355,7 +355,7 @@ class Foreign(NamedTuple):
 
     marks: str
     """A part of the keys of all labels and annotations that they look at, on an object and its pod templates."""
-    kinds: frozenset[Key]
+    kinds: frozenset[GroupVersionKind]
 
 
 class Operator:
@@ -399,7 +399,7 @@ class Operator:
         """Return why the target writes each field, by the keys on the way to it."""
         return {}
 
-    def defaults(self) -> Defaults | None:
+    def defaults(self) -> KindDefaults | None:
         """Return what absent fields of its kinds mean."""
         return None
 
@@ -411,7 +411,7 @@ class Operator:
         """Yield the objects that an administrator applies for manifests of its target."""
         return iter(())
 
-    def validate_foreign(self, manifest: Json, key: Key) -> Iterator[Problem]:
+    def validate_foreign(self, manifest: Json, key: GroupVersionKind) -> Iterator[Problem]:
         """Yield what its webhook rejects of an object of one of the `foreign` kinds."""
         return iter(())
 

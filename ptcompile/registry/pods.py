@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import at, integer, items, mapping, text, texts
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,37 +28,37 @@ class ContainerView(NamedTuple):
     @property
     def image(self) -> str | None:
         """The image, or None where the container has none."""
-        return text(self.spec.get("image")) or None
+        return as_string(self.spec.get("image")) or None
 
     @property
     def env(self) -> tuple[Json, ...]:
         """The env entries in the order they are written; of two with one name the last one counts."""
-        return tuple(items(self.spec.get("env")))
+        return tuple(as_mappings(self.spec.get("env")))
 
     @property
     def ports(self) -> tuple[Json, ...]:
         """The container ports."""
-        return tuple(items(self.spec.get("ports")))
+        return tuple(as_mappings(self.spec.get("ports")))
 
     @property
     def command(self) -> tuple[str, ...] | None:
         """The command as written, or None for the image's own."""
-        return tuple(texts(self.spec["command"])) if self.spec.get("command") else None
+        return tuple(as_strings(self.spec["command"])) if self.spec.get("command") else None
 
     @property
     def args(self) -> tuple[str, ...] | None:
         """The arguments as written, or None for the image's own."""
-        return tuple(texts(self.spec["args"])) if self.spec.get("args") else None
+        return tuple(as_strings(self.spec["args"])) if self.spec.get("args") else None
 
     @property
     def resources(self) -> Json:
         """Requests, limits and claims."""
-        return mapping(self.spec.get("resources"))
+        return as_mapping(self.spec.get("resources"))
 
     @property
     def mounts(self) -> tuple[Json, ...]:
         """The volume mounts."""
-        return tuple(items(self.spec.get("volumeMounts")))
+        return tuple(as_mappings(self.spec.get("volumeMounts")))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -71,7 +71,7 @@ class ContainerView(NamedTuple):
             "env": [env_entry(e) for e in self.env],
             "ports": [port_entry(p) for p in self.ports],
             "resources": self.resources,
-            "mounts": [text(m.get("mountPath")) for m in self.mounts],
+            "mounts": [as_string(m.get("mountPath")) for m in self.mounts],
         }
 
 
@@ -100,15 +100,15 @@ class PodView(NamedTuple):
     @property
     def restart_policy(self) -> str:
         """Always where nothing is said (Kubernetes' default)."""
-        return text(self.spec.get("restartPolicy")) or "Always"
+        return as_string(self.spec.get("restartPolicy")) or "Always"
 
     @property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers first, then the others."""
-        inits, others = items(self.spec.get("initContainers")), items(self.spec.get("containers"))
+        inits, others = as_mappings(self.spec.get("initContainers")), as_mappings(self.spec.get("containers"))
         return (
-            *[ContainerView(text(one.get("name")), True, one) for one in inits],
-            *[ContainerView(text(one.get("name")), False, one) for one in others],
+            *[ContainerView(as_string(one.get("name")), True, one) for one in inits],
+            *[ContainerView(as_string(one.get("name")), False, one) for one in others],
         )
 
     @property
@@ -119,17 +119,17 @@ class PodView(NamedTuple):
     @property
     def node_selector(self) -> Json:
         """Labels that a node must have."""
-        return mapping(self.spec.get("nodeSelector"))
+        return as_mapping(self.spec.get("nodeSelector"))
 
     @property
     def tolerations(self) -> tuple[Json, ...]:
         """Taints that the pod bears."""
-        return tuple(items(self.spec.get("tolerations")))
+        return tuple(as_mappings(self.spec.get("tolerations")))
 
     @property
     def volumes(self) -> tuple[Json, ...]:
         """The pod's volumes."""
-        return tuple(items(self.spec.get("volumes")))
+        return tuple(as_mappings(self.spec.get("volumes")))
 
 
 def main_of(containers: Sequence[ContainerView], name: str | None) -> ContainerView | None:
@@ -143,7 +143,7 @@ def main_of(containers: Sequence[ContainerView], name: str | None) -> ContainerV
     return first
 
 
-class Role(NamedTuple):
+class ExpandedRole(NamedTuple):
     """Pods that differ by their index alone. `pod(i)` builds the i-th; nothing is built before it is asked for."""
 
     name: str
@@ -158,12 +158,12 @@ MOST_NAMED = 100_000
 """Host names that are written out one by one in one env value or ConfigMap."""
 
 
-class Pods(Sequence[PodView]):
+class PodSequence(Sequence[PodView]):
     """The pods of all roles, one after another; built when asked for."""
 
     __slots__ = ("roles",)
 
-    def __init__(self, roles: Sequence[Role]) -> None:
+    def __init__(self, roles: Sequence[ExpandedRole]) -> None:
         self.roles = tuple(roles)
 
     def __len__(self) -> int:
@@ -199,7 +199,7 @@ class Pods(Sequence[PodView]):
 class Expansion(NamedTuple):
     """All that an operator creates from one manifest."""
 
-    roles: tuple[Role, ...] = ()
+    roles: tuple[ExpandedRole, ...] = ()
     services: tuple[Json, ...] = ()
     """Services as the operator writes them: Kubernetes objects without apiVersion and kind."""
     pod_group: Json | None = None
@@ -213,9 +213,9 @@ class Expansion(NamedTuple):
     """Why nothing is created: the controller fails, or the API server refuses what it creates."""
 
     @property
-    def pods(self) -> Pods:
+    def pods(self) -> PodSequence:
         """Every pod, in the order of the roles."""
-        return Pods(self.roles)
+        return PodSequence(self.roles)
 
     @property
     def configmaps(self) -> tuple[Json, ...]:
@@ -231,12 +231,12 @@ def env_entry(entry: Json) -> dict[str, Any]:
 
     `from` is `secret:NAME/KEY` or `configmap:NAME/KEY`; any other source stands as Kubernetes writes it.
     """
-    out: dict[str, Any] = {"name": text(entry.get("name"))}
-    source = {k: v for k, v in mapping(entry.get("valueFrom")).items() if isinstance(v, Mapping)}
+    out: dict[str, Any] = {"name": as_string(entry.get("name"))}
+    source = {k: v for k, v in as_mapping(entry.get("valueFrom")).items() if isinstance(v, Mapping)}
     if entry.get("value") or not source:
-        return {**out, "value": text(entry.get("value"))}
+        return {**out, "value": as_string(entry.get("value"))}
     if "fieldRef" in source:
-        return {**out, "fieldRef": text(source["fieldRef"].get("fieldPath"))}
+        return {**out, "fieldRef": as_string(source["fieldRef"].get("fieldPath"))}
     known = reference(source)
     return {**out, **source} if known is None else {**out, "from": known}
 
@@ -246,21 +246,21 @@ def reference(source: Json) -> str | None:
     for key, word in _REFERENCES.items():
         one = source.get(key)
         if type(one) is dict or isinstance(one, Mapping):  # a dict first: a tenth of an ABC's time
-            return f"{word}:{text(one.get('name'))}/{text(one.get('key'))}"
+            return f"{word}:{as_string(one.get('name'))}/{as_string(one.get('key'))}"
     return None
 
 
 def port_entry(port: Json) -> dict[str, Any]:
     """One container port in the JSON form."""
-    out: dict[str, Any] = {"containerPort": integer(port.get("containerPort"))}
-    if text(port.get("name")):
-        out = {"name": text(port.get("name")), **out}
-    return {**out, "protocol": text(port.get("protocol")) or "TCP"}
+    out: dict[str, Any] = {"containerPort": as_int(port.get("containerPort"))}
+    if as_string(port.get("name")):
+        out = {"name": as_string(port.get("name")), **out}
+    return {**out, "protocol": as_string(port.get("protocol")) or "TCP"}
 
 
 def template_parts(template: Any) -> tuple[Json, Json]:
     """Metadata and spec of a pod template."""
-    return at(template, "metadata"), at(template, "spec")
+    return nested_map(template, "metadata"), nested_map(template, "spec")
 
 
 _REMEMBERED = 4

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import at, kind_of, text
-from ptcompile.registry.pods import Role
+from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
+from ptcompile.registry.pods import ExpandedRole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,24 +86,24 @@ NAMES: Final[Mapping[tuple[str, str], str]] = {
 
 def notes(manifest: Json) -> Iterator[str]:
     """One sentence each, for a manifest of any kind."""
-    labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")
-    queue = text(labels.get(KUEUE_QUEUE))
+    labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
+    queue = as_string(labels.get(KUEUE_QUEUE))
     if queue:
         yield f"waits until Kueue admits it from the queue {queue!r}"
-    if text(labels.get(KAI_QUEUE)):
-        yield f"waits until KAI places it from the queue {text(labels.get(KAI_QUEUE))!r}"
-    if MULTI_KUEUE in (spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")):
+    if as_string(labels.get(KAI_QUEUE)):
+        yield f"waits until KAI places it from the queue {as_string(labels.get(KAI_QUEUE))!r}"
+    if MULTI_KUEUE in (spec.get("managedBy"), nested_map(spec, "runPolicy").get("managedBy")):
         yield "no pods here: MultiKueue creates a copy of the job in another cluster, which has the pods"
-    plugins = at(manifest, "spec", "plugins")
+    plugins = nested_map(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
         yield "Volcano runs its plugins in random order: their variables may be in a different order in each pod"
 
 
-Shares = list[tuple[Role, int]]
+Shares = list[tuple[ExpandedRole, int]]
 """Roles, each with the number of its pods that count."""
 
 
-def first(limit: int, roles: tuple[Role, ...]) -> Shares:
+def first(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
     """The first pods in the order of their roles, the higher priority class first: its value is not in the manifest."""
     out: Shares = []
     for role in roles:

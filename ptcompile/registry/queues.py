@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptcompile.hardware.nodes import levels_of
-from ptcompile.ir.job import Group, Job, Target
+from ptcompile.ir.job import IndexedGroup, Job, Target
 from ptcompile.registry.queue_systems import (
     KAI_NEAR,
     KAI_PRIORITY,
@@ -63,7 +63,7 @@ def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
     return scheduler if scheduler in SCHEDULERS else None
 
 
-def together(groups: Sequence[Group]) -> bool:
+def can_share_domain(groups: Sequence[IndexedGroup]) -> bool:
     """Whether Kueue can keep these groups of pods, each a pod set, in one domain by a group name.
 
     It takes two pod sets, of which one is a single pod (Kueue 0.19, facts/kueue, ValidatePodSetGroupingTopology).
@@ -119,7 +119,7 @@ def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[s
         return {}
     word = "required" if job.topology.required else "preferred"
     out = {KUEUE_TOPOLOGY[word]: level_of(job, cluster).node_label or ""}
-    return out | ({KUEUE_TOGETHER: "nodes"} if together(target.groups(job)) else {})
+    return out | ({KUEUE_TOGETHER: "nodes"} if can_share_domain(target.groups(job)) else {})
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.unstructured import at, integer, items, text
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MAIN = "pytorch"
 """What a spec calls the container that trains."""
 
 
-class Pods(NamedTuple):
+class ReadRole(NamedTuple):
     """The pods of one role."""
 
     role: str
@@ -46,7 +46,7 @@ class Read(NamedTuple):
     """One way to read an object."""
 
     target: str
-    pods: tuple[Pods, ...] = ()
+    pods: tuple[ReadRole, ...] = ()
     words: Json = {}  # noqa: RUF012 - never changed
     """What the object says outside its pod templates, as fields of a spec's `spec`."""
     objects: tuple[Json, ...] = ()
@@ -55,44 +55,44 @@ class Read(NamedTuple):
     """Why no spec compiles to this object."""
 
 
-def refused(target: str, path: Path, message: str, help: str) -> Read:
+def not_importable(target: str, path: Path, message: str, help: str) -> Read:
     """The reading of an object that no spec compiles to."""
     where = field_path(path)
     problem = Problem("not-importable", path, f"{where}: {message}", help, authority="ptcompile")
     return Read(target, problems=(problem,))
 
 
-def given(fields: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is null or an empty list or mapping."""
     return {key: value for key, value in fields.items() if value is not None and value not in ([], {})}
 
 
 def main_container(template: Json, *names: str) -> str:
     """The container that trains: the first of `names` that there is, else the one with devices, else the first."""
-    containers = items(at(template, "spec").get("containers"))
-    called = [text(one.get("name")) for one in containers]
-    devices = [text(one.get("name")) for one in containers if _asks_for_devices(one)]
+    containers = as_mappings(nested_map(template, "spec").get("containers"))
+    called = [as_string(one.get("name")) for one in containers]
+    devices = [as_string(one.get("name")) for one in containers if _asks_for_devices(one)]
     return next((name for name in (*names, *devices, *called) if name in called), MAIN)
 
 
 def _asks_for_devices(container: Json) -> bool:
-    return any("/" in str(name) for half in ("limits", "requests") for name in at(container, "resources", half))
+    return any("/" in str(name) for half in ("limits", "requests") for name in nested_map(container, "resources", half))
 
 
 def restart_policy(template: Json, default: str) -> str:
     """restartPolicy of a pod template."""
-    return text(at(template, "spec").get("restartPolicy")) or default
+    return as_string(nested_map(template, "spec").get("restartPolicy")) or default
 
 
-def alike(pods: Sequence[Pods]) -> bool:
+def have_same_pods(pods: Sequence[ReadRole]) -> bool:
     """Whether roles differ in name and number alone."""
     first, *others = pods
     return all(one.template == first.template and one.restart == first.restart for one in others)
 
 
-def as_nodes(pods: Sequence[Pods]) -> tuple[tuple[Pods, ...], dict[str, Any]]:
+def as_nodes(pods: Sequence[ReadRole]) -> tuple[tuple[ReadRole, ...], dict[str, Any]]:
     """Master and workers as equal nodes where they are equal; with the words that count them."""
-    if alike(pods):
+    if have_same_pods(pods):
         total = sum(one.replicas for one in pods)
         also = tuple(one.path for one in pods[1:] if one.path is not None)
         return (pods[0]._replace(role="node", replicas=total, also=also),), {"nodes": total}
@@ -102,7 +102,7 @@ def as_nodes(pods: Sequence[Pods]) -> tuple[tuple[Pods, ...], dict[str, Any]]:
 
 def count(value: Any, default: int = 1) -> int:
     """A number of pods, with the default of an absent one."""
-    return default if value is None else integer(value, default)
+    return default if value is None else as_int(value, default)
 
 
 def names(**said: str) -> dict[str, Any]:

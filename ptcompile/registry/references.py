@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, items, mapping, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def referenced(value: Any) -> Iterator[tuple[str, str]]:
         for one in value:
             yield from referenced(one)
         return
-    if not (found := mapping(value)):
+    if not (found := as_mapping(value)):
         return
     yield from _of(found)
     for key, inner in found.items():
@@ -38,25 +38,25 @@ def referenced(value: Any) -> Iterator[tuple[str, str]]:
 
 def _of(found: Json) -> Iterator[tuple[str, str]]:
     """What a mapping says that is a pod's spec, a container, or has its words."""
-    if account := text(found.get("serviceAccountName")):
+    if account := as_string(found.get("serviceAccountName")):
         yield "ServiceAccount", account
-    yield from (("Secret", str(one.get("name"))) for one in items(found.get("imagePullSecrets")))
+    yield from (("Secret", str(one.get("name"))) for one in as_mappings(found.get("imagePullSecrets")))
     for word in ("initContainers", "containers"):
-        for container in items(found.get(word)):
+        for container in as_mappings(found.get(word)):
             yield from referenced(container)
-    for entry in items(found.get("env")):
-        yield from _named(at(entry, "valueFrom"), _ENV)
-    for entry in items(found.get("envFrom")):
+    for entry in as_mappings(found.get("env")):
+        yield from _named(nested_map(entry, "valueFrom"), _ENV)
+    for entry in as_mappings(found.get("envFrom")):
         yield from _named(entry, _FROM)
-    for volume in items(found.get("volumes")):
+    for volume in as_mappings(found.get("volumes")):
         for key, kind, word in _VOLUMES:
-            ref = at(volume, key)
+            ref = nested_map(volume, key)
             if word in ref and not ref.get("optional"):
                 yield kind, str(ref[word])
 
 
 def _named(source: Json, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
     for key, kind in kinds.items():
-        ref = at(source, key)
+        ref = nested_map(source, key)
         if "name" in ref and not ref.get("optional"):
             yield kind, str(ref["name"])

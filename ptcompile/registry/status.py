@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import at, items, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,20 +135,20 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 def true_conditions(live: Json) -> dict[str, Json]:
     """The conditions whose status is the text "True", by type. The last one of a list is not the state."""
-    conditions = items(at(live, "status").get("conditions"))
-    return {text(one.get("type")): one for one in conditions if one.get("status") == "True"}
+    conditions = as_mappings(nested_map(live, "status").get("conditions"))
+    return {as_string(one.get("type")): one for one in conditions if one.get("status") == "True"}
 
 
 def by_condition(state: State, condition: Json) -> Status:
     """A state that a condition says, with its reason and message."""
-    return Status(state, text(condition.get("reason")) or None, text(condition.get("message")) or None)
+    return Status(state, as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None)
 
 
 def queued(live: Json, condition: Json | None) -> Status:
     """A job that is suspended: by its condition, or by its spec before the controller has written one."""
     found = by_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
-    labels, uid = at(live, "metadata", "labels"), text(at(live, "metadata").get("uid"))
-    if queue := text(labels.get(QUEUE)):
+    labels, uid = nested_map(live, "metadata", "labels"), as_string(nested_map(live, "metadata").get("uid"))
+    if queue := as_string(labels.get(QUEUE)):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
         return found._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")
     return found

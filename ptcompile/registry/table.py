@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 
-from ptcompile.kubernetes.unstructured import kind_of, text
+from ptcompile.kubernetes.unstructured import as_string, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.model import Feature, GroupMark, Key, Kind, Operator, Request, overrides
-from ptcompile.registry.pods import Expansion, Role, remember_first
+from ptcompile.registry.model import Feature, GroupMark, GroupVersionKind, Kind, KindContext, Operator, overrides
+from ptcompile.registry.pods import ExpandedRole, Expansion, remember_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ BY_FOLDER: Final = {operator.folder: operator for operator in OPERATORS}
 BY_QUEUE_SYSTEM: Final = {operator.queue_system: operator for operator in OPERATORS if operator.queue_system}
 BY_GANG_SCHEDULER: Final = {operator.gang_scheduler: operator for operator in OPERATORS if operator.gang_scheduler}
 BY_TARGET: Final = {operator.target_name: operator for operator in OPERATORS if operator.target_name}
-KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {
+KINDS: Final[dict[GroupVersionKind, tuple[Operator, Kind]]] = {
     kind.key: (operator, kind) for operator in OPERATORS for kind in operator.kinds
 }
-GROUP_MARKS: Final[dict[Key, GroupMark]] = {
+GROUP_MARKS: Final[dict[GroupVersionKind, GroupMark]] = {
     key: kind.group_mark for key, (_, kind) in KINDS.items() if kind.group_mark is not None
 }
 """The kinds of PodGroup that are in files, and how pods name one."""
@@ -41,13 +41,13 @@ FEATURES: Final[dict[str, Feature]] = {
 """What the operators' releases changed. A row that no target asks for is there for people."""
 
 
-def kind_named(key: Key) -> Kind:
+def kind_named(key: GroupVersionKind) -> Kind:
     """Return the kind with this apiVersion and name, or a `Kind` without anything if it is unknown."""
     found = KINDS.get(key)
     return found[1] if found else _UNKNOWN
 
 
-def kinds_with(method: Callable[..., Any]) -> frozenset[Key]:
+def kinds_with(method: Callable[..., Any]) -> frozenset[GroupVersionKind]:
     """Return the kinds whose classes override a method of `Kind`, such as `Kind.pods`."""
     return frozenset(key for key, (_, kind) in KINDS.items() if overrides(kind, method))
 
@@ -65,14 +65,14 @@ def has_feature(name: str, versions: Versions) -> bool:
 
 def status_of(live: Mapping[str, Any]) -> Status:
     """The state of a live object of one of the kinds that ptcompile writes. Raises ValueError for another kind."""
-    found = kind_named((text(live.get("apiVersion")), text(live.get("kind")))).status(live)
+    found = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(live)
     if found is None:
         kinds = ", ".join(sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)}))
         raise ValueError(f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}")
     return found
 
 
-def templates_of(kind: Key, manifest: Json) -> Iterator[Template]:
+def templates_of(kind: GroupVersionKind, manifest: Json) -> Iterator[Template]:
     """The pod templates of an object of this kind; none of a kind that holds none, as a TrainJob."""
     return kind_named(kind).templates(manifest)
 
@@ -86,5 +86,7 @@ def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence
 
     `others` are the other objects of the same stream: runtimes and Services. Never raises, whatever the data.
     """
-    made = kind_named(kind_of(manifest)).pods(manifest, Request(versions or Versions(), others))
-    return Expansion(tuple([Role(name, count, remember_first(pod)) for name, count, pod in made.roles]), *made[1:])
+    made = kind_named(kind_of(manifest)).pods(manifest, KindContext(versions or Versions(), others))
+    return Expansion(
+        tuple([ExpandedRole(name, count, remember_first(pod)) for name, count, pod in made.roles]), *made[1:]
+    )

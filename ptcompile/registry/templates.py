@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import SERVICE, objects, selector
-from ptcompile.kubernetes.unstructured import at, items, mapping, string_map, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map, string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _RESTART: dict[str, str] = {
 
 def pod_restart(template: Json, default: str) -> str:
     """What the kubelet does with a container that ends, by the pod's restartPolicy."""
-    policy = text(template.get("restartPolicy")) or default
+    policy = as_string(template.get("restartPolicy")) or default
     return f"restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
 
 
@@ -49,25 +49,25 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -> dict[str, Any]:
     """The pod spec with `change` made to each container, or to each init container where `init`."""
     key = "initContainers" if init else "containers"
-    return {**spec, key: [change(c) for c in items(spec.get(key))]} if spec.get(key) else dict(spec)
+    return {**spec, key: [change(c) for c in as_mappings(spec.get(key))]} if spec.get(key) else dict(spec)
 
 
 def with_env(container: Json, entries: Iterable[Json]) -> dict[str, Any]:
     """The container with env entries behind its own; a name that is already there stays there, twice."""
-    added = [*items(container.get("env")), *entries]
+    added = [*as_mappings(container.get("env")), *entries]
     return {**container, "env": added} if added else dict(container)
 
 
 def upsert_env(container: Json, entries: Iterable[Json]) -> dict[str, Any]:
     """The container with env entries behind its own; one of the same name takes the old one's place."""
-    return {**container, "env": upserted(items(container.get("env")), entries)}
+    return {**container, "env": upsert(as_mappings(container.get("env")), entries)}
 
 
-def upserted(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
+def upsert(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
     """A list of named items with others put in by name: in the old one's place, or behind."""
     out: dict[str, Json] = {}
     for entry in (*old, *entries):
-        out[text(entry.get("name"))] = entry
+        out[as_string(entry.get("name"))] = entry
     return list(out.values())
 
 
@@ -83,7 +83,7 @@ def field(name: str, path: str) -> dict[str, Any]:
 
 def with_items(spec: Json, key: str, added: Sequence[Json]) -> dict[str, Any]:
     """The mapping with items behind those of the list under `key`."""
-    return {**spec, key: [*items(spec.get(key)), *added]} if added else dict(spec)
+    return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
 
 
 def merged(*maps: Any) -> dict[str, str]:
@@ -113,7 +113,11 @@ def headless_for(others: Collection[Json], name: str | None, labels: Mapping[str
         return None
     for other in known.within(space).named(SERVICE, name):
         wanted = selector(other)
-        if text(at(other, "spec").get("clusterIP")) == "None" and wanted and wanted.items() <= labels.items():
+        if (
+            as_string(nested_map(other, "spec").get("clusterIP")) == "None"
+            and wanted
+            and wanted.items() <= labels.items()
+        ):
             return other
     return None
 
@@ -131,7 +135,7 @@ class Template(NamedTuple):
     """The container that trains, where the operator looks for it by name; else it is the first."""
 
 
-def listed(value: object) -> Iterator[tuple[int, Json]]:
+def indexed_mappings(value: object) -> Iterator[tuple[int, Json]]:
     """The items of a list with their indexes, each a mapping."""
     for i, one in enumerate(value if isinstance(value, list) else ()):
-        yield i, mapping(one)
+        yield i, as_mapping(one)

@@ -5,7 +5,7 @@ plays them on a back end that `backends` chooses (`namespaces`, whose programs a
 `containers`, removed by `sweep`), `verdict` compares with what `simulate` claims, and `report` tells it.
 """
 
-from ptcompile.rehearsal.places import Settings
+from ptcompile.rehearsal.places import RehearsalSettings
 from ptcompile.rehearsal.report import text, to_dict
 from ptcompile.rehearsal.runner import Rehearsal, enough, rehearse
 from ptcompile.rehearsal.settings import FORMS, RehearsalError, fault
@@ -14,7 +14,7 @@ __all__ = [
     "FORMS",
     "Rehearsal",
     "RehearsalError",
-    "Settings",
+    "RehearsalSettings",
     "enough",
     "fault",
     "rehearse",

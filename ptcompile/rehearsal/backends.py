@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ptcompile.rehearsal.containers import Containers, Engine, find_engine
 from ptcompile.rehearsal.course import Backend
 from ptcompile.rehearsal.namespaces import Namespaces
-from ptcompile.rehearsal.places import Settings
+from ptcompile.rehearsal.places import RehearsalSettings
 from ptcompile.rehearsal.settings import RehearsalError
 
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -41,12 +41,12 @@ class Ground(NamedTuple):
     """The container engine and its version; empty where pods are no containers."""
 
 
-Opening = Callable[[str, Settings, Sequence[str]], AbstractContextManager[Ground]]
+Opening = Callable[[str, RehearsalSettings, Sequence[str]], AbstractContextManager[Ground]]
 """Makes a ground whose files are in a folder, for pods of these images."""
 
 
 @contextmanager
-def ground(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[Ground]:
+def ground(folder: str, settings: RehearsalSettings, images: Sequence[str]) -> Iterator[Ground]:
     """Namespaces where this machine lets us, else containers; those alone where an image is named.
 
     Raises:
@@ -70,7 +70,7 @@ def ground(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[G
         yield found
 
 
-def _on_this_machine(made: Namespaces, settings: Settings) -> Ground:
+def _on_this_machine(made: Namespaces, settings: RehearsalSettings) -> Ground:
     python = interpreter(settings.python)
     env = {"PATH": f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM}"}
     torch, *launchers = torch_and_launchers(python)
@@ -78,7 +78,7 @@ def _on_this_machine(made: Namespaces, settings: Settings) -> Ground:
 
 
 @contextmanager
-def _in_containers(folder: str, settings: Settings, images: Sequence[str], engine: Engine) -> Iterator[Ground]:
+def _in_containers(folder: str, settings: RehearsalSettings, images: Sequence[str], engine: Engine) -> Iterator[Ground]:
     used = [settings.image] if settings.image else list(dict.fromkeys(images))
     python = settings.python or "python"
     with closing(Containers(folder, engine, used)) as made:

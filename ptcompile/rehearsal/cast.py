@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import at, items, object_name, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.rehearsal.settings import RehearsalError
-from ptcompile.simulator.job import Job
-from ptcompile.simulator.launchers import DIALECTS, started
+from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.launchers import DIALECTS, launcher_of
 from ptcompile.simulator.launchers.torchrun import SWITCHES, conf_of, option_name
-from ptcompile.simulator.meeting import short_names, training
-from ptcompile.simulator.pod import Pod, Workload
+from ptcompile.simulator.meeting import short_names, training_roles
+from ptcompile.simulator.pod import Pod, WorkloadPods
 
 SCRIPT = "stand_in.py"
 """The file in a pod's folder that trains, ours or the user's."""
@@ -44,9 +44,9 @@ def line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
         return ("torchrun", *_torchrun(launch.words, processes), SCRIPT, *_arguments(pod))
     if launch.launcher in ("command", "image"):
         return ("python", SCRIPT)
-    if launch.launcher == "accelerate" and started(launch.entry):
+    if launch.launcher == "accelerate" and launcher_of(launch.entry):
         return ("accelerate", *_accelerate(pod, processes, pods), SCRIPT)
-    if launch.launcher == "deepspeed" and started(launch.entry):
+    if launch.launcher == "deepspeed" and launcher_of(launch.entry):
         return ("deepspeed", *_deepspeed(pod, processes, pods), SCRIPT)
     raise RehearsalError(f"{launch.launcher} starts the processes, which has no stand-in: use --own-command")
 
@@ -147,13 +147,13 @@ class Cast(NamedTuple):
     stand_ins: tuple[str, ...]
 
 
-def cast(job: Job, *, most: int, own_command: bool = False, script: str | None = None) -> Cast:
+def cast(job: SimulatedJob, *, most: int, own_command: bool = False, script: str | None = None) -> Cast:
     """The pods of a job that train, with at most this many processes each. `script` trains instead of ours.
 
     Raises:
         RehearsalError: it cannot be rehearsed, such as the job of an unknown launcher.
     """
-    roles = [role for role, _, _ in training(job)]
+    roles = [role for role, _, _ in training_roles(job)]
     pods = [job.pod(role, index) for role in roles for index in range(min(role.count, MOST_PODS + 1))]
     if not pods:
         raise RehearsalError("no pod trains here")
@@ -188,8 +188,8 @@ def _actor(number: int, pod: Pod, most: int, pods: int, *, own_command: bool) ->
         argv=argv,
         env=env,
         processes=processes,
-        image=text(pod.main.spec.get("image")) if pod.main else "",
-        directory=text(pod.main.spec.get("workingDir")) or None if pod.main else None,
+        image=as_string(pod.main.spec.get("image")) if pod.main else "",
+        directory=as_string(pod.main.spec.get("workingDir")) or None if pod.main else None,
         rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
     )
 
@@ -198,24 +198,24 @@ def _names(pod: Pod) -> Iterator[str]:
     """By the Services that select the pod: its own name in a headless one that is its subdomain, and the Service's."""
     view = pod.view
     for service in _services(pod.job):
-        space = text(at(service, "metadata").get("namespace")) or pod.job.namespace
-        wanted = at(service, "spec", "selector")
+        space = as_string(nested_map(service, "metadata").get("namespace")) or pod.job.namespace
+        wanted = nested_map(service, "spec", "selector")
         if space != view.namespace or not wanted or not wanted.items() <= view.labels.items():
             continue
         name = object_name(service)
         full = f"{name}.{space}.svc.cluster.local"
-        if at(service, "spec").get("clusterIP") == "None" and view.subdomain == name and view.hostname:
+        if nested_map(service, "spec").get("clusterIP") == "None" and view.subdomain == name and view.hostname:
             yield from short_names(f"{pod.hostname}.{full}", space)
         yield from short_names(full, space)
 
 
-def _services(job: Workload) -> Iterator[Mapping[str, object]]:
+def _services(job: WorkloadPods) -> Iterator[Mapping[str, object]]:
     yield from job.expansion.services
-    yield from (one for one in job.given if text(one.get("kind")) == "Service")
+    yield from (one for one in job.given if as_string(one.get("kind")) == "Service")
 
 
 def _stand_ins(
-    job: Job, pods: list[Pod], actors: tuple[Actor, ...], script: str | None, *, own_command: bool
+    job: SimulatedJob, pods: list[Pod], actors: tuple[Actor, ...], script: str | None, *, own_command: bool
 ) -> Iterator[str]:
     """What is not as in the cluster, one sentence each."""
     first, actor = pods[0], actors[0]
@@ -228,9 +228,9 @@ def _stand_ins(
     if aside := sorted({role.name for role in job.roles} - {pod.role for pod in pods}):
         yield f"auxiliary pods are not started: {', '.join(aside)}"
     spec = first.view.spec
-    if init := [text(one.get("name")) for one in items(spec.get("initContainers"))]:
+    if init := [as_string(one.get("name")) for one in as_mappings(spec.get("initContainers"))]:
         yield f"init containers do not run: {', '.join(init)}"
-    if volumes := [text(one.get("name")) for one in items(spec.get("volumes"))]:
+    if volumes := [as_string(one.get("name")) for one in as_mappings(spec.get("volumes"))]:
         yield f"volumes are absent: {', '.join(volumes)}"
     if first.main is not None and first.main.spec.get("envFrom"):
         yield "the variables of envFrom are absent"

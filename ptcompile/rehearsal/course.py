@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ptcompile.rehearsal.cast import Actor
-from ptcompile.rehearsal.places import Places, Settings
+from ptcompile.rehearsal.places import Places, RehearsalSettings
 from ptcompile.simulator.faults import Fault
 
 _LINE = re.compile(r"^[ \t]*(([\w.]{1,200}|torchrun: error): .+)$", re.MULTILINE)
@@ -105,7 +105,12 @@ class Course:
     """One rehearsal, from the first start to the last exit."""
 
     def __init__(
-        self, actors: Sequence[Actor], faults: Sequence[Fault], places: Places, backend: Backend, settings: Settings
+        self,
+        actors: Sequence[Actor],
+        faults: Sequence[Fault],
+        places: Places,
+        backend: Backend,
+        settings: RehearsalSettings,
     ) -> None:
         self._faults, self._places, self._backend, self._settings = faults, places, backend, settings
         self._pods = range(len(actors))

@@ -14,7 +14,7 @@ _STAND_IN = os.path.join(_HERE, "stand_in.py")
 _LOCAL = ("127.0.0.1 localhost", "::1 localhost ip6-localhost")
 
 
-class Settings(NamedTuple):
+class RehearsalSettings(NamedTuple):
     """How a rehearsal is played."""
 
     python: str | None = None
@@ -40,7 +40,7 @@ class Places:
     """The folders of a rehearsal under one of its own."""
 
     def __init__(
-        self, root: str, actors: Iterable[Actor], settings: Settings, *, python: str, network: str,
+        self, root: str, actors: Iterable[Actor], settings: RehearsalSettings, *, python: str, network: str,
         env: Mapping[str, str],
     ) -> None:  # fmt: skip
         self._root, self._settings = root, settings

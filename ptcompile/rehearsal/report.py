@@ -8,7 +8,7 @@ from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Round, Seen
 from ptcompile.rehearsal.runner import Rehearsal
 from ptcompile.rehearsal.verdict import WORDS
-from ptcompile.report.layout import finished, labelled, table
+from ptcompile.report.layout import join_printable, table, with_label
 from ptcompile.simulator.faults import Fault
 
 VERSION = 1
@@ -23,17 +23,17 @@ def text(found: Rehearsal) -> str:
     ended = f"after {found.seconds:.0f} s" + (", by the time limit" * found.limited)
     lines = [
         f"{found.job.title}{f', target {found.job.target}' if found.job.target else ''}, PyTorch {found.torch}",
-        *labelled("faults", faults),
+        *with_label("faults", faults),
         "",
         *table(rows, cut=120),
         "",
-        *labelled("simulate", [f"{WORDS[verdict.claimed.end]}: {verdict.claimed.why}"]),
-        *labelled("seen", [f"{WORDS[verdict.seen]} ({ended})"]),
-        *labelled("differs", verdict.differences),
-        *labelled("verdict", [_verdict(found)]),
-        *labelled("stand-ins", found.stand_ins),
+        *with_label("simulate", [f"{WORDS[verdict.claimed.end]}: {verdict.claimed.why}"]),
+        *with_label("seen", [f"{WORDS[verdict.seen]} ({ended})"]),
+        *with_label("differs", verdict.differences),
+        *with_label("verdict", [_verdict(found)]),
+        *with_label("stand-ins", found.stand_ins),
     ]
-    return finished(lines)
+    return join_printable(lines)
 
 
 def _verdict(found: Rehearsal) -> str:

@@ -11,11 +11,11 @@ from ptcompile.kubernetes.versions import parse_version
 from ptcompile.rehearsal.backends import Ground, Opening, ground
 from ptcompile.rehearsal.cast import MODULES, Actor, cast
 from ptcompile.rehearsal.course import Course, Progress, Seen
-from ptcompile.rehearsal.places import Places, Settings
+from ptcompile.rehearsal.places import Places, RehearsalSettings
 from ptcompile.rehearsal.settings import RehearsalError
-from ptcompile.rehearsal.verdict import Verdict, judge
+from ptcompile.rehearsal.verdict import RehearsalVerdict, judge
 from ptcompile.simulator.faults import Fault
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import same_torchrun, torch_of
 from ptcompile.source.secrets.masking import hide_of
 
@@ -23,14 +23,14 @@ from ptcompile.source.secrets.masking import hide_of
 class Rehearsal(NamedTuple):
     """What was played and how it ended. Times are seconds."""
 
-    job: Job
+    job: SimulatedJob
     actors: tuple[Actor, ...]
     faults: tuple[Fault, ...]
-    settings: Settings
+    settings: RehearsalSettings
     torch: str
     """The version of PyTorch."""
     seen: tuple[Seen, ...]
-    verdict: Verdict
+    verdict: RehearsalVerdict
     stand_ins: tuple[str, ...]
     seconds: float
     limited: bool
@@ -38,10 +38,10 @@ class Rehearsal(NamedTuple):
 
 
 def rehearse(
-    job: Job,
+    job: SimulatedJob,
     faults: Sequence[Fault] = (),
     *,
-    settings: Settings,
+    settings: RehearsalSettings,
     most: int = 2,
     progress: Progress = lambda line: None,
     opening: Opening = ground,
@@ -76,7 +76,7 @@ def rehearse(
     )  # fmt: skip
 
 
-def _surroundings(image: str, on: Ground, settings: Settings) -> Iterator[str]:
+def _surroundings(image: str, on: Ground, settings: RehearsalSettings) -> Iterator[str]:
     """What stands for the cluster's image and nodes, one sentence each."""
     if not on.engine:
         yield "torch on CPU with gloo replaces the image" + (f" {image}" if image else "")
@@ -86,7 +86,7 @@ def _surroundings(image: str, on: Ground, settings: Settings) -> Iterator[str]:
     yield f"gloo on CPU, in containers of {on.engine}, replaces GPUs and nodes"
 
 
-def _others(job: Job, image: str, on: Ground, settings: Settings) -> Iterator[str]:
+def _others(job: SimulatedJob, image: str, on: Ground, settings: RehearsalSettings) -> Iterator[str]:
     meant, found = torch_of(image, job.versions), parse_version(on.torch)
     if not same_torchrun(meant, found):
         yield (

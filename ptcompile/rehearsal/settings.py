@@ -9,7 +9,7 @@ from ptcompile.simulator.faults import Fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.simulator.faults import Kind
+    from ptcompile.simulator.faults import FaultKind
 
 
 class RehearsalError(Exception):
@@ -19,7 +19,7 @@ class RehearsalError(Exception):
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 _AGAIN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")
 _LATE = re.compile(r"(\d{1,9})=([\w.]+)")
-FORMS: Final[dict[Kind, str]] = {
+FORMS: Final[dict[FaultKind, str]] = {
     "late": "POD=TIME",
     "kill": "POD[@TIME][,back=TIME]",
     "drain": "POD[@TIME][,back=TIME]",
@@ -43,7 +43,7 @@ def duration(text: str) -> float:
     return float(found[1]) * _SECONDS[found[2]]
 
 
-def fault(kind: Kind, text: str) -> Fault:
+def fault(kind: FaultKind, text: str) -> Fault:
     """The fault that a word of the command line asks for.
 
     Raises:
@@ -61,7 +61,7 @@ def fault(kind: Kind, text: str) -> Fault:
     return Fault(kind, int(found[1]), at, back)
 
 
-_EXAMPLES: Final[dict[Kind, str]] = {
+_EXAMPLES: Final[dict[FaultKind, str]] = {
     "late": "0=150s",
     "kill": "2@10s,back=20s",
     "drain": "1,back=20s",

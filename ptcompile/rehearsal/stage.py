@@ -18,7 +18,7 @@ _UNSHARE = ("unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", 
 _INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py")
 
 
-class Stage:
+class RunningPods:
     """The pods that run, by their numbers."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ def main() -> int:
         _say(event="impossible", why=str(getattr(error, "stderr", "") or error).strip())
         return 1
     _say(event="ready")
-    stage, pending = Stage(), b""
+    stage, pending = RunningPods(), b""
     while True:
         if select.select([0], [], [], 0.05)[0]:
             read = os.read(0, 65536)

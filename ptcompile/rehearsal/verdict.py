@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ptcompile.kubernetes.versions import Version
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Seen
-from ptcompile.simulator.faults import Claim, Fault, agents_of, claim
-from ptcompile.simulator.job import Job
-from ptcompile.simulator.meeting import meeting, meets
+from ptcompile.simulator.faults import Fault, Prediction, agents_of, claim
+from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ WORDS: dict[End | None, str] = {
 }
 
 
-class Verdict(NamedTuple):
+class RehearsalVerdict(NamedTuple):
     """What was claimed and what was seen."""
 
-    claimed: Claim
+    claimed: Prediction
     seen: End
     differences: tuple[str, ...]
     """Where both differ, one sentence each; empty where they agree."""
@@ -38,27 +38,27 @@ class Verdict(NamedTuple):
         return self.seen != "fail" and not self.differences
 
 
-def claimed(job: Job, faults: Sequence[Fault], torch: Version | None = None) -> Claim:
+def claimed(job: SimulatedJob, faults: Sequence[Fault], torch: Version | None = None) -> Prediction:
     """What `simulate` claims of a job with these faults, of several the worst, for a PyTorch or the manifest's own."""
-    found = meeting(job)
-    meeting_claim = meets(job, found) if found is not None else False
+    found = job_rendezvous(job)
+    meeting_claim = can_rendezvous(job, found) if found is not None else False
     if meeting_claim is not True:
         notes = "; ".join(found.notes) if found is not None else "no pod trains"
-        return Claim("fail" if meeting_claim is False else None, notes or "it depends on what no file shows")
+        return Prediction("fail" if meeting_claim is False else None, notes or "it depends on what no file shows")
     agents = agents_of(job, found, torch)
     if not faults:
-        return Claim("all", "nothing in the manifest prevents the pods from meeting")
+        return Prediction("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
-        return Claim(None, "faults are modelled for torchrun with static or c10d rendezvous alone")
+        return Prediction(None, "faults are modelled for torchrun with static or c10d rendezvous alone")
     claims = [claim(agents, one) for one in faults]
     order: tuple[End | None, ...] = ("fail", None, "fewer", "all")
     return min(claims, key=lambda one: order.index(one.end))
 
 
 def judge(
-    job: Job, actors: Sequence[Actor], faults: Sequence[Fault], seen: Sequence[Seen], *, blind: bool,
+    job: SimulatedJob, actors: Sequence[Actor], faults: Sequence[Fault], seen: Sequence[Seen], *, blind: bool,
     torch: Version | None = None,
-) -> Verdict:  # fmt: skip
+) -> RehearsalVerdict:  # fmt: skip
     """Compare. `blind`: the pods ran a script that does not say what it saw, so that exits alone count."""
     expected = claimed(job, faults, torch)
     end = _end(seen, blind=blind)
@@ -67,7 +67,7 @@ def judge(
         differences.append(f"simulate claims: {WORDS[expected.end]} ({expected.why}); seen: {WORDS[end]}")
     if end != "fail" and not blind:
         differences += _details(actors, seen)
-    return Verdict(expected, end, tuple(differences))
+    return RehearsalVerdict(expected, end, tuple(differences))
 
 
 def _end(seen: Sequence[Seen], *, blind: bool) -> End:

@@ -6,41 +6,41 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic
 
-Format = Callable[[Sequence[Diagnostic], Mapping[str | None, str]], str]
+Renderer = Callable[[Sequence[Diagnostic], Mapping[str | None, str]], str]
 """From the findings, and the text of each file by name, to what is printed."""
 
 
-def _full() -> Format:
+def _full() -> Renderer:
     from ptcompile.report.text import full
 
     return full
 
 
-def _concise() -> Format:
+def _concise() -> Renderer:
     from ptcompile.report.text import concise
 
     return concise
 
 
-def _json() -> Format:
+def _json() -> Renderer:
     from ptcompile.report.json import json
 
     return json
 
 
-def _github() -> Format:
+def _github() -> Renderer:
     from ptcompile.report.ci import github
 
     return github
 
 
-def _sarif() -> Format:
+def _sarif() -> Renderer:
     from ptcompile.report.ci import sarif
 
     return sarif
 
 
-def _junit() -> Format:
+def _junit() -> Renderer:
     from ptcompile.report.ci import junit
 
     return junit
@@ -59,6 +59,6 @@ FORMATS = tuple(_FORMATS)
 """The names of the formats."""
 
 
-def renderer(name: str) -> Format:
+def renderer(name: str) -> Renderer:
     """Return the format of this name, one of `FORMATS`, imported now."""
     return _FORMATS[name]()

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ptcompile._internal.about import SITE, __version__, page_address
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.report.layout import in_order, place, printable
+from ptcompile.report.layout import format_location, in_order, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _suite(filename: str | None, found: list[Diagnostic]) -> Iterator[str]:
         case = f"<testcase classname={_attribute(one.resource or '')} name={_attribute(f'{one.code} {one.name}')}"
         if one.span is not None:
             case += f' line="{one.span.line}"'
-        text = escape(printable(f"{place(one)}: {one.message}" + (f"; {one.help}" if one.help else "")))
+        text = escape(printable(f"{format_location(one)}: {one.message}" + (f"; {one.help}" if one.help else "")))
         yield f"    {case}>"
         if one.severity == "error":
             yield f"      <failure type={_attribute(one.code)} message={_attribute(one.message)}>{text}</failure>"

@@ -26,7 +26,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(found, key=lambda d: (files[d.filename], d.span or (0,), d.document, d.code))
 
 
-def place(diagnostic: Diagnostic) -> str:
+def format_location(diagnostic: Diagnostic) -> str:
     """`file:line:column`, as far as it is known."""
     where = printable(diagnostic.filename or "<input>")
     if diagnostic.span is not None:
@@ -34,7 +34,7 @@ def place(diagnostic: Diagnostic) -> str:
     return where
 
 
-def when(diagnostic: Diagnostic) -> str:
+def consequence(diagnostic: Diagnostic) -> str:
     """When it would have failed, in words."""
     if (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile"):
         return "it does not compile" if diagnostic.severity == "error" else "it compiles"
@@ -52,31 +52,31 @@ LABEL: Final = 13
 """Width of the labels' column."""
 
 
-def labelled(label: str, lines: Sequence[str], indent: str = "  ") -> list[str]:
+def with_label(label: str, lines: Sequence[str], indent: str = "  ") -> list[str]:
     """Lines with a label before the first one; nothing for no lines."""
     return [f"{indent}{label if i == 0 else '':<{LABEL}}{line}" for i, line in enumerate(lines)]
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "  ", *, cut: int = 0) -> list[str]:
     """Columns as wide as their widest cell, the last one free; `cut` shortens long cells."""
-    shown = [[shortened(cell, cut) if cut else cell for cell in row] for row in rows]
+    shown = [[shorten(cell, cut) if cut else cell for cell in row] for row in rows]
     full = max((len(row) for row in shown), default=0)
     widths = [max((len(row[i]) for row in shown if i < len(row) - 1), default=0) for i in range(full)]
     return [(indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in shown]
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """The text, or its beginning with an ellipsis."""
     text = printable(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def finished(lines: Iterable[str]) -> str:
+def join_printable(lines: Iterable[str]) -> str:
     """The lines as one text: whatever a file holds cannot steer a terminal."""
     return "".join(printable(line).rstrip() + "\n" for line in lines)
 
 
-def quoted(words: Iterable[str]) -> str:
+def shell_quote(words: Iterable[str]) -> str:
     """A command line as a shell would take it."""
     return " ".join(_quoted(word) for word in words)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic, Span
-from ptcompile.report.layout import in_order, place, printable, when
+from ptcompile.report.layout import consequence, format_location, in_order, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def concise(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str])
 
 def _line(one: Diagnostic) -> str:
     resource = f" ({printable(one.resource)})" if one.resource else ""
-    return f"{place(one)}: {one.severity} {one.code} {one.name}: {printable(one.message)}{resource}"
+    return f"{format_location(one)}: {one.severity} {one.code} {one.name}: {printable(one.message)}{resource}"
 
 
 _WIDTH = 160
@@ -71,10 +71,10 @@ def lines_shown(diagnostics: Iterable[Diagnostic], text: str, name: str | None) 
 def _finding(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
     yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {printable(diagnostic.message)}"
     rendered = f" ({printable(diagnostic.template)})" if diagnostic.template else ""
-    yield f"  --> {place(diagnostic)}{rendered}"
+    yield f"  --> {format_location(diagnostic)}{rendered}"
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
-    yield f"  = {when(diagnostic)} ({diagnostic.authority})"
+    yield f"  = {consequence(diagnostic)} ({diagnostic.authority})"
     if diagnostic.help:
         yield f"  = help: {printable(diagnostic.help)}"
     if diagnostic.fix is not None:

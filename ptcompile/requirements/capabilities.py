@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, Literal
 
-    Answer = Literal["yes", "roughly", "no"]
+    Support = Literal["yes", "roughly", "no"]
     """`roughly`: it compiles, and a warning says what the operator means by it."""
 
     Json = dict[str, Any]
@@ -109,7 +109,7 @@ def table() -> dict[str, dict[str, Any]]:
     return {"targets": {one.name: one.title for one in every_target()}, "capabilities": answers | sizes}
 
 
-def _ask(probe: Probe, target: Target) -> Answer:
+def _ask(probe: Probe, target: Target) -> Support:
     several = bool(_compiled({"nodes": 2}, {}, target)[0])
     shape = {} if any(word in probe.spec for word in _SHAPES) or not several else {"nodes": 2}
     manifests, warned = _compiled({**shape, **probe.spec}, probe.profile, target)

@@ -14,7 +14,15 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.kinds import versions
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import unstructured
-from ptcompile.kubernetes.unstructured import at, integer, items, kind_of, mapping, object_name, text
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Version, parse_version
 from ptcompile.registry.model import Operator, QueueSystem
 from ptcompile.registry.references import referenced
@@ -47,14 +55,14 @@ def device_classes(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
     """The DeviceClasses that the templates and ComputeDomains among some manifests ask for, each once."""
     found: dict[str, None] = {}
     for one in manifests:
-        kind = text(one.get("kind"))
+        kind = as_string(one.get("kind"))
         if kind == "ComputeDomain":
             found[CHANNELS] = None
         elif kind in {"ResourceClaimTemplate", "ResourceClaim"}:
-            spec = at(one, "spec", "spec") if kind == "ResourceClaimTemplate" else at(one, "spec")
-            for request in items(at(spec, "devices").get("requests")):
-                for exact in (request, at(request, "exactly"), *items(request.get("firstAvailable"))):
-                    if name := text(exact.get("deviceClassName")):
+            spec = nested_map(one, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(one, "spec")
+            for request in as_mappings(nested_map(spec, "devices").get("requests")):
+                for exact in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
+                    if name := as_string(exact.get("deviceClassName")):
                         found[name] = None
     return list(found)
 
@@ -204,7 +212,10 @@ def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[unstructur
     """The pods' specs that a job will have, one a role, with what the profile gives them."""
     from ptcompile.ir import pods as pod_template
 
-    return [unstructured.at(pod_template.write(role.template), "spec") for role in _job_of(spec, target, cluster).roles]
+    return [
+        unstructured.nested_map(pod_template.write(role.template), "spec")
+        for role in _job_of(spec, target, cluster).roles
+    ]
 
 
 def claimed(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
@@ -271,7 +282,7 @@ def namespaces(specs: Sequence[Spec]) -> list[str]:
 
 def priority_classes(pods: Sequence[unstructured.Json]) -> list[str]:
     """The priority classes that pods name; Kubernetes brings its own, `system-` in front."""
-    found = {unstructured.text(pod.get("priorityClassName")) for pod in pods}
+    found = {unstructured.as_string(pod.get("priorityClassName")) for pod in pods}
     return sorted(name for name in found if name and not name.startswith("system-"))
 
 
@@ -305,8 +316,8 @@ def _objects(
 def devices(pods: Sequence[unstructured.Json]) -> list[str]:
     """Extended resources that nodes must offer."""
     words = ("initContainers", "containers")
-    containers = (one for pod in pods for word in words for one in unstructured.items(pod.get(word)))
-    limits = (name for one in containers for name in unstructured.at(one, "resources", "limits"))
+    containers = (one for pod in pods for word in words for one in unstructured.as_mappings(pod.get(word)))
+    limits = (name for one in containers for name in unstructured.nested_map(one, "resources", "limits"))
     return sorted({name for name in limits if "/" in name})
 
 
@@ -318,7 +329,7 @@ def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requir
     brought = {(kind_of(one)[1], object_name(one)) for one in manifests}
     out = [kubernetes(operators, (), cluster)] if jobs else []
     out += [requirement for one in operators for requirement in software_of(one, cluster)]
-    spaces = {text(at(job, "metadata").get("namespace")) for job in jobs} - {"", "default"}
+    spaces = {as_string(nested_map(job, "metadata").get("namespace")) for job in jobs} - {"", "default"}
     out += [Requirement("namespace", name) for name in sorted(spaces)]
     named = [one for job in jobs for one in _named(job)]
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in brought]
@@ -340,15 +351,15 @@ def _admitting(job: Json) -> Iterator[tuple[Operator, str]]:
     """The queue system of another operator's that has to admit a job, and the queue that the job names."""
     for one in BY_QUEUE_SYSTEM.values():
         named_by = one.queues().named_by
-        if named_by is not None and (name := named_by(at(job, "metadata"))):
+        if named_by is not None and (name := named_by(nested_map(job, "metadata"))):
             yield one, name
 
 
 def _named(job: Json) -> Iterator[tuple[str, str]]:
     """Kind and name of what a job names: its runtime, its queue, the classes and objects of its pods."""
-    runtime = at(job, "spec", "runtimeRef")
+    runtime = nested_map(job, "spec", "runtimeRef")
     if runtime:
-        yield text(runtime.get("kind")) or "ClusterTrainingRuntime", text(runtime.get("name"))
+        yield as_string(runtime.get("kind")) or "ClusterTrainingRuntime", as_string(runtime.get("name"))
     yield from ((one.queues().kind, name) for one, name in _admitting(job))
     pods = list(_pods(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
@@ -358,12 +369,12 @@ def _named(job: Json) -> Iterator[tuple[str, str]]:
 
 def _pods(job: Json) -> Iterator[Json]:
     """The pods' specs as they are written, of a TrainJob what it says of its trainer."""
-    trainer = at(job, "spec", "trainer")
+    trainer = nested_map(job, "spec", "trainer")
     if trainer:
-        yield {"containers": [{**trainer, "resources": at(trainer, "resourcesPerNode")}]}
+        yield {"containers": [{**trainer, "resources": nested_map(trainer, "resourcesPerNode")}]}
     for one in templates_of(kind_of(job), job):
-        if integer(one.replicas, 1) > 0:
-            yield at(mapping(one.template), "spec")
+        if as_int(one.replicas, 1) > 0:
+            yield nested_map(as_mapping(one.template), "spec")
 
 
 def _requirement(kind: str, name: str) -> Requirement:

@@ -18,11 +18,11 @@ from lsprotocol.types import (
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.server.cursor import Place, Sketch, place_at
+from ptcompile.server.cursor import Cursor, Sketch, place_at
 from ptcompile.server.definition import in_profile, is_mount, kinds_named
-from ptcompile.server.document import Open
+from ptcompile.server.document import OpenDocument
 from ptcompile.server.hover import field_text
-from ptcompile.server.schema import OURS, Node, at, choices, fields, is_collection, root
+from ptcompile.server.schema import OURS, SchemaNode, at, choices, fields, is_collection, root
 
 _MOST: Final = 200
 """Names that are offered at once."""
@@ -32,7 +32,7 @@ _LINES: Final = frozenset({"args", "command", "env", "value"})
 """Keys below which a value may be the address of a pod."""
 
 
-class Value(NamedTuple):
+class Suggestion(NamedTuple):
     """Something that may be written, and what it is."""
 
     text: str
@@ -41,9 +41,9 @@ class Value(NamedTuple):
     """`value`, `name` (of an object or an entry of the profile) or `host`."""
 
 
-def values(opened: Open, place: Place, kind: tuple[str, str], nodes: Sequence[Node]) -> list[Value]:
+def values(opened: OpenDocument, place: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode]) -> list[Suggestion]:
     """What may be written at a place, the likeliest first, each once."""
-    found: dict[str, Value] = {}
+    found: dict[str, Suggestion] = {}
     ours = kind[1] in OURS and (kind[0].startswith("ptcompile/") or not kind[0])
     for one in _all(opened, place, kind, nodes, ours=ours):
         found.setdefault(one.text, one)
@@ -52,25 +52,27 @@ def values(opened: Open, place: Place, kind: tuple[str, str], nodes: Sequence[No
     return list(found.values())
 
 
-def _all(opened: Open, place: Place, kind: tuple[str, str], nodes: Sequence[Node], *, ours: bool) -> Iterator[Value]:
+def _all(
+    opened: OpenDocument, place: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode], *, ours: bool
+) -> Iterator[Suggestion]:
     path = place.path
     if len(path) == 1 and path[0] in ("apiVersion", "kind"):
         yield from _kinds(path[0] == "kind", kind)
         return
     if ours:
         yield from _of_spec(opened, path)
-    yield from (Value(one) for one in choices(nodes))
+    yield from (Suggestion(one) for one in choices(nodes))
     if is_mount(path):
-        yield from (Value(name, "volume", "name") for name in _volume_names(place))
+        yield from (Suggestion(name, "volume", "name") for name in _volume_names(place))
     kinds = kinds_named(path)
-    yield from (Value(one.name, one.kind, "name") for one in (*opened.own, *opened.elsewhere) if one.kind in kinds)
+    yield from (Suggestion(one.name, one.kind, "name") for one in (*opened.own, *opened.elsewhere) if one.kind in kinds)
     if not ours and not choices(nodes):
-        yield from (Value(one) for one in _supported_at(opened, place, kind))
+        yield from (Suggestion(one) for one in _supported_at(opened, place, kind))
     if any(part in _LINES for part in path):
         yield from _hosts(opened, place)
 
 
-def _kinds(is_kind: bool, kind: tuple[str, str]) -> Iterator[Value]:
+def _kinds(is_kind: bool, kind: tuple[str, str]) -> Iterator[Suggestion]:
     """Every apiVersion with a kind that is known here."""
     from ptcompile.apiserver.kinds import known_kinds
 
@@ -78,34 +80,34 @@ def _kinds(is_kind: bool, kind: tuple[str, str]) -> Iterator[Value]:
     for version, name in (*ours, *known_kinds()):
         if not is_kind:
             if kind[1] in ("", name):
-                yield Value(version, name if kind[1] else "")
+                yield Suggestion(version, name if kind[1] else "")
         elif kind[0] in ("", version):
-            yield Value(name, version)
+            yield Suggestion(name, version)
 
 
-def _of_spec(opened: Open, path: Path) -> Iterator[Value]:
+def _of_spec(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
     """The names that a spec takes from the targets, the catalogue and the profile."""
     profile = opened.profile.spec
     if path == ("spec", "target"):
         from ptcompile.registry.targets import TARGETS, target_named
 
-        yield from (Value(name, target_named(name).title) for name in TARGETS)
+        yield from (Suggestion(name, target_named(name).title) for name in TARGETS)
     elif path == ("spec", "accelerator"):
         from ptcompile.hardware import accelerators
 
-        yield from (Value(name, "of the profile", "name") for name in profile.accelerators)
-        yield from (Value(name, "built in") for name in accelerators.names(profile.cloud or ""))
+        yield from (Suggestion(name, "of the profile", "name") for name in profile.accelerators)
+        yield from (Suggestion(name, "built in") for name in accelerators.names(profile.cloud or ""))
     elif path == ("spec", "fabric"):
         from ptcompile.hardware.fabrics import FABRICS
 
-        yield from (Value(name, "of the profile", "name") for name in profile.fabrics)
-        yield from (Value(name, "built in") for name in FABRICS)
+        yield from (Suggestion(name, "of the profile", "name") for name in profile.fabrics)
+        yield from (Suggestion(name, "built in") for name in FABRICS)
     elif in_profile(path) == ("topology", "levels"):
-        yield from (Value(name, "level of the profile", "name") for name in profile.topology.levels)
+        yield from (Suggestion(name, "level of the profile", "name") for name in profile.topology.levels)
     elif in_profile(path) == ("priorities",):
-        yield from (Value(name, f"priority {value} of the profile", "name") for name, value in _pairs(profile))
+        yield from (Suggestion(name, f"priority {value} of the profile", "name") for name, value in _pairs(profile))
     elif path == ("spec", "queue") and profile.defaults.queue:
-        yield Value(profile.defaults.queue, "the profile's default queue", "name")
+        yield Suggestion(profile.defaults.queue, "the profile's default queue", "name")
 
 
 def _pairs(profile: Any) -> Iterable[tuple[str, int]]:
@@ -113,13 +115,13 @@ def _pairs(profile: Any) -> Iterable[tuple[str, int]]:
     return priorities.items()
 
 
-def _volume_names(place: Place) -> Iterator[str]:
+def _volume_names(place: Cursor) -> Iterator[str]:
     """The volumes of the pod, by the document's outline."""
     for end in range(len(place.path) - 3, -1, -1):
         yield from place.document.values((*place.path[:end], "volumes"), "name")
 
 
-def _supported_at(opened: Open, place: Place, kind: tuple[str, str]) -> Iterator[str]:
+def _supported_at(opened: OpenDocument, place: Cursor, kind: tuple[str, str]) -> Iterator[str]:
     """The closed list that an API server or a webhook would quote: asked by a value that is in none."""
     from ptcompile.apiserver import validate
     from ptcompile.source import documents as source
@@ -137,7 +139,7 @@ def _supported_at(opened: Open, place: Place, kind: tuple[str, str]) -> Iterator
                     yield from re.findall(r'"([^"]*)"', found[1])
 
 
-def _hosts(opened: Open, place: Place) -> Iterator[Value]:
+def _hosts(opened: OpenDocument, place: Cursor) -> Iterator[Suggestion]:
     """The names under which the pods of this text's jobs find each other, as it was when it last could be read."""
     sound = opened.last_sound()
     seen = 0
@@ -148,7 +150,7 @@ def _hosts(opened: Open, place: Place) -> Iterator[Value]:
                     pod = job.pod(role, index)
                     if pod.dns and seen < _MOST:
                         seen += 1
-                        yield Value(_short(pod.dns, pod.view.namespace), f"pod {pod.shown}", "host")
+                        yield Suggestion(_short(pod.dns, pod.view.namespace), f"pod {pod.shown}", "host")
 
 
 def _short(dns: str, namespace: str) -> str:
@@ -166,7 +168,7 @@ _is_plain = re.compile(r"[A-Za-z_./][\w./-]*").fullmatch
 _words = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
 
-def complete(opened: Open, position: Position) -> CompletionList:
+def complete(opened: OpenDocument, position: Position) -> CompletionList:
     """What may be typed at a position."""
     place = place_at(opened.text, opened.lines.offset(position))
     if place.part == "text":
@@ -183,7 +185,7 @@ def complete(opened: Open, position: Position) -> CompletionList:
     return CompletionList(False, found)
 
 
-def _values(opened: Open, place: Place, kind: tuple[str, str], nodes: list[Node]) -> list[Value]:
+def _values(opened: OpenDocument, place: Cursor, kind: tuple[str, str], nodes: list[SchemaNode]) -> list[Suggestion]:
     if place.part == "item" and place.path and not isinstance(place.path[-1], int) and not nodes:
         return []
     return values(opened, place, kind, nodes)
@@ -195,15 +197,15 @@ def kind_at(document: Sketch, path: Path) -> tuple[Path, tuple[str, str]]:
     return under, (document.value(*under, "apiVersion") or "", document.value(*under, "kind") or "")
 
 
-def _nothing_yet(place: Place, kind: tuple[str, str]) -> list[Node]:
+def _nothing_yet(place: Cursor, kind: tuple[str, str]) -> list[SchemaNode]:
     """What an object begins with, of which nothing is known."""
     if place.path or all(kind):
         return []
     keys = ("apiVersion", "kind", "metadata", "spec")
-    return [Node({"properties": {key: {"type": "object" if key in keys[2:] else "string"} for key in keys}}, "")]
+    return [SchemaNode({"properties": {key: {"type": "object" if key in keys[2:] else "string"} for key in keys}}, "")]
 
 
-def _keys(opened: Open, place: Place, nodes: list[Node]) -> Iterator[CompletionItem]:
+def _keys(opened: OpenDocument, place: Cursor, nodes: list[SchemaNode]) -> Iterator[CompletionItem]:
     """The fields that are not there yet."""
     there = place.document.keys(place.path)
     colon = opened.text[place.end : place.end + 1] == ":"
@@ -221,7 +223,7 @@ def _keys(opened: Open, place: Place, nodes: list[Node]) -> Iterator[CompletionI
         )
 
 
-def _of_value(opened: Open, place: Place, value: Value, rank: int) -> CompletionItem:
+def _of_value(opened: OpenDocument, place: Cursor, value: Suggestion, rank: int) -> CompletionItem:
     plain = place.quote or (_is_plain(value.text) and value.text.lower() not in _words) or value.kind == "value"
     text = value.text if plain else f'"{value.text}"'
     return CompletionItem(
@@ -234,7 +236,7 @@ def _of_value(opened: Open, place: Place, value: Value, rank: int) -> Completion
     )
 
 
-def _codes(opened: Open, place: Place) -> Iterator[CompletionItem]:
+def _codes(opened: OpenDocument, place: Cursor) -> Iterator[CompletionItem]:
     """The codes of `# ptcompile: ignore[...]`; those found in this text first."""
     typed = _ignoring(place.prefix)
     if typed is None:

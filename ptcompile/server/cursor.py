@@ -18,7 +18,7 @@ _key = re.compile(
 _lead = re.compile(r"(?:[&!][^\s]*[ \t]+)*").match
 
 
-class Entry(NamedTuple):
+class OutlineEntry(NamedTuple):
     """A key, or a scalar item of a list: where it stands, and the value on its line as it is written."""
 
     path: Path
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
     value: str
 
 
-class _Step(NamedTuple):
+class _Level(NamedTuple):
     """One collection on the way to a line: the column of its key or dash, and the key or index."""
 
     column: int
@@ -65,7 +65,7 @@ class Flow:
         """Whether we are inside quotes."""
         return bool(self._quote)
 
-    def feed(self, text: str, offset: int) -> Iterator[Entry]:
+    def feed(self, text: str, offset: int) -> Iterator[OutlineEntry]:
         """Read on, to the end of the outermost bracket; entries as they are closed."""
         for at, character in enumerate(text):
             if self._quote:
@@ -101,10 +101,10 @@ class Flow:
         frame = self.frames[-1]
         return character == ":" and not frame.is_list and not frame.valued and following in ("", " ", "\t", "\n")
 
-    def _closed(self) -> Iterator[Entry]:
+    def _closed(self) -> Iterator[OutlineEntry]:
         if self.frames and (self.word.strip() or (self.frames[-1].valued and not self.frames[-1].is_list)):
             key = () if self.frames[-1].valued else (unquoted(self.word),)
-            yield Entry((*self.path, *key), self.start, self.word.strip() if not key else "")
+            yield OutlineEntry((*self.path, *key), self.start, self.word.strip() if not key else "")
         self.word = ""
 
     def _next(self) -> None:
@@ -120,7 +120,7 @@ class Outline:
     """What the lines so far have opened."""
 
     def __init__(self) -> None:
-        self.steps: list[_Step] = []
+        self.steps: list[_Level] = []
         self.flow: Flow | None = None
         self.block: int | None = None
         """The column that the lines of a block of text are to the right of."""
@@ -129,7 +129,7 @@ class Outline:
         """Of what was opened last."""
         return tuple(step.part for step in self.steps)
 
-    def read(self, line: str, offset: int) -> list[Entry]:
+    def read(self, line: str, offset: int) -> list[OutlineEntry]:
         """Take in a whole line, which begins at the offset."""
         if self.flow is not None:
             found = list(self.flow.feed(line, offset))
@@ -144,14 +144,14 @@ class Outline:
         if key is None:
             return self._opened(text, column, offset + column)
         self.leave(column)
-        self.steps.append(_Step(column, unquoted(key[1]), False))
+        self.steps.append(_Level(column, unquoted(key[1]), False))
         return self._opened(text[key.end() :].strip(), column, offset + column)
 
-    def _opened(self, value: str, column: int, offset: int) -> list[Entry]:
+    def _opened(self, value: str, column: int, offset: int) -> list[OutlineEntry]:
         """An entry with this value, and what the value opens."""
         lead = _lead(value)
         rest = value[lead.end() :] if lead else value
-        found = [Entry(self.path(), offset, plain(value))]
+        found = [OutlineEntry(self.path(), offset, plain(value))]
         if rest[:1] in ("|", ">"):
             self.block = column
         elif rest[:1] in ("{", "["):
@@ -180,7 +180,7 @@ class Outline:
             index = 0
             if last is not None and last.column == column and last.item:
                 index = int(self.steps.pop().part) + 1
-            self.steps.append(_Step(column, index, True))
+            self.steps.append(_Level(column, index, True))
             rest = text[1:].lstrip(" \t")
             column += len(text) - len(rest)
             text = rest
@@ -195,7 +195,7 @@ class Outline:
 class Sketch(NamedTuple):
     """The outline of one document."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[OutlineEntry, ...]
 
     def value(self, *path: str | int) -> str | None:
         """The scalar at a path, without its quotes; None where there is none."""
@@ -219,7 +219,7 @@ class Sketch(NamedTuple):
 def sketch(text: str) -> Sketch:
     """The outline of the text of one document."""
     outline = Outline()
-    found: list[Entry] = []
+    found: list[OutlineEntry] = []
     offset = 0
     for line in text.split("\n"):
         found += outline.read(line.removesuffix("\r"), offset)
@@ -268,7 +268,7 @@ def unquoted(word: str) -> str:
 _separator = re.compile(r"^---(?:[ \t#][^\n]*)?\r?$", re.MULTILINE)
 
 
-class Place(NamedTuple):
+class Cursor(NamedTuple):
     """A place in a text."""
 
     path: Path
@@ -305,7 +305,7 @@ def document_bounds(text: str, offset: int) -> tuple[int, int]:
     return min(start, offset), end
 
 
-def place_at(text: str, offset: int) -> Place:
+def place_at(text: str, offset: int) -> Cursor:
     """The place of a cursor. It is found in every text."""
     begin, end = document_bounds(text, offset)
     line_start = max(text.rfind("\n", 0, offset) + 1, begin)
@@ -324,10 +324,10 @@ def place_at(text: str, offset: int) -> Place:
     return found._replace(end=offset, document=document, begin=begin)
 
 
-_NOTHING = Place((), "text", "", 0, 0, "", False, False, Sketch(()), 0)
+_NOTHING = Cursor((), "text", "", 0, 0, "", False, False, Sketch(()), 0)
 
 
-def _typed(outline: Outline, typed: str, offset: int) -> Place:
+def _typed(outline: Outline, typed: str, offset: int) -> Cursor:
     """The place at the end of what is typed of a line."""
     if outline.flow is not None:
         return _in_flow(outline.flow, typed, offset)
@@ -352,7 +352,7 @@ def _typed(outline: Outline, typed: str, offset: int) -> Place:
     return _of_value(path, "value", value, start)._replace(glued=not text[end:])
 
 
-def _at_word(outline: Outline, text: str, column: int, offset: int, dashed: int, typed: str) -> Place:
+def _at_word(outline: Outline, text: str, column: int, offset: int, dashed: int, typed: str) -> Cursor:
     """A word that may become a key: of the mapping that its column belongs to."""
     if text[:1] in ("{", "["):
         return _in_flow(Flow(outline.path()), text, offset + column)
@@ -363,7 +363,7 @@ def _at_word(outline: Outline, text: str, column: int, offset: int, dashed: int,
     return _of_value(outline.path(), "item" if below else "key", text, offset + column)
 
 
-def _in_flow(flow: Flow, typed: str, offset: int) -> Place:
+def _in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
     closed = Sketch(tuple(flow.feed(typed, offset)))
     if not flow.frames:
         return _NOTHING
@@ -373,6 +373,6 @@ def _in_flow(flow: Flow, typed: str, offset: int) -> Place:
     return found._replace(flow=True, document=closed, part="item" if flow.frames[-1].is_list else found.part)
 
 
-def _of_value(path: Path, part: Literal["key", "value", "item"], word: str, start: int) -> Place:
+def _of_value(path: Path, part: Literal["key", "value", "item"], word: str, start: int) -> Cursor:
     quote = word[:1] if word[:1] in ("'", '"') else ""
     return _NOTHING._replace(path=path, part=part, prefix=word[len(quote) :], start=start + len(quote), quote=quote)

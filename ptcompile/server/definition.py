@@ -10,9 +10,9 @@ from lsprotocol.types import Location, Position, Range
 
 from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path, Span
-from ptcompile.kubernetes.unstructured import at, items
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.registry.queue_systems import NAMES
-from ptcompile.server.document import Object, Open
+from ptcompile.server.document import Object, OpenDocument
 from ptcompile.source import documents as source
 
 RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
@@ -71,13 +71,13 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
     found: list[Volume] = []
     for end in range(len(path) - 3, -1, -1):
         above = get(data, path[:end])
-        here = items(above.get("volumes")) if isinstance(above, Mapping) else []
+        here = as_mappings(above.get("volumes")) if isinstance(above, Mapping) else []
         listed = (*path[:end], "volumes")
         found += [Volume(str(one["name"]), (*listed, i)) for i, one in enumerate(here) if "name" in one]
         if here and str(data.get("kind")) != "TrainingJob":
             break
-    claims = items(at(data, "spec").get("volumeClaimTemplates"))
-    named = [(i, at(one, "metadata").get("name")) for i, one in enumerate(claims)]
+    claims = as_mappings(nested_map(data, "spec").get("volumeClaimTemplates"))
+    named = [(i, nested_map(one, "metadata").get("name")) for i, one in enumerate(claims)]
     return found + [Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name]
 
 
@@ -96,7 +96,7 @@ def in_profile(path: Path) -> tuple[str, ...]:
     return _IN_PROFILE.get(path, ())
 
 
-def definition(opened: Open, position: Position) -> list[Location]:
+def definition(opened: OpenDocument, position: Position) -> list[Location]:
     """Where what is named at a position is defined; nothing if it is not a name or not in the workspace."""
     offset = opened.lines.offset(position)
     one = opened.object_at(offset)
@@ -110,7 +110,7 @@ def definition(opened: Open, position: Position) -> list[Location]:
     return list(_found(opened, one, path, value))
 
 
-def _found(opened: Open, one: Object, path: Path, value: str) -> Iterator[Location]:
+def _found(opened: OpenDocument, one: Object, path: Path, value: str) -> Iterator[Location]:
     if is_mount(path):
         for volume in volumes_for(path, one.data):
             span = one.document.span((*one.under, *volume.path)) if volume.name == value else None
@@ -126,7 +126,7 @@ def _found(opened: Open, one: Object, path: Path, value: str) -> Iterator[Locati
         yield from _in_profile(opened, in_profile(path), value)
 
 
-def _in_profile(opened: Open, table: tuple[str, ...], value: str) -> Iterator[Location]:
+def _in_profile(opened: OpenDocument, table: tuple[str, ...], value: str) -> Iterator[Location]:
     """The line of the profile that has a name."""
     settings = opened.settings
     if not table or settings.profile_path is None:

@@ -25,7 +25,7 @@ from ptcompile import diagnostics as ours
 from ptcompile._internal.about import page_address
 from ptcompile.diagnostics import Diagnostic as Finding, Span
 from ptcompile.fixer import apply
-from ptcompile.server.document import Open
+from ptcompile.server.document import OpenDocument
 from ptcompile.source.suppression import add_ignores
 
 SOURCE: Final = "ptcompile"
@@ -36,7 +36,7 @@ _SEVERITIES: Final = {
 }
 
 
-def diagnostics(opened: Open) -> list[Diagnostic]:
+def diagnostics(opened: OpenDocument) -> list[Diagnostic]:
     """What is wrong with a text, in its order; of a configuration that cannot be used, why."""
     if opened.settings.wrong:
         start = Range(Position(0, 0), Position(0, 0))
@@ -44,7 +44,7 @@ def diagnostics(opened: Open) -> list[Diagnostic]:
     return [as_diagnostic(opened, one) for one in opened.report.diagnostics]
 
 
-def as_diagnostic(opened: Open, one: ours.Diagnostic) -> Diagnostic:
+def as_diagnostic(opened: OpenDocument, one: ours.Diagnostic) -> Diagnostic:
     """One finding."""
     help = f"\nhelp: {one.help}" if one.help else ""
     return Diagnostic(
@@ -58,7 +58,7 @@ def as_diagnostic(opened: Open, one: ours.Diagnostic) -> Diagnostic:
     )
 
 
-def range_of(opened: Open, one: ours.Diagnostic) -> Range:
+def range_of(opened: OpenDocument, one: ours.Diagnostic) -> Range:
     """Where a finding is shown: of a value that has several lines, at its key alone."""
     span = one.span
     if span is None:
@@ -68,7 +68,7 @@ def range_of(opened: Open, one: ours.Diagnostic) -> Range:
     return opened.lines.of_span(span)
 
 
-def _on_key(opened: Open, one: ours.Diagnostic) -> Span | None:
+def _on_key(opened: OpenDocument, one: ours.Diagnostic) -> Span | None:
     document = next((document for document in opened.source.documents if document.index == one.document), None)
     span = document.span(one.path, on_key=True) if document is not None and one.path else None
     if span is None and one.span is not None:
@@ -84,7 +84,7 @@ _NEAR: Final = 200
 """Lines of which the fewest that change are looked for: that takes the square of their number."""
 
 
-def actions(opened: Open, within: Range, only: Collection[str] | None, version: int | None) -> list[CodeAction]:
+def actions(opened: OpenDocument, within: Range, only: Collection[str] | None, version: int | None) -> list[CodeAction]:
     """What can be done about the findings in a range; of many, about the first of them.
 
     All safe fixes at once take as long as `lint --fix`: they are there for clients that ask for them by name.
@@ -108,13 +108,13 @@ def _wanted(kind: str, only: Collection[str] | None) -> bool:
     return only is None or any(kind == one or kind.startswith(f"{one}.") or one == "" for one in only)
 
 
-def _meets(opened: Open, one: Finding, within: Range) -> bool:
+def _meets(opened: OpenDocument, one: Finding, within: Range) -> bool:
     """Whether a finding is in a range, or on one of its lines where the client asks for a place."""
     where = as_diagnostic(opened, one).range
     return where.start.line <= within.end.line and within.start.line <= where.end.line
 
 
-def _fixes(opened: Open, found: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
+def _fixes(opened: OpenDocument, found: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
     """The fix of each finding that has one; one that may change the job says so."""
     for one in found:
         if one.fix is None:
@@ -134,7 +134,7 @@ def _fixes(opened: Open, found: Sequence[Finding], version: int | None) -> Itera
         )
 
 
-def _ignores(opened: Open, found: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
+def _ignores(opened: OpenDocument, found: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
     """A comment at the line of each finding, once for each code."""
     for one in {(one.code, one.span): one for one in found}.values():
         text, done = add_ignores(opened.text, [one])
@@ -145,13 +145,13 @@ def _ignores(opened: Open, found: Sequence[Finding], version: int | None) -> Ite
             )
 
 
-def _all(opened: Open, version: int | None) -> Iterator[CodeAction]:
+def _all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
     """Every safe fix of the text, made until none is left."""
     from ptcompile.api.fix import fixed_by
 
     def judge(content: bytes) -> object:
         text = content.decode("utf-8", "surrogatepass")
-        return Open(
+        return OpenDocument(
             opened.uri, opened.path, text, settings=opened.settings, elsewhere=opened.elsewhere, pause=opened.pause
         ).report
 
@@ -161,7 +161,7 @@ def _all(opened: Open, version: int | None) -> Iterator[CodeAction]:
         yield CodeAction("fix everything that is safe to fix (ptcompile)", FIX_ALL, edit=edit)
 
 
-def _edit(opened: Open, new: str, version: int | None) -> WorkspaceEdit:
+def _edit(opened: OpenDocument, new: str, version: int | None) -> WorkspaceEdit:
     """The change of the text to another one, line by line."""
     edits = list(text_edits(opened, new.removeprefix("\ufeff")))
     if version is None:
@@ -170,7 +170,7 @@ def _edit(opened: Open, new: str, version: int | None) -> WorkspaceEdit:
     return WorkspaceEdit(document_changes=[TextDocumentEdit(document, list(edits))])
 
 
-def text_edits(opened: Open, new: str) -> Iterator[TextEdit]:
+def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
     """The lines that have to change; where they are far apart, all between the first and the last."""
     old_lines, new_lines = opened.text.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0]

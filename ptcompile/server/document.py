@@ -18,13 +18,13 @@ from ptcompile.apiserver.crds import Definitions
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.server.workspace import DECIDING, Defined, File, Settings, Surroundings, defined
+from ptcompile.server.workspace import DECIDING, Defined, FileSettings, Surroundings, WorkspaceFile, defined
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Document, Source
-from ptcompile.source.streams import objects
+from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
-    from ptcompile.simulator.job import Job
+    from ptcompile.simulator.job import SimulatedJob
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -115,7 +115,7 @@ class Object(NamedTuple):
         return str(self.data.get("apiVersion")).startswith("ptcompile/") and self.data.get("kind") == "TrainingJob"
 
 
-class Open:
+class OpenDocument:
     """A text that is open in an editor."""
 
     def __init__(
@@ -124,15 +124,15 @@ class Open:
         path: str,
         text: str,
         *,
-        settings: Settings | None = None,
+        settings: FileSettings | None = None,
         elsewhere: Sequence[Defined] = (),
-        before: Open | None = None,
+        before: OpenDocument | None = None,
         encoding: str = "utf-16",
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         self.uri = uri
         self.path = path
-        self.settings = settings or Settings()
+        self.settings = settings or FileSettings()
         self.elsewhere = elsewhere
         """The objects of other files."""
         self.lines = Lines(text, encoding)
@@ -155,14 +155,16 @@ class Open:
         """Whether the whole text could be read."""
         return not any(problem.severity == "error" for problem in self.source.problems)
 
-    def last_sound(self) -> Open | None:
+    def last_sound(self) -> OpenDocument | None:
         """This text, or the last before it that could be read."""
         return self if self.sound else self._before
 
     @cached_property
     def objects(self) -> list[Object]:
         """The objects of all documents."""
-        return [Object(document, at, one) for document in self.source.documents for at, one in objects(document.data)]
+        return [
+            Object(document, at, one) for document in self.source.documents for at, one in objects_in(document.data)
+        ]
 
     @cached_property
     def report(self) -> Report:
@@ -213,14 +215,14 @@ class Open:
         return found
 
     @cached_property
-    def jobs(self) -> dict[tuple[int, Path], list[Job]]:
+    def jobs(self) -> dict[tuple[int, Path], list[SimulatedJob]]:
         """The jobs of each object, with the pods that they will have. A spec is compiled for the target it gets."""
         from ptcompile.kubernetes.index import Objects
         from ptcompile.linter.oversized import oversized
         from ptcompile.simulator.world import simulate
 
         beside = Objects([*(one.data for one in self.objects), *(one.data for one in self.elsewhere)])
-        found: dict[tuple[int, Path], list[Job]] = {}
+        found: dict[tuple[int, Path], list[SimulatedJob]] = {}
         for one in self.objects:
             self.pause()
             key = one.document.index, one.under
@@ -252,7 +254,7 @@ class Open:
     @cached_property
     def own(self) -> Sequence[Defined]:
         """The objects here that others may name."""
-        return defined(File(self.path, self.text))
+        return defined(WorkspaceFile(self.path, self.text))
 
 
 _KEPT: Final = 64
@@ -265,16 +267,16 @@ class Texts:
     def __init__(self, surroundings: Surroundings, encoding: str) -> None:
         self._surroundings = surroundings
         self._encoding = encoding
-        self._open: dict[str, Open] = {}
+        self._open: dict[str, OpenDocument] = {}
         self._stale: set[str] = set()
         self._elsewhere: dict[str, tuple[str | bytes, tuple[Defined, ...]]] = {}
 
-    def get(self, uri: str, path: str, text: str, pause: Callable[[], None]) -> Open:
+    def get(self, uri: str, path: str, text: str, pause: Callable[[], None]) -> OpenDocument:
         """The analysis of a text as it is now; that of before where it has not changed."""
         there = self._open.pop(uri, None)
         if there is None or uri in self._stale or there.text != text.removeprefix("\ufeff"):
             self._stale.discard(uri)
-            there = Open(
+            there = OpenDocument(
                 uri,
                 path,
                 text,
@@ -309,7 +311,7 @@ class Texts:
             found += own if other != path else ()
         return tuple(found)
 
-    def _defined(self, file: File) -> tuple[Defined, ...]:
+    def _defined(self, file: WorkspaceFile) -> tuple[Defined, ...]:
         kept = self._elsewhere.get(file.path)
         if kept is None or kept[0] is not file.content:
             kept = self._elsewhere[file.path] = (file.content, defined(file))

@@ -14,11 +14,11 @@ from ptcompile.diagnostics import Path
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.values import shown_value
-from ptcompile.kubernetes.unstructured import kind_of, mapping
-from ptcompile.server.document import Object, Open
-from ptcompile.server.schema import Node, at, leaves, root, since, sort_of
+from ptcompile.kubernetes.unstructured import as_mapping, kind_of
+from ptcompile.server.document import Object, OpenDocument
+from ptcompile.server.schema import SchemaNode, at, leaves, root, since, sort_of
 from ptcompile.simulator.as_json import shown_jobs
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.pod import Pod
 
@@ -28,7 +28,7 @@ _TORCHRUN: Final = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_S
 """Variables that torchrun sets for each process (torch/distributed/elastic/agent/server/local_elastic_agent.py)."""
 
 
-def seen_by_pods(opened: Open, one: Object, name: str) -> str:
+def seen_by_pods(opened: OpenDocument, one: Object, name: str) -> str:
     """A table of the pods of an object and the variable's value in each, as Markdown; empty where it has no pods."""
     jobs = shown_jobs(opened.jobs.get((one.document.index, one.under), []))
     rows = [row for job in jobs for row in _rows(job, name)]
@@ -48,7 +48,7 @@ def _all(total: int) -> str:
     return "both pods" if total == 2 else f"all {total} pods"
 
 
-def _rows(job: Job, name: str) -> list[tuple[str, str | None]]:
+def _rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     for role in job.roles:
         indexes = range(role.count) if role.count <= _MOST else (*range(_MOST - 1), role.count - 1)
@@ -99,7 +99,7 @@ _LARGEST: Final = 40
 """A line that holds more lines than this is not asked for what it is good for: that would take a compilation each."""
 
 
-def field_text(name: str, node: Node) -> str:
+def field_text(name: str, node: SchemaNode) -> str:
     """The field as Markdown."""
     leaf = next(leaves(node), node)
     description = node.description or leaf.description
@@ -112,7 +112,7 @@ def field_text(name: str, node: Node) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def uses(opened: Open, one: Object, path: Path) -> str:
+def uses(opened: OpenDocument, one: Object, path: Path) -> str:
     """Which values of the manifests a line of a spec decides, and which pass or target writes them; Markdown."""
     compiled = opened.compiled.get((one.document.index, one.under))
     if compiled is None or compiled.target is None or not compiled.manifests or len(path) < 2 or _size(one, path):
@@ -147,7 +147,7 @@ _word = re.compile(r"[\w-]+")
 _RULE: Final = "\n\n---\n\n"
 
 
-def hover(opened: Open, position: Position) -> Hover | None:
+def hover(opened: OpenDocument, position: Position) -> Hover | None:
     """What there is to say about a position."""
     offset = opened.lines.offset(position)
     start, end = opened.lines.bounds(offset)
@@ -176,7 +176,7 @@ def _markdown(parts: list[str]) -> Hover | None:
     return Hover(MarkupContent(MarkupKind.Markdown, text)) if text else None
 
 
-def _field(opened: Open, one: Object, path: Path) -> Iterator[str]:
+def _field(opened: OpenDocument, one: Object, path: Path) -> Iterator[str]:
     """The description of the field that a path ends with."""
     inner = path[len(one.under) :] if path[: len(one.under)] == one.under else path
     nodes = at(root(kind_of(one.data), opened.definitions), inner)
@@ -190,7 +190,7 @@ def _variable(one: Object, path: Path, *, on_key: bool) -> str | None:
         return str(path[-1]) if on_key and path[-2:-1] == ("env",) else None
     if len(path) < 3 or path[-3] != "env" or path[-1] not in ("name", "value"):
         return None
-    name = mapping(get(one.data, path[:-1])).get("name")
+    name = as_mapping(get(one.data, path[:-1])).get("name")
     return name if isinstance(name, str) else None
 
 
@@ -205,7 +205,7 @@ def _code_in_comment(line: str, column: int) -> str | None:
     return None
 
 
-def _pages(opened: Open, offset: int) -> list[str]:
+def _pages(opened: OpenDocument, offset: int) -> list[str]:
     """The pages of what was found at an offset."""
     names: dict[str, None] = {}
     for one in opened.report.diagnostics:

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
 from ptcompile.diagnostics import Problem
-from ptcompile.server.document import Object, Open
+from ptcompile.server.document import Object, OpenDocument
 from ptcompile.simulator import amounts
-from ptcompile.simulator.job import Job
-from ptcompile.simulator.meeting import meeting
+from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.meeting import job_rendezvous
 from ptcompile.source import emitter
 
 
@@ -27,7 +27,7 @@ class Shown(NamedTuple):
         return self._asdict()
 
 
-def manifests(opened: Open, number: int, target: str | None) -> Shown | None:
+def manifests(opened: OpenDocument, number: int, target: str | None) -> Shown | None:
     """The manifests of one TrainingJob for a target, or why there are none; None where it is not there any more."""
     from ptcompile.compiler.pipeline import compile_document
 
@@ -50,7 +50,7 @@ def _refused(target: str, problems: tuple[Problem, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def pods(opened: Open, number: int) -> Shown | None:
+def pods(opened: OpenDocument, number: int) -> Shown | None:
     """What each pod of one object sees, as `simulate` says it; None where there are no pods."""
     from ptcompile.simulator.as_json import shown_jobs
     from ptcompile.simulator.as_text import in_full, overview
@@ -65,7 +65,7 @@ def pods(opened: Open, number: int) -> Shown | None:
     return Shown(f"{_stem(one)}-pods.txt", "plaintext", text)
 
 
-def page(opened: Open) -> Shown:
+def page(opened: OpenDocument) -> Shown:
     """The page of `explain --html` for a text."""
     from ptcompile.explainer.page import gather, html
 
@@ -78,7 +78,7 @@ def page(opened: Open) -> Shown:
     return Shown("page.html", "html", html(shown))
 
 
-def _object(opened: Open, number: int) -> Object | None:
+def _object(opened: OpenDocument, number: int) -> Object | None:
     return opened.objects[number] if 0 <= number < len(opened.objects) else None
 
 
@@ -94,7 +94,7 @@ CHOOSE_TARGET: Final = "ptcompile.chooseTarget"
 SHOW_PODS: Final = "ptcompile.showPods"
 
 
-def inlay_hints(opened: Open, within: Range) -> list[InlayHint]:
+def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
     """Behind the kind of each job: its pods, its processes and its accelerators in all."""
     found: list[InlayHint] = []
     for one in opened.objects:
@@ -106,9 +106,9 @@ def inlay_hints(opened: Open, within: Range) -> list[InlayHint]:
     return found
 
 
-def _facts(job: Job) -> Iterator[str]:
+def _facts(job: SimulatedJob) -> Iterator[str]:
     yield _count(job.size, "pod")
-    found = meeting(job)
+    found = job_rendezvous(job)
     if found is not None:
         yield f"{found.processes_text} process{'' if found.processes == (1, 1) else 'es'}"
     for name, count in amounts.accelerators(job.totals()).items():
@@ -119,12 +119,12 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _kind(opened: Open, one: Object) -> Range | None:
+def _kind(opened: OpenDocument, one: Object) -> Range | None:
     span = one.document.span((*one.under, "kind"))
     return opened.lines.of_span(span) if span is not None else None
 
 
-def code_lenses(opened: Open) -> list[CodeLens]:
+def code_lenses(opened: OpenDocument) -> list[CodeLens]:
     """Above each job: its manifests, those for another target, and what each of its pods sees."""
     found: list[CodeLens] = []
     for at, one in enumerate(opened.objects):

@@ -22,7 +22,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ptcompile._internal.about import __version__
 from ptcompile.registry.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
-from ptcompile.server.document import Open, Texts
+from ptcompile.server.document import OpenDocument, Texts
 from ptcompile.server.lenses import Shown, manifests
 from ptcompile.server.workspace import NAMED, Surroundings
 
@@ -39,13 +39,13 @@ spec:
 """
 
 
-def up(pause: Callable[[], None]) -> None:
+def warm_up(pause: Callable[[], None]) -> None:
     """Ask everything of a spec for every target, and of what it compiles to."""
     everywhere = Range(Position(0, 0), Position(100, 0))
     for target in TARGETS:
-        spec = Open("", "", _SPEC.replace("TARGET", target), pause=pause)
+        spec = OpenDocument("", "", _SPEC.replace("TARGET", target), pause=pause)
         shown = manifests(spec, 0, None)
-        for one in (spec, Open("", "", shown.text if shown is not None else "", pause=pause)):
+        for one in (spec, OpenDocument("", "", shown.text if shown is not None else "", pause=pause)):
             actions.diagnostics(one)
             symbols.symbols(one)
             lenses.inlay_hints(one, everywhere)
@@ -63,7 +63,7 @@ class Stopped(Exception):  # noqa: N818 - no error: the answer is not wanted any
     """Raised within work that was cancelled, at its next pause."""
 
 
-class Worker:
+class BackgroundWorker:
     """Runs one thing at a time, so that what it works on needs no locks."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Server:
 
     def __init__(self, make: Make, keep: Keep) -> None:
         self._make, self._keep = make, keep
-        self._worker = Worker()
+        self._worker = BackgroundWorker()
         self._texts: Texts | None = None
         self._publishing: dict[str, asyncio.Task[None]] = {}
         self._asking: set[asyncio.Task[Any]] = set()
@@ -188,7 +188,7 @@ class Server:
                 lsp.RegistrationParams([lsp.Registration("files", method, options)]), lambda _: None
             )
 
-        asyncio.ensure_future(self._worker.run(up))  # noqa: RUF006 - the worker holds it
+        asyncio.ensure_future(self._worker.run(warm_up))  # noqa: RUF006 - the worker holds it
 
     async def _shutdown(self, *_: object) -> None:
         """End what waits for a person's answer first: pygls fails to end the connection while a command runs."""
@@ -252,7 +252,7 @@ class Server:
             return
         self.pygls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found, version))
 
-    async def _ask(self, uri: str, question: Callable[[Open], _T]) -> _T:
+    async def _ask(self, uri: str, question: Callable[[OpenDocument], _T]) -> _T:
         """The answer to a question about a text as it is now."""
         texts = self._texts
         document = self.pygls.workspace.get_text_document(uri)

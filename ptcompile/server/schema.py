@@ -38,7 +38,7 @@ _AS_IN_A_POD: Final = {
 _TARGETS: Final = {one.target_name: one.kinds[0].key for one in OPERATORS if one.target_name}
 
 
-class Node(NamedTuple):
+class SchemaNode(NamedTuple):
     """One schema of a value, and the file that its references speak of."""
 
     schema: Schema
@@ -50,24 +50,24 @@ class Node(NamedTuple):
         return str(self.schema.get("description", ""))
 
 
-def root(kind: tuple[str, str], definitions: Definitions | None = None) -> list[Node]:
+def root(kind: tuple[str, str], definitions: Definitions | None = None) -> list[SchemaNode]:
     """The schemas of a whole document of a kind; none for a kind that is not known."""
     if kind[0].startswith("ptcompile/") or (not kind[0] and kind[1] in OURS):
         file = OURS.get(kind[1])
-        return [Node(load(file), file)] if file else []
+        return [SchemaNode(load(file), file)] if file else []
     if kind in BUILT_IN:
-        return [Node(load(CORE)["$defs"][BUILT_IN[kind]], CORE)]
+        return [SchemaNode(load(CORE)["$defs"][BUILT_IN[kind]], CORE)]
     if kind in CUSTOM:
-        return [Node(load(CUSTOM[kind]), CUSTOM[kind])]
+        return [SchemaNode(load(CUSTOM[kind]), CUSTOM[kind])]
     if (place := other_kind(kind)) is not None:
-        return [Node(load(place.document)["$defs"][place.definition], place.document)]
+        return [SchemaNode(load(place.document)["$defs"][place.definition], place.document)]
     found = (definitions or Definitions()).find(kind)
     if isinstance(found, Definition):
-        return [Node(found.schema, found.document)]
-    return [Node(found.schema, "")] if isinstance(found, JsonSchema) else []
+        return [SchemaNode(found.schema, found.document)]
+    return [SchemaNode(found.schema, "")] if isinstance(found, JsonSchema) else []
 
 
-def at(nodes: Iterable[Node], path: Path) -> list[Node]:
+def at(nodes: Iterable[SchemaNode], path: Path) -> list[SchemaNode]:
     """The schemas of the value at a path below these; its own and those that it may be instead."""
     found = list(nodes)
     for part in path:
@@ -75,41 +75,41 @@ def at(nodes: Iterable[Node], path: Path) -> list[Node]:
     return found
 
 
-def leaves(node: Node, depth: int = 8) -> Iterator[Node]:
+def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
     """A schema without references and choices: each that the value may have."""
     schema = node.schema
     if "$ref" in schema and depth:
         file, name = resolve(node.file, str(schema["$ref"]))
         target = load(file)["$defs"].get(name) if file else None
         if target is not None:
-            yield from leaves(Node(target, file), depth - 1)
+            yield from leaves(SchemaNode(target, file), depth - 1)
         return
     alternatives = [one for word in ("anyOf", "oneOf") for one in schema.get(word, ()) if isinstance(one, Mapping)]
     if "properties" in schema or "enum" in schema or not alternatives or not depth:
         yield node
     for one in alternatives if depth else ():
-        yield from leaves(Node(one, node.file), depth - 1)
+        yield from leaves(SchemaNode(one, node.file), depth - 1)
 
 
-def _below(node: Node, part: str | int) -> Iterator[Node]:
+def _below(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
     schema = node.schema
     if isinstance(part, int):
         if isinstance(schema.get("items"), Mapping):
-            yield Node(schema["items"], node.file)
+            yield SchemaNode(schema["items"], node.file)
         return
     field = schema.get("properties", {}).get(part)
     if field is None:
         more = schema.get("additionalProperties")
         if isinstance(more, Mapping):
-            yield from root(_TARGETS[part]) if part in _TARGETS and _is_open(more) else [Node(more, node.file)]
+            yield from root(_TARGETS[part]) if part in _TARGETS and _is_open(more) else [SchemaNode(more, node.file)]
         return
     if node.file in OURS.values() and part in _AS_IN_A_POD:
         name, listed = _AS_IN_A_POD[part]
         described = {"description": field.get("description", "")}
         reference = {"$ref": f"#/$defs/{name}"}
-        yield Node({**described, **({"type": "array", "items": reference} if listed else reference)}, CORE)
+        yield SchemaNode({**described, **({"type": "array", "items": reference} if listed else reference)}, CORE)
     elif isinstance(field, Mapping):
-        yield Node(field, node.file)
+        yield SchemaNode(field, node.file)
 
 
 def _is_open(schema: Schema) -> bool:
@@ -117,50 +117,50 @@ def _is_open(schema: Schema) -> bool:
     return schema.get("additionalProperties") is True and "properties" not in schema
 
 
-def fields(nodes: Iterable[Node], kubernetes: tuple[int, int]) -> dict[str, Node]:
+def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str, SchemaNode]:
     """The fields of a mapping, in their order, that a server of this version knows."""
     version = known_version(kubernetes)
-    found: dict[str, Node] = {}
+    found: dict[str, SchemaNode] = {}
     for node in nodes:
         for leaf in leaves(node):
             for name, field in leaf.schema.get("properties", {}).items():
                 if isinstance(field, Mapping) and in_version(field, version):
                     inner = next(_below(leaf, name), None)
-                    found.setdefault(name, inner or Node(field, leaf.file))
+                    found.setdefault(name, inner or SchemaNode(field, leaf.file))
     return found
 
 
-def sort_of(node: Node) -> str:
+def sort_of(node: SchemaNode) -> str:
     """What a value is, for people: `string`, `list of mappings`, `"a" or "b"`."""
     found = dict.fromkeys(word for leaf in leaves(node) for word in _sorts(leaf))
     found.pop("null", None)
     return " or ".join(found) or "any value"
 
 
-def _sorts(node: Node) -> Iterator[str]:
+def _sorts(node: SchemaNode) -> Iterator[str]:
     schema = node.schema
     if "enum" in schema:
         yield from (f'"{one}"' if isinstance(one, str) else str(one) for one in schema["enum"] if one is not None)
         return
     for one in _types(node):
         if one == "array" and isinstance(schema.get("items"), Mapping):
-            yield f"list of {sort_of(Node(schema['items'], node.file))}"
+            yield f"list of {sort_of(SchemaNode(schema['items'], node.file))}"
         else:
             yield {"object": "mapping", "array": "list"}.get(one, str(one))
 
 
-def _types(node: Node) -> list[str]:
+def _types(node: SchemaNode) -> list[str]:
     given = node.schema.get("type")
     return [str(one) for one in given] if isinstance(given, list) else [str(given)] if given else []
 
 
-def is_collection(node: Node) -> bool:
+def is_collection(node: SchemaNode) -> bool:
     """Whether a value's parts stand on lines of their own."""
     found = {one for leaf in leaves(node) for one in _types(leaf)} - {"null"}
     return bool(found) and found <= {"object", "array"}
 
 
-def choices(nodes: Iterable[Node]) -> list[str]:
+def choices(nodes: Iterable[SchemaNode]) -> list[str]:
     """The closed list of words that a value may be; empty where it is open."""
     found: dict[str, None] = {}
     for node in nodes:
@@ -174,7 +174,7 @@ def choices(nodes: Iterable[Node]) -> list[str]:
     return list(found)
 
 
-def since(node: Node) -> str | None:
+def since(node: SchemaNode) -> str | None:
     """The Kubernetes version that brought a field, where older ones of those that are known have it not."""
     found = node.schema.get("x-since")
     return str(found) if found is not None and as_tuple(str(found)) else None

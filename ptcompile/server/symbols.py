@@ -8,22 +8,22 @@ from typing import Any, Final
 from lsprotocol.types import DocumentSymbol, Range, SymbolKind
 
 from ptcompile.explainer.values import identity
-from ptcompile.server.document import Object, Open
-from ptcompile.source.nodes import Node
-from ptcompile.source.streams import resource
+from ptcompile.server.document import Object, OpenDocument
+from ptcompile.source.nodes import ValueNode
+from ptcompile.source.streams import resource_name
 
 _DEPTH: Final = 7
 _MOST: Final = 5_000
 """Symbols of one text."""
 
 
-def symbols(opened: Open) -> list[DocumentSymbol]:
+def symbols(opened: OpenDocument) -> list[DocumentSymbol]:
     """A tree for each object that can be read."""
     left = [_MOST]
     return [found for one in opened.objects for found in _object(opened, one, left)]
 
 
-def _object(opened: Open, one: Object, left: list[int]) -> Iterator[DocumentSymbol]:
+def _object(opened: OpenDocument, one: Object, left: list[int]) -> Iterator[DocumentSymbol]:
     root = one.document.positions()
     for part in one.under:
         children = root.children if root is not None else None
@@ -35,12 +35,14 @@ def _object(opened: Open, one: Object, left: list[int]) -> Iterator[DocumentSymb
         return
     base = one.document.start()
     where = opened.lines.range(base + root.start, base + root.end)
-    name = resource(one.data) or "document"
+    name = resource_name(one.data) or "document"
     inner = list(_below(opened, root, one.data, base, 1, left))
     yield DocumentSymbol(name, SymbolKind.Class, where, _first(where), children=inner)
 
 
-def _below(opened: Open, node: Node, data: Any, base: int, depth: int, left: list[int]) -> Iterator[DocumentSymbol]:
+def _below(
+    opened: OpenDocument, node: ValueNode, data: Any, base: int, depth: int, left: list[int]
+) -> Iterator[DocumentSymbol]:
     opened.pause()
     if depth > _DEPTH or node.children is None:
         return
@@ -57,7 +59,14 @@ def _below(opened: Open, node: Node, data: Any, base: int, depth: int, left: lis
 
 
 def _one(
-    opened: Open, name: str, on: tuple[int, int], child: Node, value: Any, base: int, depth: int, left: list[int]
+    opened: OpenDocument,
+    name: str,
+    on: tuple[int, int],
+    child: ValueNode,
+    value: Any,
+    base: int,
+    depth: int,
+    left: list[int],
 ) -> Iterator[DocumentSymbol]:
     if left[0] <= 0:
         return
@@ -73,9 +82,9 @@ def _one(
 
 
 def _masked(name: str, detail: str) -> str:
-    from ptcompile.source.secrets.names import masked
+    from ptcompile.source.secrets.names import mask_value
 
-    return str(masked(name, detail))
+    return str(mask_value(name, detail))
 
 
 def _sort(value: Any) -> SymbolKind:

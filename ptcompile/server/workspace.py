@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ptcompile.diagnostics import Path, Span
-from ptcompile.source.streams import objects
+from ptcompile.source.streams import objects_in
 
 if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -30,7 +30,7 @@ NAMED: Final = DECIDING | {
 """Kinds that manifests of other files name: where a definition is looked for."""
 
 
-class Settings(NamedTuple):
+class FileSettings(NamedTuple):
     """How one file is looked at."""
 
     profile: ClusterProfile | None = None
@@ -46,7 +46,7 @@ class Settings(NamedTuple):
     """Why the configuration, or the profile that it names, cannot be used; nothing is asked of the file then."""
 
 
-class File(NamedTuple):
+class WorkspaceFile(NamedTuple):
     """A file of the workspace as it is on the disk, or as it is in the editor."""
 
     path: str
@@ -56,10 +56,10 @@ class File(NamedTuple):
 class Surroundings(Protocol):
     """Who knows the disk."""
 
-    def settings(self, path: str) -> Settings:
+    def settings(self, path: str) -> FileSettings:
         """How a file is looked at."""
 
-    def files(self) -> Sequence[File]:
+    def files(self) -> Sequence[WorkspaceFile]:
         """The files of the workspace in which an object of a `NAMED` kind is."""
 
     def changed(self) -> None:
@@ -76,13 +76,13 @@ class Defined(NamedTuple):
     data: Mapping[str, Any]
 
 
-def defined(file: File) -> tuple[Defined, ...]:
+def defined(file: WorkspaceFile) -> tuple[Defined, ...]:
     """The objects of `NAMED` kinds in a file."""
     from ptcompile.source import documents as source
 
     found: list[Defined] = []
     for document in source.read(file.content, file.path).documents:
-        for at, one in objects(document.data):
+        for at, one in objects_in(document.data):
             name = _name(one)
             if str(one.get("kind")) in NAMED and name is not None:
                 place: Path = (*at, "metadata", "name")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import cast
 from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import at, items, kind_of, object_name, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.simulator import amounts
-from ptcompile.simulator.job import Job, job_of
-from ptcompile.simulator.meeting import claims, meeting
+from ptcompile.simulator.job import SimulatedJob, job_of
+from ptcompile.simulator.meeting import claims, job_rendezvous
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-Mark = Callable[[str], str]
+Masker = Callable[[str], str]
 
 
-def shown_jobs(jobs: Sequence[Job], mark: Mark | None = None) -> list[Job]:
+def shown_jobs(jobs: Sequence[SimulatedJob], mark: Masker | None = None) -> list[SimulatedJob]:
     """The same jobs, made of manifests whose secrets are masked; a job without any is the same object.
 
     `mark` is that of `without_secrets`.
     """
     given: dict[int, Objects] = {}
-    out: list[Job] = []
+    out: list[SimulatedJob] = []
     for job in jobs:
         manifest: Any = without_secrets(job.manifest, mark)
         masked = job.given.changed(lambda one: without_secrets(one, mark), given)
@@ -40,9 +40,9 @@ def shown_jobs(jobs: Sequence[Job], mark: Mark | None = None) -> list[Job]:
     return out
 
 
-def shown_pod(pod: Pod, job: Job | None = None) -> Pod:
+def shown_pod(pod: Pod, job: SimulatedJob | None = None) -> Pod:
     """The same pod as its masked manifest gives it. `job` is the pod's job as `shown_jobs` gives it."""
-    job = job or shown_jobs([cast("Job", pod.job)])[0]
+    job = job or shown_jobs([cast("SimulatedJob", pod.job)])[0]
     if job is pod.job:
         return pod
     role = next((one for one in job.roles if one.name == pod.role), None)
@@ -69,7 +69,11 @@ LISTED: Final = 24 << 20
 
 
 def world_to_dict(
-    jobs: Sequence[Job], pods: Iterator[Pod], total: int, skipped: Sequence[str], diagnostics: Sequence[Diagnostic]
+    jobs: Sequence[SimulatedJob],
+    pods: Iterator[Pod],
+    total: int,
+    skipped: Sequence[str],
+    diagnostics: Sequence[Diagnostic],
 ) -> dict[str, Any]:
     """The whole world, of whose pods, `total` in all, these are shown as far as `LISTED` goes; secrets hidden."""
     shown = shown_jobs(jobs)
@@ -86,7 +90,7 @@ def world_to_dict(
     }
 
 
-def _listed(pods: Iterator[Pod], jobs: Mapping[int, Job]) -> list[dict[str, Any]]:
+def _listed(pods: Iterator[Pod], jobs: Mapping[int, SimulatedJob]) -> list[dict[str, Any]]:
     """The first pods in full, at least one. The first of a role is measured: the others are as large."""
     listed: list[dict[str, Any]] = []
     sizes: dict[tuple[int, str], int] = {}
@@ -115,9 +119,9 @@ def _cut(listed: int, total: int) -> Diagnostic:
     )
 
 
-def job_to_dict(job: Job) -> dict[str, Any]:
+def job_to_dict(job: SimulatedJob) -> dict[str, Any]:
     """One job without its pods."""
-    found = meeting(job)
+    found = job_rendezvous(job)
     totals = job.totals()
     return {
         "apiVersion": kind_of(job.manifest)[0],
@@ -140,17 +144,17 @@ def job_to_dict(job: Job) -> dict[str, Any]:
 
 
 def _service(service: Json) -> dict[str, Any]:
-    spec = at(service, "spec")
+    spec = nested_map(service, "spec")
     return {
         "name": object_name(service),
         "headless": spec.get("clusterIP") == "None",
         "publishNotReadyAddresses": spec.get("publishNotReadyAddresses") is True,
-        "selector": dict(at(spec, "selector")),
-        "ports": [dict(port) for port in items(spec.get("ports"))],
+        "selector": dict(nested_map(spec, "selector")),
+        "ports": [dict(port) for port in as_mappings(spec.get("ports"))],
     }
 
 
-def pod_to_dict(real: Pod, job: Job | None = None) -> dict[str, Any]:
+def pod_to_dict(real: Pod, job: SimulatedJob | None = None) -> dict[str, Any]:
     """One pod in full, secrets masked. `job` is its job as `hidden.shown_jobs` gives it."""
     pod = shown_pod(real, job)
     view = pod.view
@@ -192,7 +196,8 @@ def pod_to_dict(real: Pod, job: Job | None = None) -> dict[str, Any]:
 def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
     """The container's own JSON form, its mounts with the names of their volumes."""
     mounts = [
-        {"name": text(m.get("name")), "mountPath": text(m.get("mountPath"))} for m in items(spec.get("volumeMounts"))
+        {"name": as_string(m.get("name")), "mountPath": as_string(m.get("mountPath"))}
+        for m in as_mappings(spec.get("volumeMounts"))
     ]
     return {**container, "mounts": mounts}
 
@@ -202,28 +207,28 @@ def env_from(pod: Pod) -> list[str]:
     if pod.main is None:
         return []
     out: list[str] = []
-    for source in items(pod.main.spec.get("envFrom")):
+    for source in as_mappings(pod.main.spec.get("envFrom")):
         for key, word in (("secretRef", "secret"), ("configMapRef", "configmap")):
             if key in source:
-                out.append(f"{text(source.get('prefix'))}{word}:{text(at(source, key).get('name'))}")
+                out.append(f"{as_string(source.get('prefix'))}{word}:{as_string(nested_map(source, key).get('name'))}")
     return out
 
 
 def node_requirements(spec: Json) -> Iterator[str]:
     """What a node must have, in words: selector, required affinity, tolerated taints."""
-    for name, wanted in at(spec, "nodeSelector").items():
+    for name, wanted in nested_map(spec, "nodeSelector").items():
         yield f"{name} is {wanted}"
-    required = at(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = [" and ".join(_terms(term)) for term in items(required.get("nodeSelectorTerms"))]
+    required = nested_map(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = [" and ".join(_terms(term)) for term in as_mappings(required.get("nodeSelectorTerms"))]
     if terms:
         yield " or ".join(terms)
-    for one in items(spec.get("tolerations")):
-        taint = f"{text(one.get('key')) or 'any taint'}={text(one.get('value')) or '*'}"
-        yield f"may be tainted {taint}" + (f":{text(one.get('effect'))}" if one.get("effect") else "")
+    for one in as_mappings(spec.get("tolerations")):
+        taint = f"{as_string(one.get('key')) or 'any taint'}={as_string(one.get('value')) or '*'}"
+        yield f"may be tainted {taint}" + (f":{as_string(one.get('effect'))}" if one.get("effect") else "")
 
 
 def _terms(term: Json) -> Iterator[str]:
-    for one in items(term.get("matchExpressions")) + items(term.get("matchFields")):
+    for one in as_mappings(term.get("matchExpressions")) + as_mappings(term.get("matchFields")):
         values = one.get("values")
         shown = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
-        yield f"{text(one.get('key'))} {text(one.get('operator'))} {shown}".rstrip()
+        yield f"{as_string(one.get('key'))} {as_string(one.get('operator'))} {shown}".rstrip()

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping, object_name, string_map, text
-from ptcompile.registry.pods import ContainerView, Role, env_entry
-from ptcompile.report.layout import finished, labelled, quoted, shortened, table
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+    string_map,
+)
+from ptcompile.registry.pods import ContainerView, ExpandedRole, env_entry
+from ptcompile.report.layout import join_printable, shell_quote, shorten, table, with_label
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_from, node_requirements, shown_jobs, shown_pod
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import Meeting, claims, meeting
+from ptcompile.simulator.meeting import JobRendezvous, claims, job_rendezvous
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
 from ptcompile.simulator.world import World
 from ptcompile.source.secrets.names import HIDDEN
@@ -53,7 +61,7 @@ def _run(values: list[str], indexes: list[int]) -> str:
     return " .. ".join((", ".join(values[:-1]), values[-1]))
 
 
-def ends(job: Job, role: Role, start: int) -> list[Pod]:
+def ends(job: SimulatedJob, role: ExpandedRole, start: int) -> list[Pod]:
     """The first two pods and the last one of a role from an index on."""
     return [job.pod(role, i) for i in sorted({start, min(start + 1, role.count - 1), role.count - 1})]
 
@@ -64,7 +72,7 @@ def _only_by_env(pod: Pod, like: Pod) -> bool:
     return one is not None and other is not None and (one.command, one.args) == (other.command, other.args)
 
 
-def span(job: Job, role: Role, start: int) -> str:
+def span(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
     """`job-worker-1..job-worker-254`, the random parts marked."""
     first, last = job.pod(role, start), job.pod(role, role.count - 1)
     return first.shown if start == role.count - 1 else f"{first.shown} .. {last.shown}"
@@ -86,15 +94,15 @@ def overview(world: World) -> str:
     lines = [line for i, block in enumerate(blocks) for line in ([""] if i else []) + block]
     if world.skipped:
         lines += ["" * bool(lines), f"makes no pods: {', '.join(world.skipped)}"]
-    return finished(lines)
+    return join_printable(lines)
 
 
-def _job(job: Job) -> Iterator[str]:
+def _job(job: SimulatedJob) -> Iterator[str]:
     target = f", target {job.target}" if job.target else ""
     yield f"{job.title}  ({kind_of(job.manifest)[0]}, namespace {job.namespace}{target})"
-    found = meeting(job)
+    found = job_rendezvous(job)
     for label, lines in facts(job, found):
-        yield from labelled(label, lines)
+        yield from with_label(label, lines)
     if found is not None:
         yield ""
         yield from table(pod_rows(job, found), cut=80)
@@ -102,7 +110,7 @@ def _job(job: Job) -> Iterator[str]:
         yield from _environment(job, found)
 
 
-def facts(job: Job, found: Meeting | None) -> Iterator[tuple[str, Sequence[str]]]:
+def facts(job: SimulatedJob, found: JobRendezvous | None) -> Iterator[tuple[str, Sequence[str]]]:
     """What there is to say of a job as a whole, under short labels. `found` is its meeting."""
     yield "refused", job.expansion.refused
     yield "pods", [_pods(job)]
@@ -119,19 +127,19 @@ def facts(job: Job, found: Meeting | None) -> Iterator[tuple[str, Sequence[str]]
     yield "notes", [*(found.notes if found else ()), *job.notes]
 
 
-def _pods(job: Job) -> str:
+def _pods(job: SimulatedJob) -> str:
     roles = ", ".join(f"{role.count} {role.name}" for role in job.roles)
     return f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"
 
 
-def _meeting(found: Meeting) -> Iterator[tuple[str, Sequence[str]]]:
+def _meeting(found: JobRendezvous) -> Iterator[tuple[str, Sequence[str]]]:
     first = found.first
     each = f"{found.nodes} {'pod' if found.nodes == 1 else 'pods'} with {first.processes_text} each"
     yield "processes", [f"{found.processes_text} in all: {each}"]
     yield "rendezvous", [rendezvous_text(found)]
 
 
-def _runs_lines(job: Job) -> list[str]:
+def _runs_lines(job: SimulatedJob) -> list[str]:
     runs = {role.name: _runs(pod) for role, pod in job.firsts()}
     same = len(set(runs.values())) == 1
     return list(runs.values())[:1] if same else [f"{name}: {line}" for name, line in runs.items()]
@@ -141,11 +149,11 @@ def _runs(pod: Pod) -> str:
     """The command line with its variables as they are written: it differs by their values alone."""
     main, launch = pod.main, pod.launch
     words = [*(main.command or ()), *(main.args or ())] if main else []
-    shown = shortened(quoted(words), 160) if words else "the image's own command"
+    shown = shorten(shell_quote(words), 160) if words else "the image's own command"
     return shown + (f"  ({launch.launcher} in a shell)" if launch.in_shell and launch.launcher != "command" else "")
 
 
-def rendezvous_text(found: Meeting) -> str:
+def rendezvous_text(found: JobRendezvous) -> str:
     """The rendezvous in one line: backend, endpoint and who answers there, nodes, how ranks are given."""
     first = found.first
     if first.backend == "none":
@@ -178,7 +186,7 @@ def _union(parts: Iterator[list[str]]) -> list[str]:
     return list(dict.fromkeys(line for part in parts for line in part))
 
 
-def service_lines(job: Job) -> list[str]:
+def service_lines(job: SimulatedJob) -> list[str]:
     """The Services that the operator makes, one line each; of very many the first."""
     services = job.expansion.services
     if len(services) > 4:
@@ -187,8 +195,8 @@ def service_lines(job: Job) -> list[str]:
 
 
 def _service(service: Json) -> str:
-    spec = at(service, "spec")
-    ports = ", ".join(str(port.get("port")) for port in items(spec.get("ports")))
+    spec = nested_map(service, "spec")
+    ports = ", ".join(str(port.get("port")) for port in as_mappings(spec.get("ports")))
     early = (
         "answers before pods are ready" if spec.get("publishNotReadyAddresses") is True else "answers for ready pods"
     )
@@ -202,18 +210,18 @@ def group_lines(group: Json | None) -> list[str]:
         return []
     if group.get("missing"):
         return [f"{group.get('name')} is in no file: the pods wait until it exists"]
-    least = ", ".join(f"{amount} {name}" for name, amount in sorted(mapping(group.get("minResources")).items()))
+    least = ", ".join(f"{amount} {name}" for name, amount in sorted(as_mapping(group.get("minResources")).items()))
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
     return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]
 
 
-def pod_rows(job: Job, found: Meeting) -> list[list[str]]:
+def pod_rows(job: SimulatedJob, found: JobRendezvous) -> list[list[str]]:
     """A table of the job's pods, with a heading; of each role the first pod and all others in one row."""
     return [["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"], *_rows(job, {role.name for role, _ in found.roles})]
 
 
-def _rows(job: Job, trains: set[str]) -> Iterator[list[str]]:
+def _rows(job: SimulatedJob, trains: set[str]) -> Iterator[list[str]]:
     for role in job.roles:
         ranked = role.name in trains
         if role.count:
@@ -230,14 +238,14 @@ def _row(pod: Pod, *, ranked: bool) -> list[str]:
     return [pod.shown, "the node's" if pod.on_host else pod.hostname or "random", pod.dns or "none", rank, pod.qos]
 
 
-def _others(job: Job, role: Role, *, ranked: bool) -> list[str]:
+def _others(job: SimulatedJob, role: ExpandedRole, *, ranked: bool) -> list[str]:
     second, last = (_row(job.pod(role, i), ranked=ranked) for i in (1, role.count - 1))
     rank = second[3] if second[3] == last[3] else f"{second[3]}..{last[3]}"
     host = second[1] if second[1] == last[1] else "likewise"
     return [host, "none" if last[2] == "none" else "likewise", rank, second[4]]
 
 
-def _environment(job: Job, found: Meeting) -> Iterator[str]:
+def _environment(job: SimulatedJob, found: JobRendezvous) -> Iterator[str]:
     """The variables of the first training pod; the other pods by their differences."""
     lead = found.roles[0][0]
     first = job.pod(lead, 0)
@@ -246,11 +254,11 @@ def _environment(job: Job, found: Meeting) -> Iterator[str]:
     if unknown:
         yield f"  envFrom adds the names of {', '.join(unknown)}, which only the cluster knows"
     for pods, differences in others(job, lead):
-        same = "but " + ", ".join(shortened(one, 60) for one in differences) if differences else "in all"
+        same = "but " + ", ".join(shorten(one, 60) for one in differences) if differences else "in all"
         yield f"  {pods}: as {first.shown} {same}"
 
 
-def others(job: Job, lead: Role) -> Iterator[tuple[str, list[str]]]:
+def others(job: SimulatedJob, lead: ExpandedRole) -> Iterator[tuple[str, list[str]]]:
     """The pods other than the first one of a role, role by role, and the variables in which they differ from it."""
     first = job.pod(lead, 0)
     for role in job.roles:
@@ -287,40 +295,42 @@ def _value(entry: Json, values: dict[str, str]) -> list[str]:
     value = values.get(name, "")
     if value == HIDDEN:
         return [value]
-    source = at(entry, "valueFrom")
+    source = nested_map(entry, "valueFrom")
     if "fieldRef" in source:
-        return [value, f"from {at(source, 'fieldRef').get('fieldPath')}"] if not value.startswith("<") else [value]
+        return (
+            [value, f"from {nested_map(source, 'fieldRef').get('fieldPath')}"] if not value.startswith("<") else [value]
+        )
     if not isinstance(written, str) or not written or written == value:
         return [value or '""']
     return [value, f"written {written}" if "$(" in written else "an earlier value; the later one wins"]
 
 
-def in_full(pod: Pod, job: Job | None = None) -> str:
+def in_full(pod: Pod, job: SimulatedJob | None = None) -> str:
     """Everything about a pod that its processes or its node can see, but for its secrets.
 
     `job` is its job as `hidden.shown_jobs` gives it, for a caller that shows many of its pods.
     """
     pod = shown_pod(pod, job)
-    return finished([*_head(pod), *_rendezvous(pod), *_containers(pod)])
+    return join_printable([*_head(pod), *_rendezvous(pod), *_containers(pod)])
 
 
 def _head(pod: Pod) -> Iterator[str]:
     view = pod.view
     yield f"Pod/{pod.shown}  ({pod.role} {pod.index} of {pod.job.title}, namespace {view.namespace})"
-    yield from labelled("made by", [owner_of(pod)])
-    yield from labelled("host name", ["the node's (hostNetwork)" if pod.on_host else pod.hostname or "random"])
-    yield from labelled("DNS name", [pod.dns or "none: no Service gives it one"])
-    yield from labelled("asks for", [asked(pod.requests) or "nothing"])
-    yield from labelled("QoS class", [pod.qos])
-    yield from labelled("restarts", [f"restartPolicy {view.restart_policy}"])
-    yield from labelled("node", list(node_requirements(view.spec)))
-    yield from labelled("volumes", [volume_text(*one) for one in claims(view.spec)])
-    yield from labelled("labels", [f"{k}={v}" for k, v in view.labels.items()])
-    yield from labelled("annotations", [f"{k}={v}" for k, v in view.annotations.items()])
+    yield from with_label("made by", [owner_of(pod)])
+    yield from with_label("host name", ["the node's (hostNetwork)" if pod.on_host else pod.hostname or "random"])
+    yield from with_label("DNS name", [pod.dns or "none: no Service gives it one"])
+    yield from with_label("asks for", [asked(pod.requests) or "nothing"])
+    yield from with_label("QoS class", [pod.qos])
+    yield from with_label("restarts", [f"restartPolicy {view.restart_policy}"])
+    yield from with_label("node", list(node_requirements(view.spec)))
+    yield from with_label("volumes", [volume_text(*one) for one in claims(view.spec)])
+    yield from with_label("labels", [f"{k}={v}" for k, v in view.labels.items()])
+    yield from with_label("annotations", [f"{k}={v}" for k, v in view.annotations.items()])
 
 
 def _rendezvous(pod: Pod) -> Iterator[str]:
-    seen, found = pod.rendezvous, meeting(pod.job)
+    seen, found = pod.rendezvous, job_rendezvous(pod.job)
     yield ""
     yield "  rendezvous, as this pod sees it"
     answer = found.host if found and found.first.endpoint == seen.endpoint else None
@@ -338,8 +348,8 @@ def _rendezvous(pod: Pod) -> Iterator[str]:
         first = int(seen.node_rank) * seen.processes
         pairs["ranks"] = str(first) if seen.processes == 1 else f"{first} to {first + seen.processes - 1}"
     for label, value in pairs.items():
-        yield from labelled(label, [value], "    ")
-    yield from labelled("notes", list(seen.notes), "    ")
+        yield from with_label(label, [value], "    ")
+    yield from with_label("notes", list(seen.notes), "    ")
 
 
 def _containers(pod: Pod) -> Iterator[str]:
@@ -348,20 +358,20 @@ def _containers(pod: Pod) -> Iterator[str]:
         yield ""
         sort = "init container" if container.init else "container"
         yield f"  {sort} {container.name}" + ("  (trains)" if container == main else "")
-        yield from labelled("image", [container.image or "none"], "    ")
+        yield from with_label("image", [container.image or "none"], "    ")
         yield from _line(pod, container)
-        yield from labelled("ports", [_port(port) for port in container.ports], "    ")
+        yield from with_label("ports", [_port(port) for port in container.ports], "    ")
         for kind in ("requests", "limits"):
-            amounts = [f"{amount} {name}" for name, amount in at(container.resources, kind).items()]
-            yield from labelled(kind, [", ".join(amounts)] if amounts else [], "    ")
-        mounts = [f"{text(m.get('mountPath'))} from {text(m.get('name'))}" for m in container.mounts]
-        yield from labelled("mounts", mounts, "    ")
+            amounts = [f"{amount} {name}" for name, amount in nested_map(container.resources, kind).items()]
+            yield from with_label(kind, [", ".join(amounts)] if amounts else [], "    ")
+        mounts = [f"{as_string(m.get('mountPath'))} from {as_string(m.get('name'))}" for m in container.mounts]
+        yield from with_label("mounts", mounts, "    ")
         if container == main:
-            yield from labelled("env from", env_from(pod), "    ")
+            yield from with_label("env from", env_from(pod), "    ")
             yield from env_table(pod, indent="    ")
         else:
             values = kubelet.environment(container, pod.view)
-            yield from labelled("env", [f"{name}={value}" for name, value in values.items()], "    ")
+            yield from with_label("env", [f"{name}={value}" for name, value in values.items()], "    ")
 
 
 def _line(pod: Pod, container: ContainerView) -> Iterator[str]:
@@ -370,16 +380,16 @@ def _line(pod: Pod, container: ContainerView) -> Iterator[str]:
     for label, words, written in zip(("command", "args"), expanded, (container.command, container.args), strict=True):
         if words is None or written is None:
             continue
-        yield from labelled(label, [quoted(words)], "    ")
+        yield from with_label(label, [shell_quote(words)], "    ")
         if tuple(words) != written:
-            yield from labelled("  as written", [quoted(written)], "    ")
+            yield from with_label("  as written", [shell_quote(written)], "    ")
     if container.command is None:
-        yield from labelled("command", ["the image's own"], "    ")
+        yield from with_label("command", ["the image's own"], "    ")
 
 
 def _port(port: Json) -> str:
-    name = text(port.get("name"))
-    return f"{port.get('containerPort')}/{text(port.get('protocol')) or 'TCP'}" + (f" ({name})" if name else "")
+    name = as_string(port.get("name"))
+    return f"{port.get('containerPort')}/{as_string(port.get('protocol')) or 'TCP'}" + (f" ({name})" if name else "")
 
 
 def env_file(pod: Pod) -> str:
@@ -390,15 +400,15 @@ def env_file(pod: Pod) -> str:
     lines = [f"# {pod.shown}: container {pod.main.name if pod.main else '(none)'} of {pod.job.title}"]
     lines += [f"# all of {source}" for source in env_from(pod)]
     lines += _env_lines(pod)
-    return finished(lines)
+    return join_printable(lines)
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:
     values, found, unknown = pod.env, _configmaps(pod), set[str]()
-    entries = {text(entry.get("name")): entry for entry in (pod.main.env if pod.main else ())}
+    entries = {as_string(entry.get("name")): entry for entry in (pod.main.env if pod.main else ())}
     for name, value in values.items():
         shown = env_entry(entries[name])
-        source = text(shown.get("from"))
+        source = as_string(shown.get("from"))
         known = found.get(source)
         if known is not None:
             value = known
@@ -406,7 +416,7 @@ def _env_lines(pod: Pod) -> Iterator[str]:
             unknown.add(name)
             yield f"# {name}: {value.strip('<>')}"
             continue
-        if any(f"$({other})" in text(shown.get("value")) for other in unknown):
+        if any(f"$({other})" in as_string(shown.get("value")) for other in unknown):
             unknown.add(name)
             yield f"# {name}: {value}"
         elif not name or "\n" in value or "\r" in value or any(c.isspace() or c == "=" for c in name):
@@ -422,5 +432,5 @@ def _configmaps(pod: Pod) -> dict[str, str]:
     return {
         f"configmap:{object_name(one)}/{key}": value
         for one in (*made, *maps)
-        for key, value in string_map(mapping(one).get("data")).items()
+        for key, value in string_map(as_mapping(one).get("data")).items()
     }

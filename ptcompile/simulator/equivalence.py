@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.registry.pods import Role
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.pods import ExpandedRole
 from ptcompile.registry.table import KINDS
 from ptcompile.simulator import amounts
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_words
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import Meeting, meeting, names
+from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous, names
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.world import World
 from ptcompile.source.secrets.masking import hide_of
-from ptcompile.source.secrets.names import masked
+from ptcompile.source.secrets.names import mask_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def same_world(a: World, b: World) -> list[str]:
     if len(a.jobs) != 1 or len(b.jobs) != 1:
         return [] if len(a.jobs) == len(b.jobs) == 0 else [f"jobs: {len(a.jobs)} and {len(b.jobs)}, not one each"]
     one, other = a.jobs[0], b.jobs[0]
-    first, second = meeting(one), meeting(other)
+    first, second = job_rendezvous(one), job_rendezvous(other)
     if first is None or second is None:
         return [] if first is second else [f"{(one if first is None else other).title} makes no pods"]
     out = [*_alone(one, first), *_alone(other, second), *_together(first, second)]
@@ -58,26 +58,26 @@ def same_world(a: World, b: World) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def _beside(job: Job, found: Meeting) -> list[Role]:
+def _beside(job: SimulatedJob, found: JobRendezvous) -> list[ExpandedRole]:
     """The roles whose pods take no part in the meeting."""
     trains = {role.name for role, _ in found.roles}
     return [role for role in job.roles if role.count and role.name not in trains]
 
 
-def _widths(roles: list[Role]) -> dict[str, int]:
+def _widths(roles: list[ExpandedRole]) -> dict[str, int]:
     return {str(role.name): role.count for role in roles}
 
 
-def _ends(job: Job, roles: list[Role]) -> list[Pod]:
+def _ends(job: SimulatedJob, roles: list[ExpandedRole]) -> list[Pod]:
     return [job.pod(role, i) for role in roles for i in sorted({0, role.count - 1})]
 
 
-def _hosts(job: Job, roles: list[Role]) -> Hosts:
+def _hosts(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
     """Every name of the pods of some roles, with a mark that does not depend on the operator."""
     return {name: f"<{role.name} {i}>" for role in roles for i in range(role.count) for name in names(job.pod(role, i))}
 
 
-def _alone(job: Job, found: Meeting) -> Iterator[str]:
+def _alone(job: SimulatedJob, found: JobRendezvous) -> Iterator[str]:
     """What is wrong within one world: it cannot be the same as a right one."""
     if job.expansion.refused:
         yield f"{job.title} is rejected: {job.expansion.refused[0]}"
@@ -90,7 +90,7 @@ def _alone(job: Job, found: Meeting) -> Iterator[str]:
         yield f"{job.title}: ranks are {', '.join(ranks[:8])}, not 0 to {found.nodes - 1}"
 
 
-def _together(a: Meeting, b: Meeting) -> Iterator[str]:
+def _together(a: JobRendezvous, b: JobRendezvous) -> Iterator[str]:
     pairs: list[tuple[str, object, object]] = [
         ("training pods", a.nodes, b.nodes),
         ("started by", a.first.launcher, b.first.launcher),
@@ -113,7 +113,7 @@ def _differences(where: str, pairs: list[tuple[str, object, object]]) -> Iterato
             yield f"{where}{what}: {x!r} and {y!r}"
 
 
-def _in_order(job: Job, found: Meeting) -> list[Pod]:
+def _in_order(job: SimulatedJob, found: JobRendezvous) -> list[Pod]:
     """The training pods by rank; in the order of the roles where ranks are assigned later."""
     wide = found.nodes > MOST
     pods = [
@@ -140,7 +140,7 @@ def _pods(a: list[Pod], b: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[st
             ("image", one.main and one.main.image, other.main and other.main.image),
             ("tolerations", list(one.view.tolerations), list(other.view.tolerations)),
             ("node selector", one.view.node_selector, other.view.node_selector),
-            ("affinity", at(one.view.spec, "affinity"), at(other.view.spec, "affinity")),
+            ("affinity", nested_map(one.view.spec, "affinity"), nested_map(other.view.spec, "affinity")),
             ("mounts", _mounts(one), _mounts(other)),
         ]
         hide = hide_of((one.view.spec, other.view.spec))
@@ -190,9 +190,9 @@ def _mounts(pod: Pod) -> list[str]:
 def users_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
     """The variables without those that operators add; those from a field of the pod by the field's name."""
     fields = {
-        str(entry.get("name")): f"<{at(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
+        str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
         for entry in (pod.main.env if pod.main else ())
-        if at(entry, "valueFrom", "fieldRef")
+        if nested_map(entry, "valueFrom", "fieldRef")
     }
     values = {k: v for k, v in pod.env.items() if k not in _OWN_NAMES and not k.startswith(OPERATORS_OWN)}
     marks = _marks(pod)
@@ -202,5 +202,5 @@ def users_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
 def _env(where: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
     for name in dict.fromkeys((*a, *b)):
         if a.get(name) != b.get(name):
-            shown = [value and masked(name, value) for value in (a.get(name), b.get(name))]
+            shown = [value and mask_value(name, value) for value in (a.get(name), b.get(name))]
             yield f"{where}env {name}: {shown[0]!r} and {shown[1]!r}"

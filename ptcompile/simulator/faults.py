@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.kubernetes.versions import Version
 from ptcompile.simulator.launchers.torchrun import (
     FIRST_STORE,
@@ -20,14 +20,14 @@ from ptcompile.simulator.launchers.torchrun import (
     conf_of,
     torch_of,
 )
-from ptcompile.simulator.meeting import Lead, Meeting, names, training
-from ptcompile.simulator.pod import Pod, Workload
+from ptcompile.simulator.meeting import JobRendezvous, Lead, names, training_roles
+from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    Kind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
+    FaultKind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
     End = Literal["all", "fewer", "fail"]
     """How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
 
@@ -68,12 +68,12 @@ class Agents(NamedTuple):
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
-def agents_of(job: Workload, found: Meeting | None, torch: Version | None = None) -> Agents | None:
+def agents_of(job: WorkloadPods, found: JobRendezvous | None, torch: Version | None = None) -> Agents | None:
     """The agents of a job's meeting; None where torchrun meets no other node, or through etcd.
 
     `torch` is the PyTorch that they run, where that is known better than from the image and the profile.
     """
-    leads = training(job)
+    leads = training_roles(job)
     if found is None or not leads or found.nodes < 2 or found.first.launcher not in _TORCHRUN:
         return None
     seen = found.first
@@ -101,13 +101,13 @@ def _seconds(conf: dict[str, str], name: str, default: int) -> int:
     return default if found is None else found
 
 
-def _own_store(lead: Lead, job: Workload, torch: Version | None) -> bool:
+def _own_store(lead: Lead, job: WorkloadPods, torch: Version | None) -> bool:
     return lead[1].launch.env.get(OWN_STORE) == "1" or (torch or _torch(lead, job)) < SHARED_STORE
 
 
-def _torch(lead: Lead, job: Workload) -> Version:
+def _torch(lead: Lead, job: WorkloadPods) -> Version:
     pod = lead[1]
-    return torch_of(text(pod.main.spec.get("image")) if pod.main else None, job.versions)
+    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, job.versions)
 
 
 def _known(pod: Pod, host: str) -> bool:
@@ -140,7 +140,7 @@ _CLOSES = (
 class Fault(NamedTuple):
     """One fault. Times are seconds."""
 
-    kind: Kind
+    kind: FaultKind
     pod: int = 0
     """Counted over the pods that train."""
     at: float = 0
@@ -149,7 +149,7 @@ class Fault(NamedTuple):
     """How long after its loss a pod is recreated; None for never."""
 
 
-class Claim(NamedTuple):
+class Prediction(NamedTuple):
     """What is to be expected, and why."""
 
     end: End | None
@@ -157,7 +157,7 @@ class Claim(NamedTuple):
     why: str
 
 
-def claim(agents: Agents, fault: Fault) -> Claim:
+def claim(agents: Agents, fault: Fault) -> Prediction:
     """What one fault does to a job that meets without it."""
     if fault.kind == "late":
         return _late(agents, fault.pod, fault.at)
@@ -168,68 +168,80 @@ def claim(agents: Agents, fault: Fault) -> Claim:
     return _gone(agents, fault)
 
 
-def _late(agents: Agents, pod: int, seconds: float) -> Claim:
+def _late(agents: Agents, pod: int, seconds: float) -> Prediction:
     if pod == 0:
         wait, word = agents.wait_for_first, "read_timeout" if agents.backend == "c10d" else "timeout"
         if seconds <= wait * 0.8:
-            return Claim("all", f"the others wait {wait} seconds for node 0 ({word})")
+            return Prediction("all", f"the others wait {wait} seconds for node 0 ({word})")
         unsure = agents.backend == "c10d" and seconds < wait * 2.5  # they try again, after a random pause
-        return Claim(None if unsure else "fail", f"the others wait {wait} seconds for node 0 ({word})")
+        return Prediction(None if unsure else "fail", f"the others wait {wait} seconds for node 0 ({word})")
     if not agents.elastic or agents.pods - 1 < agents.low:
         meets = seconds < agents.wait_for_others
-        return Claim("all" if meets else "fail", f"the others wait {agents.wait_for_others} seconds for enough nodes")
+        return Prediction(
+            "all" if meets else "fail", f"the others wait {agents.wait_for_others} seconds for enough nodes"
+        )
     if seconds < LAST_CALL * 0.6:
-        return Claim("all", f"the last call for further nodes takes {LAST_CALL} seconds")
+        return Prediction("all", f"the last call for further nodes takes {LAST_CALL} seconds")
     return _joins(agents)
 
 
-def _joins(agents: Agents) -> Claim:
+def _joins(agents: Agents) -> Prediction:
     """A new agent at a later meeting."""
     if agents.own_store and not agents.restarts:
-        return Claim(
+        return Prediction(
             None, "maxRestarts is 0: as one node stops its processes for the new one, those of others may fail first"
         )
     if agents.own_store:
-        return Claim("all", "each rendezvous has its own store, so a new agent can join")
+        return Prediction("all", "each rendezvous has its own store, so a new agent can join")
     if not agents.first_store:
-        return Claim(None, _STALE_ADDRESSES)
-    return Claim("fail", f"the agents keep the store of the first rendezvous and give up after {STALE} seconds")
+        return Prediction(None, _STALE_ADDRESSES)
+    return Prediction("fail", f"the agents keep the store of the first rendezvous and give up after {STALE} seconds")
 
 
-def _dns_lag(agents: Agents, seconds: float) -> Claim:
+def _dns_lag(agents: Agents, seconds: float) -> Prediction:
     if agents.known_at_start:
-        return Claim("all", "node 0 recognizes the endpoint as its own without DNS")
+        return Prediction("all", "node 0 recognizes the endpoint as its own without DNS")
     why = "node 0 has to find the endpoint's name in DNS when its torchrun starts, or no node hosts the store"
-    return Claim("all" if seconds < 1 else None if seconds < START else "fail", why)
+    return Prediction("all" if seconds < 1 else None if seconds < START else "fail", why)
 
 
-def _failing(agents: Agents) -> Claim:
+def _failing(agents: Agents) -> Prediction:
     if agents.backend == "static":
-        return Claim("fail", "with a static rendezvous the others do not learn of a restart")
+        return Prediction("fail", "with a static rendezvous the others do not learn of a restart")
     if not agents.restarts:
-        return Claim("fail", "maxRestarts is 0, so the processes of the other nodes fail for good too")
+        return Prediction("fail", "maxRestarts is 0, so the processes of the other nodes fail for good too")
     if agents.own_store:
-        return Claim("all", "torchrun starts the processes of all nodes again")
-    return Claim(
+        return Prediction("all", "torchrun starts the processes of all nodes again")
+    return Prediction(
         None, "the agents keep the store of the first rendezvous, whose addresses are stale: each attempt may fail"
     )
 
 
-def _gone(agents: Agents, fault: Fault) -> Claim:
+def _gone(agents: Agents, fault: Fault) -> Prediction:
     if agents.backend == "static":
-        return Claim("fail", "nodes of a static rendezvous cannot meet again")
+        return Prediction("fail", "nodes of a static rendezvous cannot meet again")
     if fault.kind == "drain" and agents.closes:
-        return Claim("fail", _CLOSES)
+        return Prediction("fail", _CLOSES)
     if fault.pod == 0:
-        return Claim("fail", "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it")
+        return Prediction(
+            "fail", "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
+        )
     if not agents.restarts:
-        return Claim("fail", "maxRestarts is 0, so the processes of the other nodes fail with the lost one for good")
+        return Prediction(
+            "fail", "maxRestarts is 0, so the processes of the other nodes fail with the lost one for good"
+        )
     if fault.back is not None:
         in_time = agents.elastic or fault.back < agents.wait_for_others
-        return _joins(agents) if in_time else Claim("fail", f"the others wait {agents.wait_for_others} seconds for it")
+        return (
+            _joins(agents)
+            if in_time
+            else Prediction("fail", f"the others wait {agents.wait_for_others} seconds for it")
+        )
     if agents.elastic and agents.pods - 1 >= agents.low:
-        return Claim("fewer", f"the others go on with at least {agents.low}, after {SHRINK[0]} to {SHRINK[1]} seconds")
-    return Claim("fail", f"the others wait {agents.wait_for_others} seconds for {agents.low} nodes")
+        return Prediction(
+            "fewer", f"the others go on with at least {agents.low}, after {SHRINK[0]} to {SHRINK[1]} seconds"
+        )
+    return Prediction("fail", f"the others wait {agents.wait_for_others} seconds for {agents.low} nodes")
 
 
 def sentences(agents: Agents) -> Iterator[str]:
@@ -275,5 +287,5 @@ def sentences(agents: Agents) -> Iterator[str]:
         )
 
 
-def _outcome(found: Claim) -> str:
+def _outcome(found: Prediction) -> str:
     return found.why if found.end != "fail" else f"the job fails: {found.why}"

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import at, integer, kind_of, mapping
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.table import GROUP_MARKS, expand, kind_named
 from ptcompile.simulator import amounts
-from ptcompile.simulator.pod import Workload
+from ptcompile.simulator.pod import WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def on_failure(manifest: Json, others: Sequence[Json]) -> tuple[str, ...]:
     return tuple(kind_named(kind_of(manifest)).on_failure(manifest, others))
 
 
-class Job(Workload):
+class SimulatedJob(WorkloadPods):
     """One workload manifest and all that comes of it. The first two pods and the last of each role are built once."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -36,9 +36,9 @@ class Job(Workload):
     def failure(self) -> tuple[str, ...]:
         """What happens when a pod fails, and when the job ends: one sentence each."""
         from ptcompile.simulator.faults import agents_of, sentences
-        from ptcompile.simulator.meeting import meeting
+        from ptcompile.simulator.meeting import job_rendezvous
 
-        agents = agents_of(self, meeting(self))
+        agents = agents_of(self, job_rendezvous(self))
         return (*on_failure(self.manifest, self.given), *(sentences(agents) if agents else ()))
 
     @property
@@ -54,9 +54,9 @@ class Job(Workload):
         return (*self.expansion.notes, *notes(self.manifest))
 
 
-def job_of(manifest: Json, given: Objects, versions: Versions, target: str | None) -> Job:
+def job_of(manifest: Json, given: Objects, versions: Versions, target: str | None) -> SimulatedJob:
     """One job among the objects of its stream."""
-    return Job(manifest, expand(manifest, versions=versions, others=given), given, target, versions)
+    return SimulatedJob(manifest, expand(manifest, versions=versions, others=given), given, target, versions)
 
 
 def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | None:
@@ -67,7 +67,7 @@ def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | N
     group = expansion.pod_group
     if group is None:
         return _named(expansion, others)
-    given = at(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
+    given = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
     if isinstance(given, dict):
         return {**group, "minResources": given}
     kind = kind_named(kind_of(manifest))
@@ -75,7 +75,7 @@ def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | N
     for role, count in kind.gang(group, expansion.roles):
         if count > 0:
             one = amounts.of_pod(role.pod(0).spec, defaulted=kind.gang_counts_limits)
-            total = amounts.added(total, amounts.times(one, count))
+            total = amounts.add(total, amounts.multiply(one, count))
     out: dict[str, Any] = {**group, "minResources": amounts.as_text(total)}
     return out
 
@@ -91,9 +91,9 @@ def _named(expansion: Expansion, others: Objects) -> Json | None:
         if name is None:
             continue
         there = others.named(kind, name)
-        spec = at(there[0], "spec") if there else {}
-        size = integer(spec.get("minMember")) if there else None
+        spec = nested_map(there[0], "spec") if there else {}
+        size = as_int(spec.get("minMember")) if there else None
         more = {key: spec[key] for key in ("queue", "priorityClassName", "networkTopology") if key in spec}
         out: dict[str, Any] = {"name": name, "scheduler": scheduler, "minMember": size, **more}
-        return out | {"minResources": dict(mapping(spec.get("minResources")))} if there else out | {"missing": True}
+        return out | {"minResources": dict(as_mapping(spec.get("minResources")))} if there else out | {"missing": True}
     return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ptcompile._internal.limits import Budget
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import at, items, mapping, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 from ptcompile.registry.pods import ContainerView, PodView, reference
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def environment(container: ContainerView, pod: PodView, budget: Budget | None = 
     budget = budget or Budget()
     out: dict[str, str] = {}
     for entry in container.env:
-        name, env_value = text(entry.get("name")), entry.get("value")
+        name, env_value = as_string(entry.get("name")), entry.get("value")
         if type(env_value) is not str or not env_value or "$" in env_value:  # most are plain texts
             env_value = _value(entry, pod, out, budget)
         out.pop(name, None)
@@ -66,14 +66,14 @@ def value(entry: Json, pod: PodView) -> str:
 
 def _value(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
     if entry.get("value"):
-        return expand_vars(text(entry["value"]), env, budget)
-    source = mapping(entry.get("valueFrom"))
+        return expand_vars(as_string(entry["value"]), env, budget)
+    source = as_mapping(entry.get("valueFrom"))
     if "fieldRef" not in source:
         known = reference(source)
         if known is not None:  # Volcano gives each pod two of these for every task
             return f"<{known}>"
     elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
-        path = text(field.get("fieldPath"))
+        path = as_string(field.get("fieldPath"))
         field_value = _field(path, pod)
         return field_value if budget.allows(len(field_value), path) else f"<{path}>"
     return f"<{next(iter(source))}>" if any(isinstance(one, Mapping) for one in source.values()) else ""
@@ -126,21 +126,24 @@ def qos_class(spec: Json) -> str:
 def is_best_effort(spec: Json) -> bool:
     """Whether nothing asks for cpu or memory."""
     return not any(
-        quantity.parse(at(one, half).get(name)) for one in _owners(spec) for half in _HALVES for name in _DECISIVE
+        quantity.parse(nested_map(one, half).get(name))
+        for one in _owners(spec)
+        for half in _HALVES
+        for name in _DECISIVE
     )
 
 
 def _owners(spec: Json) -> list[Json]:
     """The resources that decide: the pod's own where it has some, else those of its containers."""
-    pod_level = at(spec, "resources")
-    return [pod_level] if pod_level else [at(c, "resources") for k in _KEYS for c in items(spec.get(k))]
+    pod_level = nested_map(spec, "resources")
+    return [pod_level] if pod_level else [nested_map(c, "resources") for k in _KEYS for c in as_mappings(spec.get(k))]
 
 
 def _amounts(resources: Json, kind: str) -> dict[str, quantity.Quantity]:
     """The positive amounts of cpu and memory."""
     out: dict[str, quantity.Quantity] = {}
     for name in _DECISIVE:
-        amount = quantity.parse(at(resources, kind).get(name))
+        amount = quantity.parse(nested_map(resources, kind).get(name))
         if amount:
             out[name] = amount
     return out

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import at, items, object_name, text
-from ptcompile.registry.pods import Role
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
+from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator.launchers.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
-from ptcompile.simulator.pod import Pod, Workload
+from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ ON_HOST = "c10d publishes a node's host name (hostNetwork)"
 _MEETS_AS_TOLD = ("torchrun", "accelerate", "deepspeed")
 """Launchers whose pods meet where their options say (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
 
-Lead = tuple[Role, Pod, Rendezvous]
+Lead = tuple[ExpandedRole, Pod, Rendezvous]
 """A role, its first pod, and what that makes of the rendezvous."""
 
 
-class Meeting(NamedTuple):
+class JobRendezvous(NamedTuple):
     """The rendezvous of a job's training pods, as its first one sees it."""
 
-    roles: tuple[tuple[Role, Rendezvous], ...]
+    roles: tuple[tuple[ExpandedRole, Rendezvous], ...]
     """The roles that train, each with what its first pod makes of it."""
     host: str | None
     """The pod or Service that the endpoint names, None where no object of the job answers to it."""
@@ -82,9 +82,9 @@ class Meeting(NamedTuple):
         }
 
 
-def meeting(job: Workload) -> Meeting | None:
+def job_rendezvous(job: WorkloadPods) -> JobRendezvous | None:
     """How the job's pods meet; None for a job without pods."""
-    leads = training(job)
+    leads = training_roles(job)
     if not leads:
         return None
     roles = tuple((role, found) for role, _, found in leads)
@@ -92,11 +92,11 @@ def meeting(job: Workload) -> Meeting | None:
     host = resolve(job, first[2].host, first[1]) if first[2].host else None
     named = host is None and "." in first[2].host and first[2].backend not in ("static", "env")
     outside = named and not _is_of(job, first[2].host)
-    made = Meeting(roles, host, outside, ())
-    return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
+    made = JobRendezvous(roles, host, outside, ())
+    return JobRendezvous(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
 
 
-def training(job: Workload) -> list[Lead]:
+def training_roles(job: WorkloadPods) -> list[Lead]:
     """The roles that train, each with its first pod and what that makes of its rendezvous.
 
     Those that start torchrun to meet others; where none does, those that find others in their environment; else the
@@ -115,7 +115,7 @@ def _plain(seen: list[Lead]) -> list[Lead]:
     return [one for one in found if one[2].node_rank != NO_RANK] or found
 
 
-def resolve(job: Workload, host: str, asking: Pod) -> str | None:
+def resolve(job: WorkloadPods, host: str, asking: Pod) -> str | None:
     """The pod or Service that a host name leads to from one of the job's pods, in words; None for none."""
     if host in LOCAL:
         return "each pod itself"
@@ -127,13 +127,13 @@ def resolve(job: Workload, host: str, asking: Pod) -> str | None:
             if host == pod.hostname and (role.name, index) == (asking.role, asking.index) and job.size == 1:
                 return pod.shown
     for service in (*job.expansion.services, *job.given.services_at(host)):
-        space = text(at(service, "metadata").get("namespace")) or job.namespace
+        space = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
         if host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space):
             return f"Service {object_name(service)}"
     return None
 
 
-def _is_of(job: Workload, host: str) -> bool:
+def _is_of(job: WorkloadPods, host: str) -> bool:
     """Whether a host name begins with that of one of the job's pods, resolvable or not."""
     label = host.partition(".")[0]
     return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in _indexes(host, role))
@@ -151,7 +151,7 @@ def short_names(full: str, namespace: str) -> list[str]:
     return [full, svc, inside, inside.removesuffix(f".{namespace}")]
 
 
-def _indexes(host: str, role: Role) -> list[int]:
+def _indexes(host: str, role: ExpandedRole) -> list[int]:
     """Where to look for a host: the numbers at the end of its first label, and the role's ends."""
     parts = host.partition(".")[0].split("-")[-2:]
     numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
@@ -160,23 +160,23 @@ def _indexes(host: str, role: Role) -> list[int]:
     return sorted({i for i in (0, *numbers) if i < role.count})
 
 
-def _notes(job: Workload, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+def _notes(job: WorkloadPods, made: JobRendezvous, pods: list[Pod]) -> Iterator[str]:
     yield from (note for _, seen in made.roles for note in seen.notes)
     yield from _hindrances(job, made, pods)
 
 
-def meets(job: Workload, made: Meeting) -> bool | None:
+def can_rendezvous(job: WorkloadPods, made: JobRendezvous) -> bool | None:
     """Whether all pods that train meet; None where that hangs on the machines, or on the image's own command."""
     if any("does not start" in note or "starts nothing" in note for _, seen in made.roles for note in seen.notes):
         return False
-    found = list(_hindrances(job, made, [pod for _, pod, _ in training(job)]))
+    found = list(_hindrances(job, made, [pod for _, pod, _ in training_roles(job)]))
     if any(not one.startswith(ON_HOST) for one in found):
         return False
     known = made.first.launcher in _MEETS_AS_TOLD or made.first.backend == "env"
     return True if known and not found and not made.outside else None
 
 
-def _hindrances(job: Workload, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+def _hindrances(job: WorkloadPods, made: JobRendezvous, pods: list[Pod]) -> Iterator[str]:
     """Why not all pods that train meet, one sentence each."""
     first, total = made.first, made.nodes
     if first.nodes is not None:
@@ -211,7 +211,7 @@ def _handed_out(pods: list[Pod]) -> Iterator[str]:
 
 def _at_endpoint(pod: Pod) -> bool:
     """Whether processes meet at the endpoint's own name, as those do whose agents share the rendezvous' store."""
-    image = text(pod.main.spec.get("image")) if pod.main else None
+    image = as_string(pod.main.spec.get("image")) if pod.main else None
     return SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE and pod.launch.env.get(OWN_STORE) != "1"
 
 
@@ -229,7 +229,7 @@ def _counted(first: Rendezvous, total: int) -> Iterator[str]:
         yield f"{total} pods join a rendezvous of at most {high} nodes: {total - high} of them wait outside"
 
 
-def _ranks(job: Workload, made: Meeting) -> Iterator[str]:
+def _ranks(job: WorkloadPods, made: JobRendezvous) -> Iterator[str]:
     """Ranks at the ends of each role: they have to be 0 to n-1, each once."""
     first = made.first
     if first.node_rank == AT_RENDEZVOUS or made.nodes < 2 or first.backend == "none" or first.nodes == (1, 1):
@@ -247,7 +247,7 @@ def _ranks(job: Workload, made: Meeting) -> Iterator[str]:
 
 def claims(spec: Json) -> list[tuple[str, str, str]]:
     """The volumes of a pod spec as name, sort and source, such as `("data", "claim", "datasets")`."""
-    return [(text(volume.get("name")), *_source(volume)) for volume in items(spec.get("volumes"))]
+    return [(as_string(volume.get("name")), *_source(volume)) for volume in as_mappings(spec.get("volumes"))]
 
 
 _NAMED = {
@@ -262,8 +262,8 @@ _NAMED = {
 def _source(volume: Json) -> tuple[str, str]:
     for key, (sort, field) in _NAMED.items():
         if key in volume:
-            return sort, text(at(volume, key).get(field))
-    empty = at(volume, "emptyDir")
+            return sort, as_string(nested_map(volume, key).get(field))
+    empty = nested_map(volume, "emptyDir")
     if empty.get("medium") == "Memory":
         return "memory", str(empty.get("sizeLimit") or "")
     if "emptyDir" in volume:

@@ -8,11 +8,19 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import at, integer, items, kind_of, namespace, object_name, text
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mappings,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.pods import ContainerView, Expansion, PodView, Role, main_of
+from ptcompile.registry.pods import ContainerView, ExpandedRole, Expansion, PodView, main_of
 from ptcompile.simulator import amounts, kubelet
-from ptcompile.simulator.launchers.command import Launch, of_container
+from ptcompile.simulator.launchers.command import Invocation, of_container
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, rendezvous
 
 TYPE_CHECKING = False
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-class DeviceClaim(NamedTuple):
+class PodClaim(NamedTuple):
     """One claim of a pod."""
 
     name: str
@@ -31,13 +39,13 @@ class DeviceClaim(NamedTuple):
     """What it asks for, such as `8 gpu.nvidia.com`; empty where no object of the stream says it."""
 
 
-def device_claims(pod: Pod) -> Iterator[DeviceClaim]:
+def device_claims(pod: Pod) -> Iterator[PodClaim]:
     """The claims of a pod, in the order in which it names them."""
-    for one in items(pod.view.spec.get("resourceClaims")):
-        template, claim = text(one.get("resourceClaimTemplateName")), text(one.get("resourceClaimName"))
+    for one in as_mappings(pod.view.spec.get("resourceClaims")):
+        template, claim = as_string(one.get("resourceClaimTemplateName")), as_string(one.get("resourceClaimName"))
         kind = "ResourceClaimTemplate" if template else "ResourceClaim"
         devices = _devices(pod.job.given, kind, template or claim, pod.view.namespace)
-        yield DeviceClaim(text(one.get("name")), kind, template or claim, devices)
+        yield PodClaim(as_string(one.get("name")), kind, template or claim, devices)
 
 
 def claim_text(name: str, kind: str, source: str, devices: tuple[str, ...]) -> str:
@@ -48,24 +56,24 @@ def claim_text(name: str, kind: str, source: str, devices: tuple[str, ...]) -> s
 
 def _devices(given: Iterable[Json], kind: str, name: str, space: str) -> tuple[str, ...]:
     for one in given:
-        if namespace(one) != space:
+        if namespace_of(one) != space:
             continue
-        domain = at(one, "spec", "channel", "resourceClaimTemplate")
+        domain = nested_map(one, "spec", "channel", "resourceClaimTemplate")
         if one.get("kind") == "ComputeDomain" and kind == "ResourceClaimTemplate" and domain.get("name") == name:
-            every = at(one, "spec", "channel").get("allocationMode") == "All"
+            every = nested_map(one, "spec", "channel").get("allocationMode") == "All"
             return (f"{'all channels' if every else '1 channel'} of ComputeDomain {object_name(one)}",)
         if one.get("kind") == kind and object_name(one) == name:
-            spec = at(one, "spec", "spec") if kind == "ResourceClaimTemplate" else at(one, "spec")
-            return tuple(_request(request) for request in items(at(spec, "devices").get("requests")))
+            spec = nested_map(one, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(one, "spec")
+            return tuple(_request(request) for request in as_mappings(nested_map(spec, "devices").get("requests")))
     return ()
 
 
 def _request(request: Json) -> str:
     """One request in words; of alternatives the first."""
-    choices = items(request.get("firstAvailable"))
-    exact = at(request, "exactly") or (choices[0] if choices else request)
+    choices = as_mappings(request.get("firstAvailable"))
+    exact = nested_map(request, "exactly") or (choices[0] if choices else request)
     every = exact.get("allocationMode") == "All"
-    return f"{'all' if every else integer(exact.get('count'), 1)} {text(exact.get('deviceClassName'))}"
+    return f"{'all' if every else as_int(exact.get('count'), 1)} {as_string(exact.get('deviceClassName'))}"
 
 
 RANDOM = "-*****"
@@ -78,7 +86,7 @@ class Pod:
     What costs something is computed once, when it is first asked for.
     """
 
-    def __init__(self, view: PodView, job: Workload) -> None:
+    def __init__(self, view: PodView, job: WorkloadPods) -> None:
         self.view = view
         self.job = job
 
@@ -176,7 +184,7 @@ class Pod:
         return kubelet.qos_class(self.view.spec)
 
     @cached_property
-    def launch(self) -> Launch:
+    def launch(self) -> Invocation:
         """What the main container's command line starts."""
         command, args = self._line
         env = dict(self.env)
@@ -196,7 +204,7 @@ class Pod:
         return rendezvous(launch, launch.env, sum(self.devices.values()))
 
 
-class _Fields(NamedTuple):
+class _PodFields(NamedTuple):
     manifest: Json
     expansion: Expansion
     given: Objects = Objects()
@@ -215,25 +223,25 @@ def stem(label: str) -> str:
     return label
 
 
-class Workload(_Fields):
+class WorkloadPods(_PodFields):
     """One workload manifest and all that comes of it. The first two pods and the last of each role are built once."""
 
     @cached_property
-    def _by_stem(self) -> dict[str, list[Role]]:
+    def _by_stem(self) -> dict[str, list[ExpandedRole]]:
         """The roles by what the host names of their pods begin with."""
-        found: dict[str, list[Role]] = {}
+        found: dict[str, list[ExpandedRole]] = {}
         for role in self.roles:
             if role.count:
                 found.setdefault(stem(self.pod(role, 0).hostname or ""), []).append(role)
         return found
 
-    def roles_of(self, host: str) -> list[Role]:
+    def roles_of(self, host: str) -> list[ExpandedRole]:
         """The roles whose pods a host name may lead to, by its first label: found without asking every role."""
         stems = self._by_stem
         return [*stems.get(stem(host.partition(".")[0]), ()), *stems.get("", ())]
 
     @cached_property
-    def _built(self) -> dict[tuple[Role, int], Pod]:
+    def _built(self) -> dict[tuple[ExpandedRole, int], Pod]:
         """Pods that are asked for again and again."""
         return {}
 
@@ -250,7 +258,7 @@ class Workload(_Fields):
     @property
     def namespace(self) -> str:
         """The manifest's namespace, `default` where none is written."""
-        return namespace(self.manifest)
+        return namespace_of(self.manifest)
 
     @property
     def title(self) -> str:
@@ -258,7 +266,7 @@ class Workload(_Fields):
         return f"{self.kind}/{self.name}"
 
     @property
-    def roles(self) -> tuple[Role, ...]:
+    def roles(self) -> tuple[ExpandedRole, ...]:
         """The roles in order; `pod(role, i)` builds a pod."""
         return self.expansion.roles
 
@@ -267,7 +275,7 @@ class Workload(_Fields):
         """How many pods."""
         return sum(role.count for role in self.roles)
 
-    def pod(self, role: Role, index: int) -> Pod:
+    def pod(self, role: ExpandedRole, index: int) -> Pod:
         """One pod of a role."""
         if index not in (0, 1, role.count - 1):
             return Pod(role.pod(index), self)
@@ -276,10 +284,10 @@ class Workload(_Fields):
         return self._built[role, index]
 
     @cached_property
-    def _first_of_each(self) -> list[tuple[Role, Pod]]:
+    def _first_of_each(self) -> list[tuple[ExpandedRole, Pod]]:
         return [(role, self.pod(role, 0)) for role in self.roles if role.count > 0]
 
-    def firsts(self) -> list[tuple[Role, Pod]]:
+    def firsts(self) -> list[tuple[ExpandedRole, Pod]]:
         """The first pod of each role that has any."""
         return self._first_of_each
 

@@ -9,11 +9,11 @@ from itertools import chain
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import items, kind_of, object_name, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.pods import Role
+from ptcompile.registry.pods import ExpandedRole
 from ptcompile.registry.table import GROUP_MARKS, RUNS_PODS, kind_named
-from ptcompile.simulator.job import Job, job_of
+from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import RANDOM, Pod
 
 TYPE_CHECKING = False
@@ -31,12 +31,12 @@ FOLDED = 64
 """Of a role with more pods than this, a folded world has the first eight and the last two."""
 
 
-class Pods(Sequence[Pod]):
+class WorldPods(Sequence[Pod]):
     """The pods of all jobs, one after another; each is built when asked for."""
 
     __slots__ = ("jobs",)
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
+    def __init__(self, jobs: Sequence[SimulatedJob]) -> None:
         self.jobs = tuple(jobs)
 
     @property
@@ -88,7 +88,7 @@ class Pods(Sequence[Pod]):
         return [pod for job in self.jobs for role in job.roles for pod in _candidates(job, role, wanted)]
 
 
-def _candidates(job: Job, role: Role, name: str) -> Iterator[Pod]:
+def _candidates(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod]:
     """The index ends every pod's name: the numbers at its end say where to look."""
     numbers = [int(part) for part in name.split("-")[-2:] if part.isascii() and part.isdigit() and len(part) < 12]
     tried = {0, *numbers}
@@ -100,7 +100,7 @@ def _candidates(job: Job, role: Role, name: str) -> Iterator[Pod]:
             yield job.pod(role, index)
 
 
-def _per_job(job: Job, role: Role) -> int:
+def _per_job(job: SimulatedJob, role: ExpandedRole) -> int:
     """How many pods each Job of a role has."""
     jobs = [one for one in job.expansion.jobs if one.get("role") == role.name]
     completions = jobs[0].get("completions") if jobs else None
@@ -112,7 +112,7 @@ def _per_job(job: Job, role: Role) -> int:
 class World(NamedTuple):
     """All jobs of a stream. Nothing is left out in silence: `skipped` names the objects that make no pods."""
 
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[SimulatedJob, ...] = ()
     skipped: tuple[str, ...] = ()
     """Objects of kinds that are not simulated, as `Kind/name`."""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -124,9 +124,9 @@ class World(NamedTuple):
         return not any(d.severity == "error" for d in self.diagnostics)
 
     @property
-    def pods(self) -> Pods:
+    def pods(self) -> WorldPods:
         """The pods of all jobs."""
-        return Pods(self.jobs)
+        return WorldPods(self.jobs)
 
     def to_dict(self, *, all_pods: bool = False) -> dict[str, Any]:
         """The JSON form (schemas/world.schema.json).
@@ -141,7 +141,7 @@ class World(NamedTuple):
         return world_to_dict(self.jobs, pods, self.pods.total, self.skipped, self.diagnostics)
 
 
-def joined(worlds: Iterable[World]) -> World:
+def merge_worlds(worlds: Iterable[World]) -> World:
     """Several worlds as one."""
     parts = list(worlds)
     return World(
@@ -183,13 +183,13 @@ def simulate(
     """
     objects = tuple(_flat(documents))
     given = Objects(objects, others if isinstance(others, Objects) else Objects(_flat(others)))
-    jobs: list[Job] = []
+    jobs: list[SimulatedJob] = []
     skipped: list[str] = []
     for one in objects:
         if kind_of(one) in RUNS_PODS and not _too_wide(one):
             jobs.append(job_of(one, given, versions or Versions(), target))
         elif kind_of(one) not in _ASIDE:
-            skipped.append(f"{text(one.get('kind')) or 'a document without kind'}/{object_name(one)}".rstrip("/"))
+            skipped.append(f"{as_string(one.get('kind')) or 'a document without kind'}/{object_name(one)}".rstrip("/"))
     return World(tuple(jobs), tuple(skipped))
 
 
@@ -201,6 +201,6 @@ def _too_wide(manifest: Json) -> bool:
 def _flat(documents: Iterable[Json]) -> Iterator[Json]:
     for document in documents:
         if kind_of(document) == ("v1", "List"):
-            yield from items(document.get("items"))
+            yield from as_mappings(document.get("items"))
         else:
             yield document

@@ -14,7 +14,7 @@ from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Path, Problem, Span
 from ptcompile.diagnostics.fixes import DEDUPLICATED
 from ptcompile.source.fast_reader import read_document
-from ptcompile.source.nodes import Finding, Node, Parsed, find, scalars, walk
+from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, scalars, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Document:
         self.first_line = first_line
         self._source: Source | None = None
         self._start = self._end = 0
-        self._root: Node | None = None
+        self._root: ValueNode | None = None
         self._located = False
         self.secrets = None
         self._template: str | None = None
@@ -124,7 +124,7 @@ class Document:
         at = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
         return at >= 0 and offset - self._start < self._scalars[at][1]
 
-    def positions(self) -> Node | None:
+    def positions(self) -> ValueNode | None:
         """Where its values stand, as offsets from `start()`; None for a document that was no text."""
         if self._root is None and self._source is not None and not self._located:
             self._located = True  # asked once: reading takes as long where there is no answer
@@ -185,7 +185,7 @@ class Source:
         at = self.text.find("\n", start, end)
         return end if at < 0 else at - (self.text[at - 1] == "\r")
 
-    def positions(self, start: int, end: int, *, fast: bool = False) -> Node | None:
+    def positions(self, start: int, end: int, *, fast: bool = False) -> ValueNode | None:
         """Read a part of the text again, for the positions of its values. `fast`: it was taken by the fast reader."""
         text = self.text[start:end]
         if fast:
@@ -326,13 +326,13 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
         for number, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()
             if number >= most:
-                finding = Finding("too-large", f"the file has more than {most} documents", "split it", 0, 1)
+                finding = ReaderProblem("too-large", f"the file has more than {most} documents", "split it", 0, 1)
                 problems.append(_problem(source, begin, finding))
                 return
             rest = text[begin + 3 : end].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"
-                finding = Finding("yaml-syntax", message, "put a line break after '---'", 0, 3)
+                finding = ReaderProblem("yaml-syntax", message, "put a line break after '---'", 0, 3)
                 problems.append(_problem(source, begin, finding))
             if begin > start:
                 yield start + text.startswith("\ufeff", start), begin, line
@@ -342,7 +342,7 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
         yield start + text.startswith("\ufeff", start), len(text), line
 
 
-def _problem(source: Source, offset: int, finding: Finding) -> Problem:
+def _problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:
     message = finding.message
     if finding.first is not None:
         message += f" (first at line {source.span(offset + finding.first, 0).line})"
@@ -365,4 +365,4 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
     at = root.start if root else 0
     message = f"the document is {what}, and a Kubernetes object is a mapping"
     cure = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
-    return _problem(source, start, Finding("not-a-mapping", message, cure, at, root.end if root else 1))
+    return _problem(source, start, ReaderProblem("not-a-mapping", message, cure, at, root.end if root else 1))

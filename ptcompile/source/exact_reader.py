@@ -10,7 +10,16 @@ import re
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Node, Parsed, Refused, refused
+from ptcompile.source.nodes import (
+    MAX_DEPTH,
+    MAX_DOCUMENT,
+    MAX_VALUES,
+    Parsed,
+    ReaderProblem,
+    UnreadableError,
+    ValueNode,
+    refused,
+)
 from ptcompile.source.scalars import key, resolve
 
 TYPE_CHECKING = False
@@ -130,7 +139,7 @@ def _binary(event: Any, text: str) -> str:
         raise refused(event, "yaml-syntax", "the value is not base64", "remove the tag, or fix the value") from None
 
 
-def note_tag(event: Any, findings: list[Finding]) -> None:
+def note_tag(event: Any, findings: list[ReaderProblem]) -> None:
     """Say that kubectl ignores a custom tag."""
     tag = event.tag
     if not tag or tag == "!" or tag.startswith(_CORE):
@@ -139,22 +148,22 @@ def note_tag(event: Any, findings: list[Finding]) -> None:
     message = f"kubectl ignores the tag {tag} and uses the value as written"
     cure = "remove the tag, or run the tool that understands it first"
     end = start + len(tag)
-    findings.append(Finding("unsupported-yaml", message, cure, start, end, "ptcompile", "warning", "style"))
+    findings.append(ReaderProblem("unsupported-yaml", message, cure, start, end, "ptcompile", "warning", "style"))
 
 
 _MERGE: Final = object()
 
 
-class Value(NamedTuple):
+class ParsedValue(NamedTuple):
     """A value that is read: its data, and what it counts for where an alias repeats it."""
 
     data: Any
-    node: Node
+    node: ValueNode
     values: int
     size: int
     plain: str | None = None  # the text of a plain scalar: what a key is made of
     is_alias: bool = False
-    parts: tuple[Value, ...] | None = None  # of a list, for merges
+    parts: tuple[ParsedValue, ...] | None = None  # of a list, for merges
 
 
 class Frame:
@@ -170,12 +179,12 @@ class Frame:
         self.anchor: str | None = event.anchor
         self.key: tuple[Any, int, int] | None = None  # a key and its offsets, until its value comes
         self.merged: set[str] = set()  # keys that a merge brought: the mapping may write them again
-        self.parts: list[Value] = []  # of a list: a merge needs to know what is an alias
+        self.parts: list[ParsedValue] = []  # of a list: a merge needs to know what is an alias
         self.values = 1
         self.size = 0
 
 
-def attach(frame: Frame, value: Value, event: Any, findings: list[Finding]) -> bool:
+def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderProblem]) -> bool:
     """Put a key, its value or an item into the collection around it. Return whether it was a value."""
     if type(frame.data) is dict and frame.key is None:
         frame.key = (_key(value), value.node.start, value.node.end)
@@ -203,23 +212,25 @@ def attach(frame: Frame, value: Value, event: Any, findings: list[Finding]) -> b
     return True
 
 
-def _duplicate(name: str, first: int, start: int, end: int) -> Finding:
+def _duplicate(name: str, first: int, start: int, end: int) -> ReaderProblem:
     message = f'the key "{name}" appears twice in this mapping, and kubectl keeps only the last'
-    return Finding("duplicate-key", message, "remove one of the two", start, end, "ptcompile", first=first)
+    return ReaderProblem("duplicate-key", message, "remove one of the two", start, end, "ptcompile", first=first)
 
 
-def _key(value: Value) -> Any:
+def _key(value: ParsedValue) -> Any:
     if value.plain == "<<" and not value.is_alias:
         return _MERGE
     name = value.data if value.plain is None else key(value.plain)
     if not isinstance(name, str):
         message = "this key is not a string, and kubectl does not turn it into one"
         node = value.node
-        raise Refused(Finding("unsupported-yaml", message, "put the key in double quotes", node.start, node.end))
+        raise UnreadableError(
+            ReaderProblem("unsupported-yaml", message, "put the key in double quotes", node.start, node.end)
+        )
     return name
 
 
-def _merge(frame: Frame, value: Value, event: Any) -> None:
+def _merge(frame: Frame, value: ParsedValue, event: Any) -> None:
     """`<<`: as go-yaml v2, a merge overrides what stands before it, and gives way to what comes after."""
     parts = (value,) if value.parts is None or value.is_alias else value.parts
     for part in reversed(parts):
@@ -231,7 +242,7 @@ def _merge(frame: Frame, value: Value, event: Any) -> None:
         frame.merged.update(part.data)
 
 
-def close(frame: Frame, event: Any) -> Value:
+def close(frame: Frame, event: Any) -> ParsedValue:
     """A collection that has ended, as a value."""
     end = event.end_mark.index
     if not frame.flow:
@@ -239,9 +250,9 @@ def close(frame: Frame, event: Any) -> Value:
         children = frame.children
         last = children[-1].end if type(children) is list and children else frame.start
         end = max((node.end for _, _, node in children.values()), default=last) if type(children) is dict else last
-    node = Node(frame.start, max(end, frame.start), frame.children)
+    node = ValueNode(frame.start, max(end, frame.start), frame.children)
     parts = tuple(frame.parts) if type(frame.data) is list else None
-    return Value(frame.data, node, frame.values, frame.size, parts=parts)
+    return ParsedValue(frame.data, node, frame.values, frame.size, parts=parts)
 
 
 _UNPRINTABLE: Final = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -251,15 +262,15 @@ _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 def parse(text: str) -> Parsed:
     """Read one document. Never raises on its content: a refusal is a finding, and the data is then `None`."""
-    findings: list[Finding] = []
+    findings: list[ReaderProblem] = []
     if bad := unprintable(text):
         code = ord(bad[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
         cure = "remove it, or write it as an escape between double quotes"
-        return Parsed(None, None, [Finding("yaml-syntax", message, cure, bad.start(), bad.end())])
+        return Parsed(None, None, [ReaderProblem("yaml-syntax", message, cure, bad.start(), bad.end())])
     try:
         value = _read_documents(text, findings, check_slash="\\/" in text)
-    except Refused as refused:
+    except UnreadableError as refused:
         return Parsed(None, None, [*findings, _or_template(text, refused.finding)])
     if value is None:
         return Parsed(None, None, findings)
@@ -279,37 +290,37 @@ def events(text: str) -> Iterator[Any]:
     try:
         yield from yaml.parse(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
-        raise Refused(_syntax(text, error)) from None
+        raise UnreadableError(_syntax(text, error)) from None
     except (yaml.YAMLError, ValueError, OverflowError):
-        raise Refused(Finding("yaml-syntax", "this cannot be read as YAML", None, 0, 1)) from None
+        raise UnreadableError(ReaderProblem("yaml-syntax", "this cannot be read as YAML", None, 0, 1)) from None
 
 
-def _syntax(text: str, error: Any) -> Finding:
+def _syntax(text: str, error: Any) -> ReaderProblem:
 
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
     message, cure = describe(error.context or "", error.problem or "", text[start : start + 1])
     if error.context_mark and (start >= len(text.rstrip()) or "simple key" in (error.context or "")):
         start = error.context_mark.index  # at the end of the file, or after a line that is not a key: what was begun
-    return Finding("yaml-syntax", message, cure, start, start + 1)
+    return ReaderProblem("yaml-syntax", message, cure, start, start + 1)
 
 
-def _or_template(text: str, finding: Finding) -> Finding:
+def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
     """Template marks explain every error after them."""
     at = text.find("{{")
     if at < 0 or "}}" not in text or finding.name not in ("yaml-syntax", "unsupported-yaml"):
         return finding
     message = "template marks '{{ }}' are not YAML"
     cure = "render the template first (for Helm: helm template), and check what it prints"
-    return Finding("yaml-syntax", message, cure, at, at + 2)
+    return ReaderProblem("yaml-syntax", message, cure, at, at + 2)
 
 
-def _read_documents(text: str, findings: list[Finding], *, check_slash: bool) -> Value | None:
+def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bool) -> ParsedValue | None:
     from yaml import events as kinds
 
     stack: list[Frame] = []
-    anchors: dict[str, Value | None] = {}
-    root: Value | None = None
+    anchors: dict[str, ParsedValue | None] = {}
+    root: ParsedValue | None = None
     total = 0
     for event in events(text):
         kind = type(event)
@@ -344,8 +355,8 @@ def _begin(
     event: Any,
     data: dict[str, Any] | list[Any],
     stack: list[Frame],
-    anchors: dict[str, Value | None],
-    findings: list[Finding],
+    anchors: dict[str, ParsedValue | None],
+    findings: list[ReaderProblem],
 ) -> None:
     if len(stack) >= MAX_DEPTH:
         cure = "flatten it: no Kubernetes object nests this deep"
@@ -360,26 +371,28 @@ def _refuse_slash(text: str, event: Any) -> None:
     start = event.start_mark.index
     if found := _SLASH_ESCAPE.search(text, start, event.end_mark.index):
         end = found.end()
-        raise Refused(Finding("yaml-syntax", "kubectl does not know the escape '\\/'", "write '/'", end - 2, end))
+        raise UnreadableError(
+            ReaderProblem("yaml-syntax", "kubectl does not know the escape '\\/'", "write '/'", end - 2, end)
+        )
 
 
-def _scalar(event: Any, findings: list[Finding]) -> Value:
+def _scalar(event: Any, findings: list[ReaderProblem]) -> ParsedValue:
     text: str = event.value
     start, end = event.start_mark.index, event.end_mark.index
-    node = Node(start, end, None)
+    node = ValueNode(start, end, None)
     if event.tag is None:
         if not event.implicit[0]:
-            return Value(text, node, 1, len(text))
+            return ParsedValue(text, node, 1, len(text))
         data = resolve(text)
         if isinstance(data, float) and data - data != 0:
             data = Infinite(text)  # fine as a key, refused as a value
-        return Value(data, node, 1, len(text), text)
+        return ParsedValue(data, node, 1, len(text), text)
     data = tagged(event, text)
     note_tag(event, findings)
-    return Value(data, node, 1, len(text), None if isinstance(data, str) else text)
+    return ParsedValue(data, node, 1, len(text), None if isinstance(data, str) else text)
 
 
-def _alias(event: Any, anchors: dict[str, Value | None]) -> Value:
+def _alias(event: Any, anchors: dict[str, ParsedValue | None]) -> ParsedValue:
     name = event.anchor
     if name not in anchors:
         message = f"no anchor &{name} comes before this alias"
@@ -388,7 +401,7 @@ def _alias(event: Any, anchors: dict[str, Value | None]) -> Value:
     if found is None:
         raise refused(event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias")
     # The alias stands where it is used; what is within stands where the anchor is.
-    node = Node(event.start_mark.index, event.end_mark.index, found.node.children)
+    node = ValueNode(event.start_mark.index, event.end_mark.index, found.node.children)
     return found._replace(node=node, is_alias=True)
 
 
@@ -401,38 +414,38 @@ def _limit(event: Any, frame: Frame, total: int) -> None:
         raise refused(event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile")
 
 
-def _unread(text: str, event: Any) -> list[Finding]:
+def _unread(text: str, event: Any) -> list[ReaderProblem]:
     """What stands behind a line `...`, which ends a document for go-yaml, and not for kubectl's splitter."""
     rest = re.compile(r"^[ \t]*[^\s#]", re.MULTILINE).search(text, event.end_mark.index)
     if rest is None:
         return []
     message = "kubectl reads nothing after the line '...' that ended the document"
     cure = "separate documents with a line '---'"
-    return [Finding("unsupported-yaml", message, cure, rest.end() - 1, rest.end(), "ptcompile")]
+    return [ReaderProblem("unsupported-yaml", message, cure, rest.end() - 1, rest.end(), "ptcompile")]
 
 
-def places(text: str) -> Node | None:
+def places(text: str) -> ValueNode | None:
     """What `events.parse` gives as the root, in half of its time; None where that refuses the document."""
     if unprintable(text) is not None:
         return None
     try:
         return _read_positions(text)
-    except Refused:
+    except UnreadableError:
         return None
 
 
-def _read_positions(text: str) -> Node | None:
+def _read_positions(text: str) -> ValueNode | None:
     from yaml import events as kinds
 
     scalar, starts = kinds.ScalarEvent, (kinds.MappingStartEvent, kinds.SequenceStartEvent)
     ends = (kinds.MappingEndEvent, kinds.SequenceEndEvent)
     stack: list[_Open] = []
-    root: Node | None = None
+    root: ValueNode | None = None
     total = 0
     for event in events(text):
         kind = type(event)
         if kind is scalar:
-            node = Node(event.start_mark.index, event.end_mark.index, None)
+            node = ValueNode(event.start_mark.index, event.end_mark.index, None)
         elif kind in starts:
             if len(stack) >= MAX_DEPTH:
                 return None
@@ -456,13 +469,13 @@ class _Open:
 
     __slots__ = ("children", "flow", "key", "start")
 
-    def __init__(self, event: Any, children: dict[str, tuple[int, int, Node]] | list[Node]) -> None:
+    def __init__(self, event: Any, children: dict[str, tuple[int, int, ValueNode]] | list[ValueNode]) -> None:
         self.children = children
         self.start: int = event.start_mark.index
         self.flow = bool(event.flow_style)
         self.key: tuple[str, int, int] | None = None
 
-    def add(self, node: Node, event: Any) -> bool:
+    def add(self, node: ValueNode, event: Any) -> bool:
         """Put a value in, or a key, which waits for its value. Return whether it was a value."""
         children, key = self.children, self.key
         if type(children) is list:
@@ -475,7 +488,7 @@ class _Open:
             self.key = None
         return True
 
-    def closed(self, event: Any) -> Node:
+    def closed(self, event: Any) -> ValueNode:
         """The whole. A block ends where the next thing begins; people mean the end of its last value."""
         children = self.children
         if self.flow:
@@ -484,4 +497,4 @@ class _Open:
             end = max([node.end for _, _, node in children.values()], default=self.start)
         else:
             end = children[-1].end if children and type(children) is list else self.start
-        return Node(self.start, max(end, self.start), children)
+        return ValueNode(self.start, max(end, self.start), children)

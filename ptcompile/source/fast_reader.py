@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader, PathFinder
 
-from ptcompile._internal.lazy import Pattern, kept
-from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
+from ptcompile._internal.lazy import Pattern, bounded_cache
+from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Parsed, ReaderProblem
 from ptcompile.source.scalars import resolve
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ def read_document(text: str) -> Parsed:
     """Read one YAML document, the fast way where that is the same. Never raises on its content."""
     if len(text) > MAX_DOCUMENT:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
-        return Parsed(None, None, [Finding("too-large", message, "split the document, or mount the data", 0, 1)])
+        return Parsed(None, None, [ReaderProblem("too-large", message, "split the document, or mount the data", 0, 1)])
     if loads is not None and not _looks_doubtful(text):
         try:
             data = loads(text)
@@ -157,7 +157,7 @@ def _may_be_no_strings(texts: frozenset[str], text: str) -> bool:
     return any(_is_no_string(one) and _may_be_plain(text, one) for one in suspects)
 
 
-@kept(2048)
+@bounded_cache(2048)
 def _is_no_string(text: str) -> bool:
     """Whether kubectl takes a plain word for something else than a string, where the fast reader takes it for one.
 

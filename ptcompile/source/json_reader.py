@@ -10,7 +10,7 @@ from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.source.exact_reader import parse
-from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding
+from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, ReaderProblem
 from ptcompile.source.scalars import through_json
 
 TYPE_CHECKING = False
@@ -21,28 +21,28 @@ _blank = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
-class Value(NamedTuple):
+class JsonValue(NamedTuple):
     """One value of a JSON stream and the offsets of its text; `data` is `None` where it is rejected."""
 
     data: dict[str, Any] | None
     start: int
     end: int
-    findings: list[Finding]
+    findings: list[ReaderProblem]
 
 
 class _NotFiniteError(ValueError):
     pass
 
 
-def read_json(text: str) -> tuple[list[Value], Finding | None]:
+def read_json(text: str) -> tuple[list[JsonValue], ReaderProblem | None]:
     """The values of a JSON stream, and what ended it before its end."""
-    values: list[Value] = []
+    values: list[JsonValue] = []
     at = _skip(text, 0)
     most = limits().documents
     while at < len(text):
         if len(values) >= most:
             message = f"the file has more than {most} documents"
-            return values, Finding("too-large", message, "split it", at, at + 1, "ptcompile")
+            return values, ReaderProblem("too-large", message, "split it", at, at + 1, "ptcompile")
         repeated: list[bool] = []
         decoder = json.JSONDecoder(
             object_pairs_hook=partial(_object, repeated),
@@ -58,7 +58,7 @@ def read_json(text: str) -> tuple[list[Value], Finding | None]:
         except _NotFiniteError:
             return values, _not_json(at)
         except RecursionError:
-            return values, Finding("too-deep", _deep(), "move the inner parts out", at, at + 1, "ptcompile")
+            return values, ReaderProblem("too-deep", _deep(), "move the inner parts out", at, at + 1, "ptcompile")
         values.append(_value(text, data, at, end, repeated=bool(repeated)))
         at = _skip(text, end)
     return values, None
@@ -84,24 +84,28 @@ def _deep() -> str:
     return f"nested more than {MAX_DEPTH} levels deep"
 
 
-def _not_json(at: int) -> Finding:
+def _not_json(at: int) -> ReaderProblem:
     message = "kubectl reads a file that begins with '{' as JSON, and this is not JSON"
-    return Finding("yaml-syntax", message, "fix the JSON, or begin the file with a line '---'", at, at + 1)
+    return ReaderProblem("yaml-syntax", message, "fix the JSON, or begin the file with a line '---'", at, at + 1)
 
 
-def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> Value:
+def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> JsonValue:
     if end - start > MAX_DOCUMENT:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
-        return Value(None, start, end, [Finding("too-large", message, "split the document", 0, 1)])
+        return JsonValue(None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)])
     if not isinstance(data, dict):
         message = "the document is not a mapping, as a Kubernetes object must be"
-        return Value(None, start, end, [Finding("not-a-mapping", message, "write an object: {...}", 0, end - start)])
+        return JsonValue(
+            None, start, end, [ReaderProblem("not-a-mapping", message, "write an object: {...}", 0, end - start)]
+        )
     if wrong := flaw(data):
-        return Value(None, start, end, [Finding(wrong.name, wrong.message, wrong.help, 0, 1, wrong.authority)])
+        return JsonValue(
+            None, start, end, [ReaderProblem(wrong.name, wrong.message, wrong.help, 0, 1, wrong.authority)]
+        )
     findings = parse(as_yaml(text[start:end])).findings if repeated else []
     if text.find("\\u", start, end) >= 0:  # of this value alone: of the whole stream it would take a square of its size
         data = _without_lone_surrogates(data)
-    return Value(data, start, end, findings)
+    return JsonValue(data, start, end, findings)
 
 
 def _without_lone_surrogates(data: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ MAX_DOCUMENT: Final = 3 * 1024 * 1024
 """Characters in one document, aliases counted too: the API server takes no request above 3 MiB."""
 
 
-class Finding(NamedTuple):
+class ReaderProblem(NamedTuple):
     """A reader's problem, with offsets into the document's text instead of a path."""
 
     name: str
@@ -36,12 +36,14 @@ class Finding(NamedTuple):
     """Of a duplicate key: where it stands first. The reader, who knows lines, adds it to the message."""
 
 
-class Node:
+class ValueNode:
     """Where a value stands: offsets of its text, and its children by key (with the key's own offsets) or by index."""
 
     __slots__ = ("children", "end", "start")
 
-    def __init__(self, start: int, end: int, children: dict[str, tuple[int, int, Node]] | list[Node] | None) -> None:
+    def __init__(
+        self, start: int, end: int, children: dict[str, tuple[int, int, ValueNode]] | list[ValueNode] | None
+    ) -> None:
         self.start = start
         self.end = end
         self.children = children
@@ -51,18 +53,18 @@ class Parsed(NamedTuple):
     """One document: its data, the root of its positions (`None` where it is empty or refused), and what is wrong."""
 
     data: Any
-    root: Node | None
-    findings: list[Finding]
+    root: ValueNode | None
+    findings: list[ReaderProblem]
     texts: frozenset[str] | None = None
     """All its keys and texts, where the reader has looked at each."""
 
 
-def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:
+def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]], bool]:
     """The nodes on a path, each with its key's offsets (-1 in lists), and whether the path exists to its end.
 
     Parts that lead nowhere are left out where all that follows leads on; else the walk ends before them.
     """
-    steps: list[tuple[int, int, Node]] = []
+    steps: list[tuple[int, int, ValueNode]] = []
     node = root
     for at, part in enumerate(path):
         step = _step(node, part)
@@ -74,7 +76,7 @@ def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:
     return steps, True
 
 
-def find(root: Node, offset: int) -> tuple[Path, bool]:
+def find(root: ValueNode, offset: int) -> tuple[Path, bool]:
     """The path of the innermost value around an offset, and whether the offset is on its key."""
     path: Path = ()
     node = root
@@ -91,7 +93,7 @@ def find(root: Node, offset: int) -> tuple[Path, bool]:
     return path, False
 
 
-def _steps(node: Node) -> Iterator[tuple[str | int, tuple[int, int, Node]]]:
+def _steps(node: ValueNode) -> Iterator[tuple[str | int, tuple[int, int, ValueNode]]]:
     """The children of a node, each with its key's offsets, -1 in lists."""
     if isinstance(node.children, dict):
         yield from node.children.items()
@@ -99,7 +101,7 @@ def _steps(node: Node) -> Iterator[tuple[str | int, tuple[int, int, Node]]]:
         yield from ((index, (-1, -1, child)) for index, child in enumerate(node.children or ()))
 
 
-def scalars(root: Node) -> list[tuple[int, int]]:
+def scalars(root: ValueNode) -> list[tuple[int, int]]:
     """Where all scalars and keys below a node begin and end, in their order. An alias's are those of its anchor."""
     found: set[tuple[int, int]] = set()
     seen: set[int] = set()
@@ -120,7 +122,7 @@ def scalars(root: Node) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _step(node: Node, part: str | int) -> tuple[int, int, Node] | None:
+def _step(node: ValueNode, part: str | int) -> tuple[int, int, ValueNode] | None:
     children = node.children
     if type(children) is dict:
         return children.get(str(part))
@@ -129,14 +131,16 @@ def _step(node: Node, part: str | int) -> tuple[int, int, Node] | None:
     return None
 
 
-class Refused(Exception):  # noqa: N818 - no error: it carries a finding out of the loop
+class UnreadableError(Exception):
     """A finding that ends the reading of a document. `events.parse` catches it."""
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: ReaderProblem) -> None:
         self.finding = finding
 
 
-def refused(event: Any, name: str, message: str, cure: str | None, authority: Authority = "kube-apiserver") -> Refused:
+def refused(
+    event: Any, name: str, message: str, cure: str | None, authority: Authority = "kube-apiserver"
+) -> UnreadableError:
     """The refusal of what an event of the parser stands for."""
     start = event.start_mark.index
-    return Refused(Finding(name, message, cure, start, max(event.end_mark.index, start + 1), authority))
+    return UnreadableError(ReaderProblem(name, message, cure, start, max(event.end_mark.index, start + 1), authority))

@@ -32,7 +32,7 @@ def read(given: Any, filename: str | None, parameter: str = "source") -> source.
     return source.from_data({"apiVersion": given.api_version, "kind": given.kind, **said})
 
 
-def objects(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
+def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
     """The objects of a document with their paths: itself, or the items of a List."""
     items = data.get("items")
     if data.get("kind") == "List" and data.get("apiVersion") == "v1" and isinstance(items, list):
@@ -48,7 +48,7 @@ def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
             yield Problem("not-a-mapping", ("items", at), f"items[{at}]: an object is a mapping", "remove it")
 
 
-def profiles(given: source.Source) -> Sequence[source.Document]:
+def profile_documents(given: source.Source) -> Sequence[source.Document]:
     """The documents of a stream that are profiles; all of them where none says that it is one."""
     return [one for one in given.documents if one.data.get("kind") == "ClusterProfile"] or given.documents
 
@@ -58,12 +58,12 @@ def is_ours(data: Mapping[str, Any]) -> bool:
     return str(data.get("apiVersion")).startswith("ptcompile/")
 
 
-def nothing() -> Problem:
+def no_documents() -> Problem:
     """What is said of a stream without documents."""
     return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
 
 
-def chosen(
+def select(
     found: Iterable[Diagnostic], asked: Selection, filename: str | None
 ) -> tuple[list[Diagnostic], list[Diagnostic]]:
     """The findings that are wanted, as many as are reported of one file; and those that are ignored by name or code."""
@@ -76,10 +76,10 @@ def chosen(
             elif one.name in asked.ignore and len(ignored) < limits().findings:
                 ignored.append(one)
 
-    return capped(wanted(), filename), ignored
+    return limit_findings(wanted(), filename), ignored
 
 
-def capped(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
+def limit_findings(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
     """As many findings as are reported of one file; behind them one that says so, if there are more."""
     most = limits().findings
     out: list[Diagnostic] = []
@@ -88,12 +88,12 @@ def capped(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic
             message = f"the file has more than {most} findings, and the others are not listed"
             cure = "fix or ignore those above first"
             problem = Problem("too-large", (), message, cure, authority="ptcompile", span=one.span)
-            return [*out, stamp(problem, None, filename)]
+            return [*out, to_diagnostic(problem, None, filename)]
         out.append(one)
     return out
 
 
-def stamp(
+def to_diagnostic(
     problem: Problem,
     document: source.Document | None,
     filename: str | None,
@@ -122,7 +122,7 @@ def stamp(
         authority=problem.authority,
         filename=filename,
         document=document.index if document is not None else 0,
-        resource=resource(manifest if manifest is not None else document.data if document is not None else {}),
+        resource=resource_name(manifest if manifest is not None else document.data if document is not None else {}),
         fix=_under(told.fix, under),
         template=document.template if document is not None else None,
         masked=(told.message, told.help, shown) != (problem.message, problem.help, path),
@@ -135,7 +135,7 @@ def _under(fix: Fix | None, under: Path) -> Fix | None:
     return fix._replace(edits=tuple(edit._replace(path=(*under, *edit.path)) for edit in fix.edits))
 
 
-def resource(manifest: Mapping[str, Any]) -> str | None:
+def resource_name(manifest: Mapping[str, Any]) -> str | None:
     """`Kind/name`, as far as an object has them."""
     kind, metadata = manifest.get("kind"), manifest.get("metadata")
     if not isinstance(kind, str):

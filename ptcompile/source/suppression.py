@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Problem, Span
-from ptcompile.diagnostics.selection import Selection, named
+from ptcompile.diagnostics.selection import Selection, selected_names
 from ptcompile.source.documents import Source, read
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)\b(?:\[([^\]\n]*)\])?")
@@ -140,7 +140,7 @@ def _names(listed: str | None, codes: Mapping[str, str], span: Span, problems: l
     found: set[str] = set()
     for selector in listed.split(","):
         try:
-            found |= named([selector], codes)
+            found |= selected_names([selector], codes)
         except ValueError as error:
             problems.append(_problem("bad-ignore", span, str(error)))
     return frozenset(found)

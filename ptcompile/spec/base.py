@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from ptcompile.spec import checks
-from ptcompile.spec.objects import Amounts, Fields, yaml_name
+from ptcompile.spec.objects import ResourceFields, SpecFields, yaml_name
 
 API_VERSION = "ptcompile/v1"
 
 
-class Model(Fields, BaseModel):
+class Model(SpecFields, BaseModel):
     """Frozen, camelCase in YAML and snake_case in Python, unknown keys refused, no silent conversion of types.
 
     Validators are built when first used, one for a whole document: a default is made by `model_construct`, which needs
@@ -48,10 +48,10 @@ DnsSubdomain = Annotated[str, Field(json_schema_extra={"pattern": _SUBDOMAIN, "m
 
 
 if TYPE_CHECKING:  # for type checkers, what a caller may pass; a model keeps an amount as text, and a dict as a dict
-    Quantity = str | int | float
+    QuantityField = str | int | float
     Dict = Mapping
 else:
-    Quantity = Annotated[
+    QuantityField = Annotated[
         str,
         BeforeValidator(checks.as_text),
         AfterValidator(checks.amount),
@@ -103,14 +103,16 @@ Json = dict[str, Any]
 """A part of a Kubernetes object, in Kubernetes' own words; the offline API server checks it once it is placed."""
 
 
-class ResourceList(Amounts, Model):
+class ResourceList(ResourceFields, Model):
     """Amounts by resource. null is none, from the profile neither."""
 
-    cpu: Quantity | None = Field(default=None, description="Cores.")
-    memory: Quantity | None = Field(default=None, description="Bytes, usually with Mi or Gi.")
-    gpu: Quantity | None = Field(default=None, description="Whole GPUs, under the cluster profile's resource name.")
-    ephemeral_storage: Quantity | None = Field(default=None, description="Local scratch disk, usually with Gi.")
-    devices: Dict[str, Quantity | None] = Field(
+    cpu: QuantityField | None = Field(default=None, description="Cores.")
+    memory: QuantityField | None = Field(default=None, description="Bytes, usually with Mi or Gi.")
+    gpu: QuantityField | None = Field(
+        default=None, description="Whole GPUs, under the cluster profile's resource name."
+    )
+    ephemeral_storage: QuantityField | None = Field(default=None, description="Local scratch disk, usually with Gi.")
+    devices: Dict[str, QuantityField | None] = Field(
         default={},
         description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
     )

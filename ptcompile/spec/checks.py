@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, Protocol, TypeVar
 
-    Topology = TypeVar("Topology", bound="_Topology")
-    ProfileSpec = TypeVar("ProfileSpec", bound="_ProfileSpec")
+    TopologyT = TypeVar("TopologyT", bound="_Topology")
+    ProfileSpecT = TypeVar("ProfileSpecT", bound="_ProfileSpec")
 
     class _Topology(Protocol):
         def given(self) -> dict[str, Any]: ...
@@ -196,14 +196,14 @@ def amount(value: Any) -> str:
     return text
 
 
-def one_level(topology: Topology) -> Topology:
+def one_level(topology: TopologyT) -> TopologyT:
     """Nearness by exactly one level."""
     if len(topology.given()) != 1:
         raise ValueError("set exactly one of `required` and `preferred`")
     return topology
 
 
-def own_scheduler(profile: ProfileSpec) -> ProfileSpec:
+def own_scheduler(profile: ProfileSpecT) -> ProfileSpecT:
     """A profile whose queues and gang scheduler agree."""
     other_than_the_queues(profile.queue_system, profile.gang_scheduler)
     return profile

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from ptcompile.spec import base
-from ptcompile.spec.base import Dict, Json, Model, Quantity
+from ptcompile.spec.base import Dict, Json, Model, QuantityField
 from ptcompile.spec.checks import check, in_schema, other_than_the_queues
 from ptcompile.spec.objects import Profile
 
@@ -105,7 +105,9 @@ class Accelerator(Model):
 class Fabric(Model):
     """A network between nodes, by the name that jobs use. What is not said is the built-in fabric's of that name."""
 
-    resources: Dict[str, Quantity] = Field(default={}, description="What a pod requests, by Kubernetes resource name.")
+    resources: Dict[str, QuantityField] = Field(
+        default={}, description="What a pod requests, by Kubernetes resource name."
+    )
     capabilities: list[str] = Field(default=[], description="Linux capabilities of the container that trains.")
     env: dict[str, str] = Field(default={}, description="Environment variables.")
     annotations: dict[str, str] = Field(
@@ -143,7 +145,7 @@ class NodePool(Model):
     machine: str | None = Field(
         default=None, description="Machine type, such as p5.48xlarge; built-in ones need no more to know their size."
     )
-    allocatable: Dict[str, Quantity] = Field(
+    allocatable: Dict[str, QuantityField] = Field(
         default={},
         description="What a node leaves pods, by Kubernetes resource name (`kubectl describe node`, Allocatable). "
         "It wins over what is built in of the machine.",
@@ -155,7 +157,7 @@ class NodePool(Model):
     )
 
 
-QueueSystem = Literal["kueue", "volcano", "kai"]
+QueueSystemName = Literal["kueue", "volcano", "kai"]
 GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai"]
 
 
@@ -189,10 +191,10 @@ class Defaults(Model):
     env: dict[str, str] = Field(default={}, description="Environment variables.")
     labels: dict[str, str] = Field(default={}, description="Labels of objects and pods.")
     annotations: dict[str, str] = Field(default={}, description="Annotations of objects and pods.")
-    requests: Dict[str, Quantity | None] = Field(
+    requests: Dict[str, QuantityField | None] = Field(
         default={}, description="Requests by Kubernetes resource name, of jobs that give no amount of it."
     )
-    limits: Dict[str, Quantity | None] = Field(
+    limits: Dict[str, QuantityField | None] = Field(
         default={},
         description="Limits by Kubernetes resource name, of jobs that give no amount of it; absent: none.",
     )
@@ -283,7 +285,7 @@ class ProfileSpec(Model):
     on_demand: list[NodeRequirement] = Field(
         default=[], description="Requirements on the nodes of jobs that are not spot, for their node affinity."
     )
-    queue_system: QueueSystem = Field(
+    queue_system: QueueSystemName = Field(
         default="kueue", description="Who admits a queue's jobs, where the target leaves the choice."
     )
     gang_scheduler: GangScheduler | None = Field(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         def replicas(self) -> int: ...
 
 
-class Fields:
+class SpecFields:
     """Anything with fields: they are its attributes, snake_case in Python and camelCase in YAML."""
 
     __slots__ = ()
@@ -48,7 +48,7 @@ def as_text_or_null(amounts: Mapping[str, str | int | float | None]) -> dict[str
     return amounts  # type: ignore[return-value]
 
 
-class Amounts(Fields):
+class ResourceFields(SpecFields):
     """Amounts by resource."""
 
     __slots__ = ()
@@ -74,13 +74,13 @@ _AMOUNTS: Final = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephem
 """Kubernetes' names of resources, each with its field."""
 
 
-class Beside(Fields):
+class AuxiliaryRole(SpecFields):
     """Pods that do not train."""
 
     __slots__ = ()
 
 
-class Nodes(Fields):
+class Nodes(SpecFields):
     """A job, by its nodes."""
 
     __slots__ = ()
@@ -124,7 +124,7 @@ class Nodes(Fields):
         return most if self.nodes is None else min(max(self.nodes, least), most)
 
 
-class Profile(Fields):
+class Profile(SpecFields):
     """A cluster profile."""
 
     __slots__ = ()
@@ -143,7 +143,7 @@ def _releases(given: tuple[tuple[str, str | None], ...]) -> Versions:
     return Versions(**{name: parse_version(text) for name, text in given if text is not None})
 
 
-class Plain(Fields):
+class Plain(SpecFields):
     """An object with a model's attributes. Nobody changes it, though nothing forbids it."""
 
     __slots__ = ("__dict__", "model_fields_set")
@@ -184,13 +184,13 @@ class PlainJob(Plain, Nodes):
     __slots__ = ()
 
 
-class PlainSideRole(Plain, Beside):
+class PlainSideRole(Plain, AuxiliaryRole):
     """A `SideRole`."""
 
     __slots__ = ()
 
 
-class PlainAmounts(Plain, Amounts):
+class PlainAmounts(Plain, ResourceFields):
     """A `ResourceList` or `Resources`."""
 
     __slots__ = ()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Parent = tuple[Any, Any]
     """Where a value is: the place of what holds it, and its key or index there; empty for the document itself. It
     becomes a path only for a fault."""
-    Reader = Callable[[Any, Parent | tuple[()], "list[Fault]"], Any]
+    Reader = Callable[[Any, Parent | tuple[()], "list[SpecViolation]"], Any]
     """Take decoded data, its place, and the list that gets its faults. Return the value, or `MISSING`."""
 
 
@@ -85,7 +85,7 @@ MISSING: Final = object()
 """What a reader returns instead of a value that has a fault."""
 
 
-class Fault(NamedTuple):
+class SpecViolation(NamedTuple):
     """One fault of a document, in the terms of pydantic's error details."""
 
     kind: str
@@ -101,12 +101,12 @@ class Fault(NamedTuple):
     """What an `x-check` raised, with the reason in plain words."""
 
 
-def read(document: Block, data: Any) -> tuple[Any, list[Fault]]:
+def read(document: Block, data: Any) -> tuple[Any, list[SpecViolation]]:
     """Read a decoded document. Return the object that it describes, and its faults in the order of the models.
 
     With faults, the object lacks what they are about; it is None if a required field does.
     """
-    faults: list[Fault] = []
+    faults: list[SpecViolation] = []
     value = _reader(document.file, document.name)(data, (), faults)
     return (None if value is MISSING else value), faults
 
@@ -199,7 +199,7 @@ class _Field(NamedTuple):
     read: Reader
 
 
-class _Fields(dict["Any", "_Field | None"]):
+class _FieldReaders(dict["Any", "_Field | None"]):
     """The fields of a block, by their YAML and Python names. A reader is made when a document first has its field."""
 
     def __init__(self, file: str, schema: Schema) -> None:
@@ -238,10 +238,10 @@ class _Fields(dict["Any", "_Field | None"]):
 
 def _object(file: str, schema: Schema) -> Reader:
     """The reader of a block. What `allOf` and `if` say of it is for editors: the front end says it better."""
-    fields = _Fields(file, schema)
+    fields = _FieldReaders(file, schema)
     made = CLASSES.get(schema["title"], Plain)
 
-    def read_object(data: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_object(data: Any, at: Any, faults: list[SpecViolation]) -> Any:
         if not isinstance(data, dict):
             return _wrong("model_type", at, data, faults)
         given, ordered = _given(fields, data, at)
@@ -250,7 +250,7 @@ def _object(file: str, schema: Schema) -> Reader:
             for attribute in lacking:
                 name = fields.required[attribute]
                 if name not in data and attribute not in data:
-                    ordered.append((fields.order(name), [Fault("missing", _path((at, name)), data)]))
+                    ordered.append((fields.order(name), [SpecViolation("missing", _path((at, name)), data)]))
             for _, found in sorted(ordered, key=itemgetter(0)):
                 faults.extend(found)
         return MISSING if lacking else made(fields.filled(given), {*given})
@@ -258,15 +258,17 @@ def _object(file: str, schema: Schema) -> Reader:
     return read_object
 
 
-def _given(fields: _Fields, data: dict[Any, Any], at: Any) -> tuple[dict[str, Any], list[tuple[int, list[Fault]]]]:
+def _given(
+    fields: _FieldReaders, data: dict[Any, Any], at: Any
+) -> tuple[dict[str, Any], list[tuple[int, list[SpecViolation]]]]:
     """Read the fields that a block has: the right ones, and the faults of each other one with its order."""
     given: dict[str, Any] = {}
-    ordered: list[tuple[int, list[Fault]]] = []
-    faults: list[Fault] = []
+    ordered: list[tuple[int, list[SpecViolation]]] = []
+    faults: list[SpecViolation] = []
     for key, value in data.items():
         field = fields[key]
         if field is None or (field.name != key and field.name in data):
-            ordered.append((len(fields.properties), [Fault("extra_forbidden", _path((at, key)), value)]))
+            ordered.append((len(fields.properties), [SpecViolation("extra_forbidden", _path((at, key)), value)]))
             continue
         read = field.read(value, (at, key), faults)
         if read is not MISSING:
@@ -288,10 +290,10 @@ def _either(file: str, schemas: list[Schema]) -> Reader:
     null = any(one.get("type") == "null" for one in schemas)
     readers = [_value(file, one) for one in schemas if one.get("type") != "null"]
 
-    def read_either(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_either(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         if value is None and null:
             return None
-        against: list[Fault] = []
+        against: list[SpecViolation] = []
         for read in readers:
             before = len(against)
             found = read(value, at, against)
@@ -306,7 +308,7 @@ def _either(file: str, schemas: list[Schema]) -> Reader:
 def _checked(check: Callable[[Any], Any], read: Reader) -> Reader:
     """The reader of what a function has the last word on, once nothing else is wrong."""
 
-    def read_checked(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_checked(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         before = len(faults)
         found = read(value, at, faults)
         if len(faults) > before:
@@ -322,7 +324,7 @@ def _checked(check: Callable[[Any], Any], read: Reader) -> Reader:
 def _list(file: str, schema: Schema) -> Reader:
     read = _value(file, schema["items"])
 
-    def read_list(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_list(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         if not isinstance(value, list):
             return _wrong("list_type", at, value, faults)
         before = len(faults)
@@ -340,7 +342,7 @@ def _entries(file: str, schema: Schema) -> Reader:
 def _mapping(read: Reader | None) -> Reader:
     """The reader of a mapping of text to what a reader takes, or to anything."""
 
-    def read_mapping(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_mapping(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         if not isinstance(value, dict):
             return _wrong("dict_type", at, value, faults)
         found: dict[str, Any] = {}
@@ -355,7 +357,7 @@ def _mapping(read: Reader | None) -> Reader:
 
 
 def _word(words: tuple[Any, ...]) -> Reader:
-    def read_word(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_word(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         if isinstance(value, str) and value in words:
             return value
         return _wrong("literal_error", at, value, faults, expected=words)
@@ -377,7 +379,7 @@ def _text(_file: str, schema: Schema) -> Reader:
         pattern = None
     search = Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search if pattern else None
 
-    def read_text(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_text(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         if not isinstance(value, str):
             return _wrong("string_type", at, value, faults)
         if search is not None and search(value) is None:
@@ -391,7 +393,7 @@ def _text(_file: str, schema: Schema) -> Reader:
 def _integer(_file: str, schema: Schema) -> Reader:
     least, most = schema.get("minimum"), schema.get("maximum")
 
-    def read_integer(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_integer(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         if isinstance(value, bool) or not isinstance(value, int):
             return _wrong("int_type", at, value, faults)
         if least is not None and value < least:
@@ -405,18 +407,18 @@ def _integer(_file: str, schema: Schema) -> Reader:
 
 
 def _boolean(_file: str, _schema: Schema) -> Reader:
-    def read_boolean(value: Any, at: Any, faults: list[Fault]) -> Any:
+    def read_boolean(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
         return value if isinstance(value, bool) else _wrong("bool_type", at, value, faults)
 
     return read_boolean
 
 
-def _quantity(value: Any, at: Any, faults: list[Fault]) -> Any:
+def _quantity(value: Any, at: Any, faults: list[SpecViolation]) -> Any:
     """Text or a number, of which a check makes an amount."""
     return value if isinstance(as_text(value), str) else _wrong("string_type", at, value, faults)
 
 
-def _anything(value: Any, _at: Any, _faults: list[Fault]) -> Any:
+def _anything(value: Any, _at: Any, _faults: list[SpecViolation]) -> Any:
     return value
 
 
@@ -434,14 +436,14 @@ def _wrong(
     kind: str,
     at: Any,
     value: Any,
-    faults: list[Fault],
+    faults: list[SpecViolation],
     message: str = "",
     *,
     expected: tuple[str, ...] = (),
     error: ValueError | None = None,
 ) -> Any:
     """Note a fault, and return what stands for the value."""
-    faults.append(Fault(kind, _path(at), value, message, expected, error))
+    faults.append(SpecViolation(kind, _path(at), value, message, expected, error))
     return MISSING
 
 

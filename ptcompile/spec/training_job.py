@@ -24,11 +24,11 @@ from ptcompile.spec.base import (
     Nnodes,
     NprocPerNode,
     Port,
-    Quantity,
+    QuantityField,
     Resources,
     Seconds,
 )
-from ptcompile.spec.objects import Beside, Nodes
+from ptcompile.spec.objects import AuxiliaryRole, Nodes
 
 
 class EnvSource(Model):
@@ -101,7 +101,7 @@ MOST_BESIDE = 1024
 labels for each."""
 
 
-class SideRole(Beside, PodFields):
+class SideRole(AuxiliaryRole, PodFields):
     """Pods beside those that train, such as data loaders or parameter servers. They are no nodes and have no rank.
 
     Image, environment, volumes, identity and placement that it does not say are the job's; what it starts, what it asks
@@ -310,7 +310,7 @@ class JobSpec(Nodes, PodFields):
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
         description="The Pod Security level that every pod must pass, such as restricted, over the profile's.",
     )
-    shared_memory: bool | Quantity = Field(
+    shared_memory: bool | QuantityField = Field(
         default=True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
     )
     run_policy: RunPolicy = Field(

@@ -19,7 +19,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import admission as jobset
 from ptcompile.operators.trainer import admission as trainer
 from ptcompile.operators.volcano import admission as volcano
-from ptcompile.registry.model import Known
+from ptcompile.registry.model import Established
 from ptcompile.registry.table import kind_named, templates_of
 from tests.conftest import thinned
 from tests.oracle import rows
@@ -75,7 +75,7 @@ def test_the_same_is_said_the_long_way(operator: str, versions: Versions, monkey
     manifests = list(variants(operator, 7))
     short = [validate(one, versions=versions) for one in manifests]
     monkeypatch.setattr(package, "complete", lambda *_: False)
-    monkeypatch.setattr(package, "Known", lambda **_: Known())
+    monkeypatch.setattr(package, "Known", lambda **_: Established())
     assert len(manifests) > 300
     for one, said in zip(manifests, short, strict=True):
         assert validate(one, versions=versions) == said, one
@@ -93,7 +93,7 @@ def test_in_a_complete_object_go_changes_nothing_and_decodes_all(operator: str) 
             whole += 1
             assert webhook.default(manifest) == seen
             assert not structure(seen, kind, SERVER)
-            assert not list(webhooks.undecodable(seen.get("spec"), webhook_rejection("volcano")))
+            assert not list(webhooks.decode_problems(seen.get("spec"), webhook_rejection("volcano")))
     assert whole > 100
 
 
@@ -106,7 +106,7 @@ def test_in_a_complete_object_go_changes_nothing_and_decodes_all(operator: str) 
     ],
 )
 def test_what_the_schema_does_not_require_is_looked_for(
-    kind: tuple[str, str], shape: roundtrip.Shape, loose: roundtrip.Shape
+    kind: tuple[str, str], shape: roundtrip.FieldShapes, loose: roundtrip.FieldShapes
 ) -> None:
     document = CUSTOM[kind]
     wanted = set(not_required(document, load(document)["properties"]["spec"], shape, ()))

@@ -20,7 +20,7 @@ DATA = st.recursive(WORDS | NUMBERS, lambda one: st.lists(one, max_size=3) | st.
 
 @given(st.dictionaries(KEYS, DATA, max_size=4))
 def test_the_two_agree(value: dict[str, Any]) -> None:
-    assert list(webhooks.undecodable(value, SAY)) == list(webhooks._undecodable(value, SAY, ()))
+    assert list(webhooks.decode_problems(value, SAY)) == list(webhooks._undecodable(value, SAY, ()))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_the_two_agree(value: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_found(value: dict[str, Any], path: tuple[object, ...]) -> None:
-    assert [problem.path for problem in webhooks.undecodable(value, SAY)] == [path]
+    assert [problem.path for problem in webhooks.decode_problems(value, SAY)] == [path]
 
 
 def test_what_is_no_plain_data_is_looked_at_exactly() -> None:

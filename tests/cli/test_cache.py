@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 
 from ptcompile.cli import cache
 from ptcompile.cli.cache import Kept, decoded, encoded
-from ptcompile.cli.files import File
+from ptcompile.cli.files import InputFile
 from ptcompile.cli.reporter import Judged
 from ptcompile.diagnostics import Diagnostic, Edit, Fix, Span
 from tests.cli.lints import COUNT, Counted, folder_of
@@ -206,7 +206,7 @@ def test_one_that_would_be_too_large_is_not_written(tmp_path: Path, monkeypatch:
         folder.mkdir()
         (tmp_path / "a.yaml").touch()
         one = Kept(str(folder), "settings", lambda _: "key")
-        file = File(str(tmp_path / "a.yaml"), b"", named=False)
+        file = InputFile(str(tmp_path / "a.yaml"), b"", named=False)
         assert one.get(file) is None
         one.put(file, CLEAN._replace(unchecked=unchecked))
         one.save()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ptcompile.cli.config import Config
-from ptcompile.cli.exclude import excluding
+from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import read_all
 from tests.cli.running import here
 
@@ -26,7 +26,7 @@ def tree(top: Path, *names: str) -> None:
 
 
 def found(top: Path, config: Config) -> list[str]:
-    files, _ = read_all([str(top)], excluding(config))
+    files, _ = read_all([str(top)], exclusions(config))
     return [str(Path(file.name).relative_to(top)) for file in files]
 
 
@@ -87,7 +87,7 @@ def test_the_nearest_gitignore_decides(tmp_path: Path) -> None:
     (tmp_path / "out" / ".gitignore").write_text("!c.yaml\n")
     config = Config(folder=str(tmp_path))
     assert found(tmp_path, config) == ["deep/a.yaml"]
-    excluded = excluding(config)
+    excluded = exclusions(config)
     assert excluded(str(tmp_path / "out" / "c.yaml")), "what is in an ignored folder stays ignored, as in git"
     assert not excluded(str(tmp_path / "deep" / "a.yaml"))
 

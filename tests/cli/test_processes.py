@@ -14,7 +14,7 @@ import pytest
 
 from ptcompile.cli import processes
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.processes import mapped
+from ptcompile.cli.processes import map_in_processes
 from tests.cli import work
 from tests.cli.running import ROOT, no_traceback, process
 from tests.making import smallest
@@ -58,11 +58,11 @@ def start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_results_come_in_order(start: None, jobs: int) -> None:
-    assert list(mapped(work.doubled, ITEMS, jobs)) == [2 * one for one in ITEMS]
+    assert list(map_in_processes(work.doubled, ITEMS, jobs)) == [2 * one for one in ITEMS]
 
 
 def test_the_work_is_shared(start: None) -> None:
-    found = list(mapped(work.process_of, range(200), 2))
+    found = list(map_in_processes(work.process_of, range(200), 2))
     assert [number for number, _ in found] == list(range(200))
     assert len({pid for _, pid in found} - {os.getpid()}) == 2
 
@@ -72,13 +72,13 @@ def test_where_no_process_can_be_started_this_one_does_the_work(start: None, mon
         raise BlockingIOError("resource temporarily unavailable")
 
     monkeypatch.setattr("multiprocessing.context.SpawnProcess.start", full)
-    assert {pid for _, pid in mapped(work.process_of, ITEMS, 2)} == {os.getpid()}
+    assert {pid for _, pid in map_in_processes(work.process_of, ITEMS, 2)} == {os.getpid()}
 
 
 def test_few_items_and_one_job_stay_in_this_process() -> None:
-    assert {pid for _, pid in mapped(work.process_of, ITEMS, 1)} == {os.getpid()}
-    assert {pid for _, pid in mapped(work.process_of, (1,), 4)} == {os.getpid()}
-    assert list(mapped(work.doubled, (), 4)) == []
+    assert {pid for _, pid in map_in_processes(work.process_of, ITEMS, 1)} == {os.getpid()}
+    assert {pid for _, pid in map_in_processes(work.process_of, (1,), 4)} == {os.getpid()}
+    assert list(map_in_processes(work.doubled, (), 4)) == []
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000, 9999])
@@ -93,7 +93,7 @@ def test_chunks_are_all_items_and_end_small(count: int, jobs: int) -> None:
 
 
 def test_an_exception_is_raised_in_its_turn(start: None) -> None:
-    results = mapped(work.fails_at_twenty, ITEMS, 2)
+    results = map_in_processes(work.fails_at_twenty, ITEMS, 2)
     assert [next(results) for _ in range(20)] == list(range(20))
     with pytest.raises(LookupError, match="twenty"):
         next(results)
@@ -102,16 +102,16 @@ def test_an_exception_is_raised_in_its_turn(start: None) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_killed_worker_is_an_error(start: None) -> None:
     with pytest.raises(UsageError, match="a worker process was killed by signal 9; if memory ran out, use fewer"):
-        list(mapped(work.dies_at_twenty, ITEMS, 2))
+        list(map_in_processes(work.dies_at_twenty, ITEMS, 2))
 
 
 def test_results_that_cannot_be_sent_are_an_error(start: None) -> None:
     with pytest.raises(UsageError, match="a worker process ended with status 0"):
-        list(mapped(work.Unpicklable(), ITEMS, 2))
+        list(map_in_processes(work.Unpicklable(), ITEMS, 2))
 
 
 def test_what_is_not_wanted_any_more_is_ended(start: None) -> None:
-    results = mapped(work.process_of, range(400), 2)
+    results = map_in_processes(work.process_of, range(400), 2)
     pids = {next(results)[1] for _ in range(100)} - {os.getpid()}
     results.close()
     assert pids
@@ -136,7 +136,7 @@ def test_few_results_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> Non
     sent: list[int] = []
     monkeypatch.setattr(processes, "_can_fork", lambda: False)
     monkeypatch.setattr(processes._Workers, "_send", _counted(processes._Workers._send, sent))
-    results = mapped(work.doubled, Watched(), 2)
+    results = map_in_processes(work.doubled, Watched(), 2)
     next(results)
     results.close()
     assert len(sent) <= 2 * processes._AHEAD

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.compiler.location import located
+from ptcompile.compiler.location import spec_path_of
 from tests.making import compiled, smallest, traced
 
 AT_ROLE: list[tuple[str, tuple[Any, ...]]] = [
@@ -58,4 +58,4 @@ def test_what_no_line_of_a_role_says_is_the_role_s(path: tuple[Any, ...], found:
     """And never the job's where the role does not have it from there."""
     source = smallest("resources: {cpu: 1}\nroles: {loader: {}}")
     trace, data, index = traced(source, "jobset")
-    assert located(trace, index, path, data) == found
+    assert spec_path_of(trace, index, path, data) == found

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.compiler.location import Finding, cause, locate, located
+from ptcompile.compiler.location import PlacedProblem, cause, locate, spec_path_of
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
 from tests import making
@@ -54,7 +54,7 @@ def test_two_findings_near_one_word_are_two() -> None:
         for i, one in enumerate(variables)
         if one["name"] in {"WORLD_SIZE", "RANK"}
     ]
-    told = locate([Finding(problem, index) for index, problem in found], data, done.trace)
+    told = locate([PlacedProblem(problem, index) for index, problem in found], data, done.trace)
     assert [problem.path for problem in told] == [("spec", "command")] * 2
     assert [problem.message.split()[-1] for problem in told] == [problem.message for _, problem in found]
 
@@ -262,7 +262,7 @@ def test_locating_is_total_and_gives_a_place_of_the_spec() -> None:
             for path in ((), *places(manifest)):
                 for tail in ((), ("nowhere",), (7,)):
                     place: Any = data
-                    for part in located(trace, index, (*path, *tail), data):
+                    for part in spec_path_of(trace, index, (*path, *tail), data):
                         if isinstance(place, dict) and part in place:
                             place = place[part]
     assert data == before

@@ -14,7 +14,7 @@ import yaml
 
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.compiler.reader import read_profile
-from ptcompile.compiler.trace import NOTHING, Mark, mark_of, marked, place_of, stamped
+from ptcompile.compiler.trace import NOTHING, Origin, mark_of, marked, place_of, stamped
 from ptcompile.registry.targets import TARGETS
 from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest, traced
 
@@ -119,7 +119,7 @@ NODES, NAME = ("spec", "nodes"), ("metadata", "name")
 
 
 def said(value: Any, *place: str | int) -> Any:
-    return marked(value, Mark((place,)))
+    return marked(value, Origin((place,)))
 
 
 @pytest.mark.parametrize("value", ["x", 3, True, False, ""])
@@ -128,7 +128,7 @@ def test_a_marked_value_is_the_value(value: Any) -> None:
     assert one == value
     assert hash(one) == hash(value)
     assert bool(one) == bool(value)
-    assert mark_of(one) == Mark((NODES,))
+    assert mark_of(one) == Origin((NODES,))
 
 
 @pytest.mark.parametrize("value", [None, 1.5])
@@ -147,11 +147,11 @@ def test_what_can_carry_no_mark_stays_as_it_is(value: Any) -> None:
 )  # fmt: skip
 def test_what_is_made_of_it_says_so(made: Any, value: Any) -> None:
     assert made == value
-    assert mark_of(made) == Mark((NODES,), whole=False)
+    assert mark_of(made) == Origin((NODES,), whole=False)
 
 
 def test_a_number_as_text_is_the_same_value() -> None:
-    assert mark_of(str(said(3, *NODES))) == Mark((NODES,))
+    assert mark_of(str(said(3, *NODES))) == Origin((NODES,))
 
 
 def test_two_words_are_both_said() -> None:
@@ -162,8 +162,8 @@ def test_a_stamp_is_the_first_one_s() -> None:
     first = stamped({"a": said("x", *NODES), "b": [1], "c": {}}, "shm", "node")
     again = stamped(first, "env")
     assert [mark_of(one) for one in (again["a"], again["b"][0])] == [
-        Mark((NODES,), by="shm", role="node"),
-        Mark(by="shm", role="node"),
+        Origin((NODES,), by="shm", role="node"),
+        Origin(by="shm", role="node"),
     ]
     assert [mark_of(key).by for key in again] == ["", "", "shm"]  # an empty mapping carries no mark itself
 

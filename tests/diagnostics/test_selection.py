@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.diagnostics.selection import named, selection
+from ptcompile.diagnostics.selection import selected_names, selection
 
 
 @pytest.mark.parametrize(
@@ -19,18 +19,18 @@ from ptcompile.diagnostics.selection import named, selection
     ],
 )
 def test_a_selector_is_a_code_a_beginning_a_name_or_all(selector: str, names: set[str]) -> None:
-    assert named([selector]) == names
+    assert selected_names([selector]) == names
 
 
 @pytest.mark.parametrize("selector", ["", "PTC999", "PT", "missing", "ptc302", "PTC30 2", "*"])
 def test_a_selector_that_selects_nothing_is_refused(selector: str) -> None:
     with pytest.raises(ValueError, match="no rule"):
-        named(["PTC302", selector])
+        selected_names(["PTC302", selector])
 
 
 def test_a_near_name_is_offered() -> None:
     with pytest.raises(ValueError, match="did you mean missing-shm"):
-        named(["missing-smh"])
+        selected_names(["missing-smh"])
 
 
 def test_what_would_be_refused_is_told_unless_it_is_ignored() -> None:

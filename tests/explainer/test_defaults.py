@@ -76,7 +76,7 @@ def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_anothe
 
 def test_a_line_of_the_user_s_is_no_default() -> None:
     filled = sensitivity.filled(DEFAULT_CLUSTER)
-    named = sensitivity.replaced(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
+    named = sensitivity.replace_at(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
     lines = sensitivity.of_cluster(named)
     assert ("spec", "cloud") not in sensitivity.of_defaults(named, lines)
     assert ("spec", "gpu", "resourceName") in sensitivity.of_defaults(named, lines)

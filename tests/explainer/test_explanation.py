@@ -10,7 +10,7 @@ import pytest
 import ptcompile
 from ptcompile._internal.paths import MISSING
 from ptcompile.compiler import passes
-from ptcompile.compiler.passes import PASSES, Step
+from ptcompile.compiler.passes import PASSES, PassRun
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.explainer.explanation import trace, view
 from ptcompile.source.secrets.scanner import without_secrets
@@ -32,7 +32,7 @@ def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None
         assert before == _without_empty(_taken_back(step)), step.name
 
 
-def _taken_back(step: Step) -> Any:
+def _taken_back(step: PassRun) -> Any:
     data: Any = copy.deepcopy(without_secrets(view(step.after)))
     (told,) = trace([step])
     places = [(("roles", role, *one.path), one) for one in told.changes for role in one.roles]

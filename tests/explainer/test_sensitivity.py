@@ -13,7 +13,7 @@ import ptcompile
 from ptcompile._internal.paths import MISSING
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause
-from ptcompile.explainer.sensitivity import Change, of_spec, outcomes, replaced
+from ptcompile.explainer.sensitivity import Variation, of_spec, outcomes, replace_at
 from ptcompile.registry.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
@@ -94,7 +94,7 @@ def test_long_lists_tried_together_say_what_they_say_alone(name: str, target: st
     _same(dict(document.data), DEFAULT_CLUSTER, target)
 
 
-def _changes(count: int) -> tuple[Json, list[Change]]:
+def _changes(count: int) -> tuple[Json, list[Variation]]:
     data: Json = {"metadata": {}, "spec": {"env": {f"A{i}": f"v{i}" for i in range(count)}}}
     return data, [one for one in of_spec(data) if not one.left_out]
 
@@ -139,4 +139,4 @@ def test_a_line_that_makes_the_others_invalid_leaves_them_theirs() -> None:
 
 def test_other_values_at_several_places() -> None:
     data = {"a": [1, {"b": 2, "c": 3}, 4], "d": 5}
-    assert replaced(data, {("a", 0): MISSING, ("a", 1, "b"): 7, ("d",): MISSING}) == {"a": [{"b": 7, "c": 3}, 4]}
+    assert replace_at(data, {("a", 0): MISSING, ("a", 1, "b"): 7, ("d",): MISSING}) == {"a": [{"b": 7, "c": 3}, 4]}

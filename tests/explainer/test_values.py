@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ptcompile._internal.paths import MISSING
-from ptcompile.explainer.values import at, changed, differences, identity, leaves
+from ptcompile.explainer.values import changed_paths, differences, identity, leaves, value_at
 
 A, B, C = ({"name": name, "value": name.lower()} for name in "ABC")
 
@@ -44,7 +44,7 @@ ROWS: list[tuple[str, Any, Any, list[str]]] = [
 
 @pytest.mark.parametrize(("base", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_changed(base: Any, new: Any, expected: list[str]) -> None:
-    assert [".".join(map(str, path)) for path in changed(base, new)] == expected
+    assert [".".join(map(str, path)) for path in changed_paths(base, new)] == expected
 
 
 DATA = st.recursive(
@@ -59,12 +59,12 @@ DATA = st.recursive(
 @given(DATA, DATA)
 def test_any_data(base: Any, new: Any) -> None:
     paths = [path for path, _ in leaves(base)]
-    found = list(changed(base, new))
+    found = list(changed_paths(base, new))
     assert found == [path for path in paths if path in set(found)]  # in order, each once
-    assert not list(changed(base, base))
+    assert not list(changed_paths(base, base))
     assert not list(differences(base, base))
-    assert all(at(base, path) == value for path, value in leaves(base))
-    assert list(changed(base, MISSING)) == paths
+    assert all(value_at(base, path) == value for path, value in leaves(base))
+    assert list(changed_paths(base, MISSING)) == paths
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_what_is_not_declared_is_an_error() -> None:
 
 def test_storage_of_flyte_is_no_input() -> None:
     for kind in (Types.Blob, Types.CSV, Types.MultiPartBlob, Types.MultiPartCSV, Types.Schema):
-        with pytest.raises(run.Refused, match=f"is a {kind.__name__}, which only Flyte can pass"):
+        with pytest.raises(run.TaskCallError, match=f"is a {kind.__name__}, which only Flyte can pass"):
             run.value_of("s3://b/x", kind)
 
 

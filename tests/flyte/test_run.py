@@ -132,7 +132,7 @@ def test_a_text_is_a_value_of_its_type(text: str, hint: Any, value: object) -> N
     ],
 )
 def test_what_is_no_value_is_refused_without_repeating_it(text: str, hint: Any, why: str) -> None:
-    with pytest.raises(run.Refused) as caught:
+    with pytest.raises(run.TaskCallError) as caught:
         run.value_of(text, hint)
     assert str(caught.value) == why
     assert "hunter2" not in why
@@ -222,7 +222,7 @@ def test_a_task_is_found_by_file_by_module_and_in_a_package(tmp_path: Path, monk
 def test_what_is_not_there_is_refused(target: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "json.py").write_text("def dumps(): ...\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(run.Refused) as caught:
+    with pytest.raises(run.TaskCallError) as caught:
         run.loaded(target)
     assert str(caught.value).startswith(why)
 
@@ -241,9 +241,9 @@ def test_only_what_trains_is_unwrapped() -> None:
     assert run.function_of(flyte.task(go), "t") is go
     assert run.function_of(go, "t") is go
     dynamic = SimpleNamespace(execution_mode=SimpleNamespace(name="DYNAMIC"), task_function=go)
-    with pytest.raises(run.Refused, match="t is a dynamic task, which"):
+    with pytest.raises(run.TaskCallError, match="t is a dynamic task, which"):
         run.function_of(dynamic, "t")
-    with pytest.raises(run.Refused, match="t is not a task but a dict"):
+    with pytest.raises(run.TaskCallError, match="t is not a task but a dict"):
         run.function_of({}, "t")
 
 

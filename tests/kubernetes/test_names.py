@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes import names
 
 CASES: list[tuple[Callable[[str], str | None], list[str], list[str]]] = [
@@ -56,12 +56,12 @@ def test_long_texts_take_linear_time(reason: Callable[[str], str | None], good: 
 
 
 def test_suggest() -> None:
-    assert suggest("Replicas", ["replicas", "template"]) == "replicas"
-    assert suggest("resorces", ["resources", "restartPolicy"]) == "resources"
-    assert suggest("zzz", ["resources"]) is None
-    assert suggest("a" * 100_000, ["a" * 1000]) is None
-    assert suggest("valeu", ["value"] * 1000) == "value"
-    assert suggest("valeu", ["value"] * 1001) is None
+    assert closest_match("Replicas", ["replicas", "template"]) == "replicas"
+    assert closest_match("resorces", ["resources", "restartPolicy"]) == "resources"
+    assert closest_match("zzz", ["resources"]) is None
+    assert closest_match("a" * 100_000, ["a" * 1000]) is None
+    assert closest_match("valeu", ["value"] * 1000) == "value"
+    assert closest_match("valeu", ["value"] * 1001) is None
 
 
 def test_longest_name() -> None:

@@ -9,15 +9,15 @@ from ptcompile.kubernetes import unstructured
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], True, 1.5])
 def test_mapping_of_anything(value: Any) -> None:
-    assert unstructured.mapping(value) == {}
-    assert unstructured.at({"a": value}, "a", "b") == {}
+    assert unstructured.as_mapping(value) == {}
+    assert unstructured.nested_map({"a": value}, "a", "b") == {}
     assert unstructured.string_map(value) == {}
 
 
 def test_lists() -> None:
-    assert unstructured.items([None, {"a": 1}, "x", 3]) == [{}, {"a": 1}]
-    assert unstructured.items({"a": 1}) == []
-    assert unstructured.texts(["a", None, 3, {}]) == ["a", ""]
+    assert unstructured.as_mappings([None, {"a": 1}, "x", 3]) == [{}, {"a": 1}]
+    assert unstructured.as_mappings({"a": 1}) == []
+    assert unstructured.as_strings(["a", None, 3, {}]) == ["a", ""]
     assert unstructured.string_map({"a": "b", "c": None, "d": 1}) == {"a": "b", "c": ""}
 
 
@@ -25,7 +25,7 @@ def test_lists() -> None:
     ("value", "expected"), [(3, 3), (True, 9), ("3", 9), (None, 9), (2**70, 2**63 - 1), (-(2**70), -(2**63))]
 )
 def test_integer(value: Any, expected: int) -> None:
-    assert unstructured.integer(value, 9) == expected
+    assert unstructured.as_int(value, 9) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.linter.containers import endless, script
-from ptcompile.linter.templates import Container
+from ptcompile.linter.containers import idle_command, script
+from ptcompile.linter.templates import ManifestContainer
 
 
-def _container(*argv: str, args: tuple[str, ...] = ()) -> Container:
-    return Container((), {"command": list(argv), "args": list(args)}, init=False, main=True)
+def _container(*argv: str, args: tuple[str, ...] = ()) -> ManifestContainer:
+    return ManifestContainer((), {"command": list(argv), "args": list(args)}, init=False, main=True)
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_a_script_may_stand_in_args() -> None:
     ],
 )
 def test_endless(argv: list[str], expected: str | None) -> None:
-    assert endless(_container(*argv)) == expected
+    assert idle_command(_container(*argv)) == expected

@@ -155,7 +155,7 @@ def _families() -> Iterator[dict[str, str]]:
 
 
 def _objects(text: bytes) -> list[Any]:
-    return [one for document in streams.read(text, None).documents for _, one in streams.objects(document.data)]
+    return [one for document in streams.read(text, None).documents for _, one in streams.objects_in(document.data)]
 
 
 def _less(value: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ptcompile import linter
-from ptcompile.linter import Found, Rule, Subject
+from ptcompile.linter import Finding, Rule, Subject
 
 POD = {
     "apiVersion": "v1",
@@ -18,11 +18,11 @@ POD = {
 PATH = ("spec", "containers", 0)
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     """What a rule finds that asks each role, where two roles have one template."""
     for _role in range(2):
-        yield Found(PATH, "spec.containers[0]: no limit")
-        yield Found((*PATH, "image"), "spec.containers[0].image: no digest")
+        yield Finding(PATH, "spec.containers[0]: no limit")
+        yield Finding((*PATH, "image"), "spec.containers[0].image: no digest")
 
 
 def test_the_same_finding_of_a_rule_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_the_others_are_of_the_same_releases() -> None:
 def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     simulated: list[str] = []
 
-    def counted(manifest: Any, *rest: Any) -> job.Job:
+    def counted(manifest: Any, *rest: Any) -> job.SimulatedJob:
         simulated.append(manifest["metadata"]["name"])
         return job_of(manifest, *rest)
 

@@ -7,7 +7,7 @@ from typing import Any
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import Kind, Request
+from ptcompile.registry.model import Kind, KindContext
 from ptcompile.registry.table import kind_named
 
 
@@ -21,14 +21,14 @@ def admission(manifest: dict[str, Any]) -> Kind:
 def said(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
     """The refusals after defaulting, without warnings."""
     kind = admission(manifest)
-    found = kind.validate(kind.default(manifest), Request(versions or Versions(), others))
+    found = kind.validate(kind.default(manifest), KindContext(versions or Versions(), others))
     return [p for p in found if p.severity == "error"]
 
 
 def later(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
     """What is refused after admission."""
     kind = admission(manifest)
-    return list(kind.controller_errors(kind.default(manifest), Request(versions or Versions(), others)))
+    return list(kind.controller_errors(kind.default(manifest), KindContext(versions or Versions(), others)))
 
 
 def one(problems: list[Problem]) -> Problem:

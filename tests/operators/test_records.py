@@ -9,13 +9,13 @@ import pytest
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry import table as operators
-from ptcompile.registry.model import ApiServer, Kind, Operator, Request, Update, overrides
+from ptcompile.registry.model import ApiServer, Kind, KindContext, Operator, Update, overrides
 from ptcompile.registry.pods import Expansion
 from ptcompile.registry.templates import Template
 
 ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.templates: ({},),
-    Kind.pods: ({}, Request()),
+    Kind.pods: ({}, KindContext()),
     Kind.crowded: ({}, Versions()),
     Kind.too_wide: ({},),
     Kind.gang: ({}, ()),
@@ -31,8 +31,8 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.written_path: ((), (1, 0)),
     Kind.default: ({},),
     Kind.crd_rules: ({},),
-    Kind.validate: ({}, Request()),
-    Kind.controller_errors: ({}, Request()),
+    Kind.validate: ({}, KindContext()),
+    Kind.controller_errors: ({}, KindContext()),
     Kind.check_children: ({}, {}, ApiServer(), []),
     Kind.immutable_fields: (),
     Kind.validate_update: (Update({}, {}, Versions(), ()),),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.registry.model import Request
+from ptcompile.registry.model import KindContext
 from ptcompile.registry.table import kind_named
 from tests.operators.admission import admission, said
 from tests.oracle import rows
@@ -46,7 +46,7 @@ def test_never_changes_and_never_raises() -> None:
         for _, manifest in rows(operator):
             kind = kind_named(kind_of(manifest))
             before = json.dumps(manifest)
-            list(kind.controller_errors(kind.default(manifest), Request()))
+            list(kind.controller_errors(kind.default(manifest), KindContext()))
             assert json.dumps(manifest) == before
 
 

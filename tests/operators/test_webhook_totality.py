@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.registry.model import Request
+from ptcompile.registry.model import KindContext
 from tests.operators.admission import admission
 from tests.operators.making import (
     Json,
@@ -66,6 +66,6 @@ def test_garbage_at_every_place(manifest: Json) -> None:
             at[path[-1]] = value
             before = json.dumps(broken)
             seen = webhook.default(broken)
-            list(webhook.validate(seen, Request()))
-            list(webhook.controller_errors(seen, Request()))
+            list(webhook.validate(seen, KindContext()))
+            list(webhook.controller_errors(seen, KindContext()))
             assert json.dumps(broken) == before

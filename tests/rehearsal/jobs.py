@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ptcompile
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from tests.making import smallest
 
 RANGE = "elastic: {nnodes: '2:3', nprocPerNode: 4, maxRestarts: 3}"
 C10D = "elastic: {nnodes: 3, nprocPerNode: 2, rdzvBackend: c10d}"
 
 
-def job(body: str, target: str = "job", name: str = "train") -> Job:
+def job(body: str, target: str = "job", name: str = "train") -> SimulatedJob:
     """The job of a spec for a target."""
     world = ptcompile.simulate(smallest(body, name), target=target)
     assert world.ok, world.diagnostics

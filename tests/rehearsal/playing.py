@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.rehearsal import Settings, course
+from ptcompile.rehearsal import RehearsalSettings, course
 from ptcompile.rehearsal.backends import Ground, Opening
 
 FAKE = '''\
@@ -93,7 +93,7 @@ class Scripted:
 
     def opening(self) -> Opening:
         @contextmanager
-        def open_(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[Ground]:
+        def open_(folder: str, settings: RehearsalSettings, images: Sequence[str]) -> Iterator[Ground]:
             python, env = settings.python or "python", {"PATH": "/usr/bin"}
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(course, "time", self.clock)

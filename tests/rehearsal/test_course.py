@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from ptcompile.rehearsal import Rehearsal, RehearsalError, Settings, fault, rehearse, text, to_dict
+from ptcompile.rehearsal import Rehearsal, RehearsalError, RehearsalSettings, fault, rehearse, text, to_dict
 from ptcompile.rehearsal.backends import interpreter, torch_and_launchers
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import Scripted, fake_python
 
 if TYPE_CHECKING:
-    from ptcompile.simulator.faults import Kind
+    from ptcompile.simulator.faults import FaultKind
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "rehearsal.schema.json").read_text(encoding="utf-8"))
 
 
-def play(tmp_path: Path, stage: Scripted, *faults: tuple[Kind, str], body: str = RANGE, **settings: Any) -> Rehearsal:
-    given = Settings(fake_python(tmp_path), **{"limit": 15.0, **settings})
+def play(
+    tmp_path: Path, stage: Scripted, *faults: tuple[FaultKind, str], body: str = RANGE, **settings: Any
+) -> Rehearsal:
+    given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
     found = rehearse(job(body), [fault(*one) for one in faults], settings=given, most=1, opening=stage.opening())
     jsonschema.validate(to_dict(found), SCHEMA)
     return found

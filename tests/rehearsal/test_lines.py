@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.rehearsal import RehearsalError, Settings, rehearse
+from ptcompile.rehearsal import RehearsalError, RehearsalSettings, rehearse
 from ptcompile.rehearsal.cast import Cast, cast
 from ptcompile.rehearsal.settings import fault
 from ptcompile.rehearsal.verdict import claimed
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from tests.making import text
 from tests.rehearsal.playing import Scripted, fake_python
 
@@ -22,7 +22,7 @@ ACCELERATE = (
 DEEPSPEED = "[sh, -c, 'exec deepspeed --hostfile=/job/hosts%s --node_rank=$RANK --master_addr=$MASTER_ADDR train.py']"
 
 
-def job(command: str, nodes: int = 2) -> Job:
+def job(command: str, nodes: int = 2) -> SimulatedJob:
     world = ptcompile.simulate(text(f"image: i\nnodes: {nodes}\ncommand: {command}"), target="job")
     assert world.ok, world.diagnostics
     return world.jobs[0]
@@ -71,7 +71,7 @@ def test_deepspeed_over_ssh_is_refused() -> None:
 
 
 def test_a_launcher_that_is_not_installed_is_named(tmp_path: Path) -> None:
-    settings = Settings(fake_python(tmp_path), limit=10.0)
+    settings = RehearsalSettings(fake_python(tmp_path), limit=10.0)
     with pytest.raises(RehearsalError, match="has no accelerate, which starts the processes"):
         rehearse(job(ACCELERATE % ""), settings=settings, opening=Scripted().opening())
     stage = Scripted()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.rehearsal import RehearsalError, Settings, fault, rehearse
+from ptcompile.rehearsal import RehearsalError, RehearsalSettings, fault, rehearse
 from ptcompile.rehearsal.namespaces import Namespaces
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import fake_python
@@ -156,7 +156,7 @@ def test_nothing_is_left_running(stage: Namespaces, tmp_path: Path) -> None:
 
 def test_the_whole_of_it(stage: Namespaces, tmp_path: Path) -> None:
     """Names by Services, the simulated environment, the stand-in's folder, the fault and the end."""
-    settings = Settings(fake_python(tmp_path), limit=60.0)
+    settings = RehearsalSettings(fake_python(tmp_path), limit=60.0)
     lines: list[str] = []
     faults = [fault("dns-lag", "1s")]
     found = rehearse(job(RANGE), faults, settings=settings, most=2, progress=lines.append)

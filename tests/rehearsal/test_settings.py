@@ -10,7 +10,7 @@ from ptcompile.rehearsal.settings import SOON, duration, fault
 from ptcompile.simulator.faults import Fault
 
 if TYPE_CHECKING:
-    from ptcompile.simulator.faults import Kind
+    from ptcompile.simulator.faults import FaultKind
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         ("dns-lag", "6s", Fault("dns-lag", 0, 6)),
     ],
 )
-def test_a_word_is_a_fault(kind: Kind, text: str, wanted: Fault) -> None:
+def test_a_word_is_a_fault(kind: FaultKind, text: str, wanted: Fault) -> None:
     assert fault(kind, text) == wanted
 
 
@@ -35,7 +35,7 @@ def test_a_word_is_a_fault(kind: Kind, text: str, wanted: Fault) -> None:
     [("late", "0"), ("late", "0@5s"), ("late", "x=5s"), ("kill", ""), ("kill", "1@"), ("kill", "1,back="),
      ("kill", "-1"), ("kill", "1@5d"), ("fail-process", "1,back=5s"), ("dns-lag", "0=6s"), ("dns-lag", "")],
 )  # fmt: skip
-def test_another_form_is_refused(kind: Kind, text: str) -> None:
+def test_another_form_is_refused(kind: FaultKind, text: str) -> None:
     with pytest.raises(ValueError, match=r"such as \d"):
         fault(kind, text)
 

@@ -9,7 +9,7 @@ import pytest
 import ptcompile
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
-from ptcompile.report.layout import in_order, place, printable
+from ptcompile.report.layout import format_location, in_order, printable
 
 ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: unknown field", "did you mean nodes?",
                  ("spec", "nods"), Span(2, 3, 2, 7), "apply", "ptcompile", "x.yaml")  # fmt: skip
@@ -155,4 +155,4 @@ def test_order_is_by_file_as_given_then_by_place() -> None:
     [("x.yaml", Span(1, 2, 1, 3), "x.yaml:1:2"), ("x.yaml", None, "x.yaml"), (None, None, "<input>")],
 )
 def test_places(name: str | None, span: Span | None, wanted: str) -> None:
-    assert place(ONE._replace(filename=name, span=span)) == wanted
+    assert format_location(ONE._replace(filename=name, span=span)) == wanted

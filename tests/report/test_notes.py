@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from ptcompile.cli.files import File
+from ptcompile.cli.files import InputFile
 from ptcompile.cli.reporter import Findings
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
@@ -39,12 +39,12 @@ def test_the_formats_for_programs_have_their_own_words_for_it() -> None:
 @pytest.mark.parametrize("fail_on", ["error", "warning"])
 def test_a_note_never_changes_the_exit_status(fail_on: str, capsys: pytest.CaptureFixture[str]) -> None:
     findings = Findings("full", fail_on=fail_on)
-    findings.add(File("x.yaml", b"a: 1\n", True), [NOTE])
+    findings.add(InputFile("x.yaml", b"a: 1\n", True), [NOTE])
     assert findings.finish(always=True) == 0
     assert "0 errors, 0 warnings, 1 note\n" in capsys.readouterr().err
 
 
 def test_what_fails_beside_a_note_still_does() -> None:
     findings = Findings("full", fail_on="warning")
-    findings.add(File("x.yaml", b"a: 1\n", True), [NOTE, NOTE._replace(severity="warning")])
+    findings.add(InputFile("x.yaml", b"a: 1\n", True), [NOTE, NOTE._replace(severity="warning")])
     assert findings.finish(always=True) == 1

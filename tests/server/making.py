@@ -7,8 +7,8 @@ from typing import Any
 from lsprotocol.types import CompletionItem, Position
 
 from ptcompile.server.completion import complete
-from ptcompile.server.document import Open
-from ptcompile.server.workspace import Defined, File, Settings, defined
+from ptcompile.server.document import OpenDocument
+from ptcompile.server.workspace import Defined, FileSettings, WorkspaceFile, defined
 
 CURSOR = "|"
 """Stands for the cursor."""
@@ -52,12 +52,12 @@ def split(text: str) -> tuple[str, int]:
     return before + after, len(before)
 
 
-def opened(text: str, **given: Any) -> Open:
+def opened(text: str, **given: Any) -> OpenDocument:
     """A text as it is open."""
-    return Open("file:///w/a.yaml", "/w/a.yaml", text, **given)
+    return OpenDocument("file:///w/a.yaml", "/w/a.yaml", text, **given)
 
 
-def at_cursor(text: str, **given: Any) -> tuple[Open, Position]:
+def at_cursor(text: str, **given: Any) -> tuple[OpenDocument, Position]:
     """A text as it is open, and its cursor for the protocol."""
     whole, offset = split(text)
     one = opened(whole, **given)
@@ -83,13 +83,13 @@ def accepted(text: str, label: str, **given: Any) -> str:
 
 def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[Defined, ...]:
     """What another file of the workspace defines."""
-    return defined(File(path, text))
+    return defined(WorkspaceFile(path, text))
 
 
-def with_profile(text: str) -> Settings:
+def with_profile(text: str) -> FileSettings:
     """Settings with a profile."""
     from ptcompile.compiler.reader import load_profile
 
     profile, found = load_profile(text)
     assert profile is not None, found
-    return Settings(profile, "/w/cluster.yaml", text.encode())
+    return FileSettings(profile, "/w/cluster.yaml", text.encode())

@@ -10,14 +10,14 @@ from ptcompile.linter import every_rule
 from ptcompile.linter.pages import page
 from ptcompile.linter.rule import Rule
 from ptcompile.server.diagnostics import FIX_ALL, actions, diagnostics, text_edits
-from ptcompile.server.document import Open
-from ptcompile.server.workspace import Settings
+from ptcompile.server.document import OpenDocument
+from ptcompile.server.workspace import FileSettings
 from tests.server.making import POD, SPEC, elsewhere, opened
 
 EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
 
 
-def applied(one: Open, action: CodeAction) -> str:
+def applied(one: OpenDocument, action: CodeAction) -> str:
     """The text after an action."""
     assert action.edit is not None
     assert action.edit.changes is not None
@@ -28,7 +28,7 @@ def applied(one: Open, action: CodeAction) -> str:
     return text
 
 
-def fix(one: Open, title: str) -> str:
+def fix(one: OpenDocument, title: str) -> str:
     (action,) = [action for action in actions(one, EVERYWHERE, None, None) if title in action.title]
     return applied(one, action)
 
@@ -71,9 +71,9 @@ def test_a_text_that_cannot_be_parsed() -> None:
 
 def test_settings_decide_what_is_found() -> None:
     wrong = SPEC.replace("  nodes:", "  noodes:")
-    assert not diagnostics(opened(wrong, settings=Settings(excluded=True)))
-    assert not diagnostics(opened(wrong, settings=Settings(ignore=("PTC021",))))
-    (found,) = diagnostics(opened(wrong, settings=Settings(wrong="the configuration is wrong")))
+    assert not diagnostics(opened(wrong, settings=FileSettings(excluded=True)))
+    assert not diagnostics(opened(wrong, settings=FileSettings(ignore=("PTC021",))))
+    (found,) = diagnostics(opened(wrong, settings=FileSettings(wrong="the configuration is wrong")))
     assert found.message == "the configuration is wrong"
 
 

@@ -12,7 +12,7 @@ from lsprotocol.types import Position
 
 from ptcompile.diagnostics import Span
 from ptcompile.server.document import Lines, Texts
-from ptcompile.server.workspace import File, Settings
+from ptcompile.server.workspace import FileSettings, WorkspaceFile
 from ptcompile.source import documents as source
 
 TEXT = "a: 1\r\nb😀c: 'é'\n\rd\u2028e: 2\x0bx\nlast"
@@ -80,10 +80,10 @@ KEPT = 64
 class Nothing:
     """A workspace with no other file."""
 
-    def settings(self, path: str) -> Settings:
-        return Settings()
+    def settings(self, path: str) -> FileSettings:
+        return FileSettings()
 
-    def files(self) -> Sequence[File]:
+    def files(self) -> Sequence[WorkspaceFile]:
         return ()
 
     def changed(self) -> None:

@@ -6,7 +6,7 @@ from lsprotocol.types import DocumentSymbol, Position, Range
 
 from ptcompile.server.lenses import code_lenses, inlay_hints, manifests, page, pods
 from ptcompile.server.symbols import symbols
-from ptcompile.server.workspace import Settings
+from ptcompile.server.workspace import FileSettings
 from tests.server.making import POD, SPEC, opened
 
 EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
@@ -105,7 +105,7 @@ def test_what_each_pod_sees() -> None:
 def test_the_page_keeps_to_the_settings() -> None:
     text = SPEC.replace("NCCL_DEBUG", "NCCL_DEBG")
     assert "misspelt-env" in page(opened(text)).text
-    assert "misspelt-env" not in page(opened(text, settings=Settings(ignore=("PTC815",)))).text
+    assert "misspelt-env" not in page(opened(text, settings=FileSettings(ignore=("PTC815",)))).text
 
 
 def test_the_page() -> None:

@@ -10,7 +10,7 @@ import pytest
 from ptcompile import compile
 from ptcompile.simulator.as_text import overview
 from ptcompile.simulator.equivalence import same_world
-from ptcompile.simulator.meeting import meeting
+from ptcompile.simulator.meeting import job_rendezvous
 from ptcompile.simulator.world import simulate
 from tests.making import smallest, text
 from tests.simulator.worlds import only
@@ -34,7 +34,7 @@ def test_the_trainers_alone_meet(source: str, target: str) -> None:
     Source: docs/facts/volcano.md#cases C7.
     """
     job = only(simulate(manifests(source, target)))
-    found = meeting(job)
+    found = job_rendezvous(job)
     assert found is not None
     assert "loader" not in [role.name for role, _ in found.roles]
     assert (found.nodes, found.notes[1:]) == (2, ())
@@ -53,7 +53,7 @@ def test_a_launch_that_meets_nobody_is_no_trainer_next_to_one_that_does() -> Non
     """A role that serves a model with torchrun --standalone."""
     source = TORCHRUN.replace("command: [serve]", "command: [torchrun, --standalone, serve.py]")
     for target in ABLE:
-        found = meeting(only(simulate(manifests(source, target))))
+        found = job_rendezvous(only(simulate(manifests(source, target))))
         assert found is not None
         assert (found.nodes, found.notes) == (2, ())
 

@@ -6,7 +6,7 @@ import pytest
 
 import ptcompile
 from ptcompile.simulator.faults import Agents, Fault, agents_of, claim, sentences
-from ptcompile.simulator.meeting import meeting, meets
+from ptcompile.simulator.meeting import can_rendezvous, job_rendezvous
 from tests.making import smallest, text as spec_of
 
 RANGE = Agents(
@@ -71,7 +71,7 @@ def test_claims(agents: Agents, fault: Fault, end: str | None) -> None:
 
 def _agents(body: str, target: str = "job", cluster: str | None = None) -> Agents | None:
     job = ptcompile.simulate(smallest(body), target=target, cluster=cluster).jobs[0]
-    return agents_of(job, meeting(job))
+    return agents_of(job, job_rendezvous(job))
 
 
 C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
@@ -177,9 +177,9 @@ spec:
 
 def test_a_subdomain_that_no_service_serves_is_what_c10d_hands_out() -> None:
     job = ptcompile.simulate(SUBDOMAIN % "c10d").jobs[0]
-    found = meeting(job)
+    found = job_rendezvous(job)
     assert found is not None
-    assert meets(job, found) is False
+    assert can_rendezvous(job, found) is False
     assert any("c10d publishes train-worker-0.other.default.svc" in note for note in found.notes), found.notes
 
 
@@ -195,9 +195,9 @@ def test_agents_that_share_the_rendezvous_store_hand_out_its_endpoint(
     variable = f", env: [{{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: '{env}'}}]}}]}}" if env else "}]}"
     manifest = (SUBDOMAIN % "c10d").replace("}]}", variable)
     job = ptcompile.simulate(manifest, cluster=cluster).jobs[0]
-    found = meeting(job)
+    found = job_rendezvous(job)
     assert found is not None
-    assert meets(job, found) is wanted
+    assert can_rendezvous(job, found) is wanted
 
 
 @pytest.mark.parametrize(("extra", "wanted"), [("", None), ("\nenv: {PET_LOCAL_ADDR: 10.0.0.1}", True)])
@@ -207,6 +207,6 @@ def test_the_node_s_network_meets_where_names_resolve_or_addresses_are_told(extr
     world = ptcompile.simulate(spec_of(body), target="job")
     assert world.ok, world.diagnostics
     job = world.jobs[0]
-    found = meeting(job)
+    found = job_rendezvous(job)
     assert found is not None
-    assert meets(job, found) is wanted
+    assert can_rendezvous(job, found) is wanted

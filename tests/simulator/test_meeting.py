@@ -9,14 +9,14 @@ import pytest
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator import amounts
 from ptcompile.simulator.as_text import overview
-from ptcompile.simulator.meeting import meeting
+from ptcompile.simulator.meeting import job_rendezvous
 from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import CONTAINER, jobset, only, pod_of, pytorchjob, volcano
 
 
 def test_pytorchjob_as_a_whole() -> None:
     job = only(simulate([pytorchjob()]))
-    found = meeting(job)
+    found = job_rendezvous(job)
     assert found is not None
     assert (found.nodes, found.processes, found.host, found.notes) == (4, (32, 32), "llama-master-0", ())
     assert found.first.endpoint == "llama-master-0:23456"
@@ -86,7 +86,7 @@ def test_no_pod_of_that_name() -> None:
 )  # fmt: skip
 def test_what_cannot_work_is_said(manifest: dict[str, Any], notes: list[str]) -> None:
     job = only(simulate([manifest]))
-    found = meeting(job)
+    found = job_rendezvous(job)
     assert found is not None
     said = [*found.notes, *job.notes]
     for note in notes:
@@ -106,12 +106,12 @@ def test_a_service_of_the_same_stream_gives_dns() -> None:
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
         "spec": {"clusterIP": "None", "selector": {"job-name": "j"}},
     }  # fmt: skip
-    alone, together = meeting(only(simulate([job]))), meeting(only(simulate([service, job])))
+    alone, together = job_rendezvous(only(simulate([job]))), job_rendezvous(only(simulate([service, job])))
     assert alone is not None
     assert together is not None
     assert alone.host is None
     assert (together.host, together.notes) == ("j-0-*****", ())
-    beside = meeting(only(simulate([job], others=[service])))
+    beside = job_rendezvous(only(simulate([job], others=[service])))
     assert beside is not None
     assert beside.to_dict() == together.to_dict()
 

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.rehearsal import fault
 from ptcompile.rehearsal.cast import cast
 from ptcompile.rehearsal.verdict import claimed
-from ptcompile.simulator.job import Job
+from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, SHARED_STORE
 from tests.recorded.torchrun.cases import CASES, Case, profile
 
@@ -28,7 +28,7 @@ CHANCES = 3
 
 
 @cache
-def _job(case: Case, release: str) -> Job:
+def _job(case: Case, release: str) -> SimulatedJob:
     world = ptcompile.simulate(case.source, target=case.target, cluster=profile(release))
     assert world.ok, world.diagnostics
     return the_job(world, case.source, None)

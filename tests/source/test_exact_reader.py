@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from ptcompile.source import fast_reader
 from ptcompile.source.emitter import emit
 from ptcompile.source.exact_reader import parse, places
-from ptcompile.source.nodes import MAX_DEPTH, Node
+from ptcompile.source.nodes import MAX_DEPTH, ValueNode
 from tests import recorded
 from tests.conftest import ROOT
 from tests.source.test_documents import LINES, SOUP
@@ -28,7 +28,7 @@ def assert_same(text: str) -> bool:
     return True
 
 
-def _plain(node: Node | None) -> Any:
+def _plain(node: ValueNode | None) -> Any:
     if node is None:
         return None
     inner = node.children

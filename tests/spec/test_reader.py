@@ -23,7 +23,7 @@ from ptcompile.spec.checks import CHECKS, amount, as_text, check, interval, nnod
 from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric, ProfileSpec, TopologyLevel
 from ptcompile.spec.devices import built_in_accelerator, built_in_fabric
 from ptcompile.spec.objects import Plain
-from ptcompile.spec.reader import CLUSTER, SPEC, Block, Fault
+from ptcompile.spec.reader import CLUSTER, SPEC, Block, SpecViolation
 from ptcompile.spec.training_job import Spec, Topology
 from tests import strategies, test_schema_law
 from tests.conftest import thinned
@@ -134,7 +134,7 @@ def document_of(data: Any) -> Block:
     return CLUSTER if isinstance(data, dict) and data.get("kind") == "ClusterProfile" else SPEC
 
 
-def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[Fault]]:
+def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[SpecViolation]]:
     """What the models make of a document, in the reader's terms."""
     try:
         return MODELS[document].model_validate(data), []
@@ -142,11 +142,11 @@ def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[Fault]
         return None, [_fault(detail, data) for detail in error.errors(include_url=False)]
 
 
-def _fault(detail: Mapping[str, Any], data: Any) -> Fault:
+def _fault(detail: Mapping[str, Any], data: Any) -> SpecViolation:
     words = str(detail.get("ctx", {}).get("expected", "")).replace(" or ", ", ").split(", ")
     expected = tuple(word.strip("'") for word in words) if detail["type"] == "literal_error" else ()
     error = detail.get("ctx", {}).get("error")
-    return Fault(detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error)
+    return SpecViolation(detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error)
 
 
 def _path(loc: Iterable[str | int], data: Any) -> tuple[str | int, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 import ptcompile
 from ptcompile.registry.targets import TARGETS
-from ptcompile.simulator.meeting import meeting
+from ptcompile.simulator.meeting import job_rendezvous
 from tests.making import compiled, manifest, smallest, text
 
 Json = dict[str, Any]
@@ -134,7 +134,7 @@ def test_every_pod_meets_whatever_the_target() -> None:
         job = ptcompile.simulate(source, target=target).jobs[0]
         seen = [pod.rendezvous for _, pod in job.firsts()]
         assert {(one.backend, one.nodes_text) for one in seen} == {("c10d", "3")}
-        found = meeting(job)
+        found = job_rendezvous(job)
         assert found is not None
         assert found.host is not None, "the endpoint is one of the job's pods"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import mapping
+from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Violation(NamedTuple):
     help: str
 
 
-class Pod(NamedTuple):
+class CheckedPod(NamedTuple):
     """One pod under check."""
 
     spec: Json
@@ -48,17 +48,17 @@ class Pod(NamedTuple):
 
     def contexts(self) -> Iterator[tuple[Path, str, Json]]:
         """The security context of the pod, and of each container: path, who has it, and the context."""
-        yield ("spec", "securityContext"), "pod", mapping(self.spec.get("securityContext"))
+        yield ("spec", "securityContext"), "pod", as_mapping(self.spec.get("securityContext"))
         for path, name, container in self.containers():
-            context = mapping(container.get("securityContext"))
+            context = as_mapping(container.get("securityContext"))
             yield (*path, "securityContext"), f'container "{name}"', context
 
     def is_windows(self) -> bool:
         """Whether the pod says that it is one of Windows."""
-        return mapping(self.spec.get("os")).get("name") == "windows"
+        return as_mapping(self.spec.get("os")).get("name") == "windows"
 
 
-Check = Callable[[Pod], Iterator[Violation]]
+PolicyCheck = Callable[[CheckedPod], Iterator[Violation]]
 
 
 def items(value: Any) -> list[Any]:
@@ -106,22 +106,22 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
 
 
-def _app_armor(pod: Pod) -> Iterator[Violation]:
+def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
     reason, help = "forbidden AppArmor profile", "use RuntimeDefault, or remove it"
     for path, who, context in pod.contexts():
-        kind = mapping(context.get("appArmorProfile")).get("type")
+        kind = as_mapping(context.get("appArmorProfile")).get("type")
         if isinstance(kind, str) and kind not in _PROFILES:
             detail = f'{who} must not set AppArmor profile type to "{kind}"'
             yield Violation((*path, "appArmorProfile", "type"), reason, detail, help)
-    for key, value in mapping(pod.meta.get("annotations")).items():
+    for key, value in as_mapping(pod.meta.get("annotations")).items():
         allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
         if str(key).startswith(_APP_ARMOR) and not allowed:
             yield Violation(("metadata", "annotations", key), reason, f'annotation "{key}={value}"', help)
 
 
-def _capabilities(pod: Pod) -> Iterator[Violation]:
+def _capabilities(pod: CheckedPod) -> Iterator[Violation]:
     for path, who, context in pod.contexts():
-        added = items(mapping(context.get("capabilities")).get("add"))
+        added = items(as_mapping(context.get("capabilities")).get("add"))
         for index, name in enumerate(added):
             if isinstance(name, str) and name not in _CAPABILITIES:
                 detail = f'{who} must not include "{name}" in securityContext.capabilities.add'
@@ -129,53 +129,53 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
                 yield Violation((*path, "capabilities", "add", index), "non-default capabilities", detail, help)
 
 
-def _host_namespaces(pod: Pod) -> Iterator[Violation]:
+def _host_namespaces(pod: CheckedPod) -> Iterator[Violation]:
     for name in ("hostNetwork", "hostPID", "hostIPC"):
         if pod.spec.get(name) is True:
             yield Violation(("spec", name), "host namespaces", f"{name}=true", "remove it, or use another namespace")
 
 
-def _host_paths(pod: Pod) -> Iterator[Violation]:
+def _host_paths(pod: CheckedPod) -> Iterator[Violation]:
     for index, volume in enumerate(items(pod.spec.get("volumes"))):
-        if mapping(volume).get("hostPath") is not None:
+        if as_mapping(volume).get("hostPath") is not None:
             detail = f'volume "{volume.get("name")}"'
             help = "use an emptyDir, or a PersistentVolumeClaim"
             yield Violation(("spec", "volumes", index, "hostPath"), "hostPath volumes", detail, help)
 
 
-def _host_ports(pod: Pod) -> Iterator[Violation]:
+def _host_ports(pod: CheckedPod) -> Iterator[Violation]:
     for path, name, container in pod.containers():
         for index, port in enumerate(items(container.get("ports"))):
-            number: Any = mapping(port).get("hostPort")
+            number: Any = as_mapping(port).get("hostPort")
             if number:
                 detail = f'container "{name}" uses hostPort {number}'
                 yield Violation((*path, "ports", index, "hostPort"), "hostPort", detail, "remove it")
 
 
-def _hosts(pod: Pod) -> Iterator[Violation]:
+def _hosts(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 34:
         return
     for path, name, container in pod.containers():
-        handlers: list[tuple[Path, Json]] = [((probe,), mapping(container.get(probe))) for probe in _PROBES]
-        lifecycle = mapping(container.get("lifecycle"))
-        handlers += [(("lifecycle", hook), mapping(lifecycle.get(hook))) for hook in _HOOKS]
+        handlers: list[tuple[Path, Json]] = [((probe,), as_mapping(container.get(probe))) for probe in _PROBES]
+        lifecycle = as_mapping(container.get("lifecycle"))
+        handlers += [(("lifecycle", hook), as_mapping(lifecycle.get(hook))) for hook in _HOOKS]
         for steps, handler in handlers:
             for kind in ("httpGet", "tcpSocket"):
-                host = mapping(handler.get(kind)).get("host")
+                host = as_mapping(handler.get(kind)).get("host")
                 if host:
                     detail = f'container "{name}" uses probe or lifecycle host "{host}"'
                     where = (*path, *steps, kind, "host")
                     yield Violation(where, "probe or lifecycle host", detail, "remove it: it is the pod's address")
 
 
-def _privileged(pod: Pod) -> Iterator[Violation]:
+def _privileged(pod: CheckedPod) -> Iterator[Violation]:
     for path, who, context in pod.contexts():
         if context.get("privileged") is True:
             detail = f"{who} must not set securityContext.privileged=true"
             yield Violation((*path, "privileged"), "privileged", detail, "remove it")
 
 
-def proc_mount(pod: Pod, *, always: bool = False) -> Iterator[Violation]:
+def proc_mount(pod: CheckedPod, *, always: bool = False) -> Iterator[Violation]:
     """`procMount` other than Default; since 1.35 any is fine to baseline in a pod with users of its own."""
     if pod.minor >= 35 and pod.spec.get("hostUsers") is False and not always:
         return
@@ -186,10 +186,10 @@ def proc_mount(pod: Pod, *, always: bool = False) -> Iterator[Violation]:
             yield Violation((*path, "procMount"), "procMount", detail, "remove it")
 
 
-def _se_linux(pod: Pod) -> Iterator[Violation]:
+def _se_linux(pod: CheckedPod) -> Iterator[Violation]:
     known = (*_SE_LINUX, "container_engine_t") if pod.minor >= 31 else _SE_LINUX
     for path, who, context in pod.contexts():
-        options = mapping(context.get("seLinuxOptions"))
+        options = as_mapping(context.get("seLinuxOptions"))
         kind = options.get("type")
         details = [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in known else []
         details += [(name, f"{name} may not be set") for name in ("user", "role") if options.get(name)]
@@ -198,31 +198,31 @@ def _se_linux(pod: Pod) -> Iterator[Violation]:
             yield Violation((*path, "seLinuxOptions", name), "seLinuxOptions", said, "remove it")
 
 
-def _seccomp(pod: Pod) -> Iterator[Violation]:
+def _seccomp(pod: CheckedPod) -> Iterator[Violation]:
     for path, who, context in pod.contexts():
-        kind = mapping(context.get("seccompProfile")).get("type")
+        kind = as_mapping(context.get("seccompProfile")).get("type")
         if isinstance(kind, str) and kind not in _PROFILES:
             detail = f'{who} must not set securityContext.seccompProfile.type to "{kind}"'
             yield Violation((*path, "seccompProfile", "type"), "seccompProfile", detail, "use RuntimeDefault")
 
 
-def _sysctls(pod: Pod) -> Iterator[Violation]:
-    context = mapping(pod.spec.get("securityContext"))
+def _sysctls(pod: CheckedPod) -> Iterator[Violation]:
+    context = as_mapping(pod.spec.get("securityContext"))
     for index, sysctl in enumerate(items(context.get("sysctls"))):
-        name = mapping(sysctl).get("name")
+        name = as_mapping(sysctl).get("name")
         if isinstance(name, str) and pod.minor < _SYSCTLS.get(name, 10**6):
             where = ("spec", "securityContext", "sysctls", index, "name")
             yield Violation(where, "forbidden sysctls", name, "set it on the nodes")
 
 
-def _host_process(pod: Pod) -> Iterator[Violation]:
+def _host_process(pod: CheckedPod) -> Iterator[Violation]:
     for path, who, context in pod.contexts():
-        if mapping(context.get("windowsOptions")).get("hostProcess") is True:
+        if as_mapping(context.get("windowsOptions")).get("hostProcess") is True:
             detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
             yield Violation((*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it")
 
 
-BASELINE: Final[dict[str, Check]] = {
+BASELINE: Final[dict[str, PolicyCheck]] = {
     "appArmorProfile": _app_armor,
     "capabilities_baseline": _capabilities,
     "hostNamespaces": _host_namespaces,
@@ -257,7 +257,7 @@ _VOLUMES: Final = frozenset(
 )
 
 
-def _escalation(pod: Pod) -> Iterator[Violation]:
+def _escalation(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor >= 25 and pod.is_windows():
         return
     for path, who, context in list(pod.contexts())[1:]:
@@ -268,11 +268,11 @@ def _escalation(pod: Pod) -> Iterator[Violation]:
             yield Violation(where, "allowPrivilegeEscalation != false", detail, help)
 
 
-def _restricted_capabilities(pod: Pod) -> Iterator[Violation]:
+def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 22 or (pod.minor >= 25 and pod.is_windows()):
         return
     for path, who, context in list(pod.contexts())[1:]:
-        capabilities = mapping(context.get("capabilities"))
+        capabilities = as_mapping(context.get("capabilities"))
         if "ALL" not in items(capabilities.get("drop")):
             detail = f'{who} must set securityContext.capabilities.drop=["ALL"]'
             help = "set securityContext.capabilities.drop: [ALL]"
@@ -284,20 +284,20 @@ def _restricted_capabilities(pod: Pod) -> Iterator[Violation]:
                 yield Violation((*path, "capabilities", "add", index), "unrestricted capabilities", detail, help)
 
 
-def _proc_mount(pod: Pod) -> Iterator[Violation]:
+def _proc_mount(pod: CheckedPod) -> Iterator[Violation]:
     return proc_mount(pod, always=pod.minor >= 35)
 
 
-def _volumes(pod: Pod) -> Iterator[Violation]:
+def _volumes(pod: CheckedPod) -> Iterator[Violation]:
     for index, volume in enumerate(items(pod.spec.get("volumes"))):
-        for kind, source in mapping(volume).items():
+        for kind, source in as_mapping(volume).items():
             if kind != "name" and source is not None and kind not in _VOLUMES:
                 detail = f'volume "{volume.get("name")}" uses restricted volume type "{kind}"'
                 help = "use a PersistentVolumeClaim"
                 yield Violation(("spec", "volumes", index, kind), "restricted volume types", detail, help)
 
 
-def _non_root(pod: Pod) -> Iterator[Violation]:
+def _non_root(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor >= 35 and pod.spec.get("hostUsers") is False:
         return
     contexts = list(pod.contexts())
@@ -316,7 +316,7 @@ def _non_root(pod: Pod) -> Iterator[Violation]:
             yield Violation((*place, "runAsNonRoot"), reason, detail, help)
 
 
-def _user(pod: Pod) -> Iterator[Violation]:
+def _user(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 23 or (pod.minor >= 35 and pod.spec.get("hostUsers") is False):
         return
     for path, who, context in pod.contexts():
@@ -324,14 +324,14 @@ def _user(pod: Pod) -> Iterator[Violation]:
             yield Violation((*path, "runAsUser"), "runAsUser=0", f"{who} must not set runAsUser=0", "use another user")
 
 
-def _restricted_seccomp(pod: Pod) -> Iterator[Violation]:
+def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 19 or (pod.minor >= 25 and pod.is_windows()):
         return
     contexts = list(pod.contexts())
-    own = mapping(contexts[0][2].get("seccompProfile")).get("type")
+    own = as_mapping(contexts[0][2].get("seccompProfile")).get("type")
     help = "set securityContext.seccompProfile.type: RuntimeDefault"
     for index, (path, who, context) in enumerate(contexts):
-        kind = mapping(context.get("seccompProfile")).get("type")
+        kind = as_mapping(context.get("seccompProfile")).get("type")
         where = (*path, "seccompProfile", "type")
         if isinstance(kind, str) and kind not in _PROFILES:
             detail = f'{who} must not set securityContext.seccompProfile.type to "{kind}"'
@@ -341,7 +341,7 @@ def _restricted_seccomp(pod: Pod) -> Iterator[Violation]:
             yield Violation(where, "seccompProfile", detail, help)
 
 
-RESTRICTED: Final[dict[str, Check]] = {
+RESTRICTED: Final[dict[str, PolicyCheck]] = {
     "allowPrivilegeEscalation": _escalation,
     "capabilities_restricted": _restricted_capabilities,
     "procMount_restricted": _proc_mount,
@@ -355,7 +355,7 @@ RESTRICTED: Final[dict[str, Check]] = {
 
 def violations(level: str, minor: int, spec: Json, meta: Json) -> Iterator[Violation]:
     """What a level has against a pod."""
-    pod = Pod(spec, meta, minor)
+    pod = CheckedPod(spec, meta, minor)
     for name, check in BASELINE.items():
         if level == "baseline" or name not in OVERRIDDEN:
             yield from check(pod)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.cel.evaluation import Run
-    from ptcompile.apiserver.cel.values import Budget
+    from ptcompile.apiserver.cel.values import StepBudget
 
 __all__ = ["CelError", "CostError", "UncheckedError", "checked", "evaluate", "fresh_budget"]
 
@@ -32,7 +32,7 @@ _OVERHEAD: Final = 5
 """Steps that an evaluation costs by itself."""
 
 
-def fresh_budget(value: Any) -> Budget:
+def fresh_budget(value: Any) -> StepBudget:
     """Return the budget of one object's rules."""
     return [_LEAST + _PER_VALUE * _count(value)]
 
@@ -52,7 +52,7 @@ def _count(value: Any) -> int:
     return total
 
 
-def evaluate(text: str, names: Mapping[str, Any], budget: Budget) -> Any:
+def evaluate(text: str, names: Mapping[str, Any], budget: StepBudget) -> Any:
     """Return the value of an expression. It may take half of the budget, so that one rule does not hide the others.
 
     Raises CelError if it fails, CostError if it takes too much, and UncheckedError if it cannot be evaluated here.

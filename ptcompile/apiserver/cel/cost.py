@@ -22,10 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.cel.syntax import Node as Tree
+    from ptcompile.apiserver.cel.syntax import Expression as Tree
 
-    Node = Mapping[str, Any]
-    Scope = Mapping[str, Any]
+    CostSchema = Mapping[str, Any]
+    TypeBindings = Mapping[str, Any]
     """The variables by their names; under "" the least sizes of the schemas."""
 
 RULE_LIMIT: Final = 10_000_000
@@ -40,7 +40,7 @@ _MOST: Final = 2**64 - 1
 _HELP: Final = "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
 
 
-_NOTHING: Final[Node] = {}
+_NOTHING: Final[CostSchema] = {}
 
 
 class _Value(NamedTuple):
@@ -48,7 +48,7 @@ class _Value(NamedTuple):
 
     size: int = 0
     """Largest size in items or characters; 0 if unknown."""
-    schema: Node = _NOTHING
+    schema: CostSchema = _NOTHING
     least: int = 0
     """Smallest size; only known for constants."""
 
@@ -58,19 +58,19 @@ _ONE: Final = _Value(1, {}, 1)
 _MAP: Final = {"type": "object"}
 
 
-def crd_cost_problems(crd: Node) -> f.Found:
+def crd_cost_problems(crd: CostSchema) -> f.Problems:
     """Refuse the rules of a CRD whose estimated cost is far above the API server's limits."""
     return [problem for path, schema, _ in schemas_of(crd) for problem in _version_problems(schema, path)]
 
 
-def _version_problems(schema: Node, path: Path) -> f.Found:
-    found: f.Found = []
+def _version_problems(schema: CostSchema, path: Path) -> f.Problems:
+    found: f.Problems = []
     total = 0
     sizes: dict[int, int] = {}
-    stack: list[tuple[Path, Node, int | None]] = [(path, schema, 1)]
+    stack: list[tuple[Path, CostSchema, int | None]] = [(path, schema, 1)]
     while stack:
         at, node, times = stack.pop()
-        for index, rule in f.objects(node.get("x-kubernetes-validations")):
+        for index, rule in f.indexed_mappings(node.get("x-kubernetes-validations")):
             repeated = _REQUEST // (_least_bytes(node, sizes) + 1) if times is None else times
             cost = min(_cost(str(rule.get("rule") or ""), node, sizes) * repeated, _MOST)
             total += cost
@@ -93,11 +93,11 @@ def _exceeds(name: str, cost: int, limit: int) -> str:
     )
 
 
-def _children(node: Node, path: Path, times: int | None) -> list[tuple[Path, Node, int | None]]:
+def _children(node: CostSchema, path: Path, times: int | None) -> list[tuple[Path, CostSchema, int | None]]:
     """Return the parts of a schema, and how often each occurs in an object at most; None if that is unbounded."""
-    out: list[tuple[Path, Node, int | None]] = []
-    for name, field in f.mapping(node.get("properties")).items():
-        out.append(((*path, "properties", name), f.mapping(field), times))
+    out: list[tuple[Path, CostSchema, int | None]] = []
+    for name, field in f.as_field_mapping(node.get("properties")).items():
+        out.append(((*path, "properties", name), f.as_field_mapping(field), times))
     for key, most in (("items", "maxItems"), ("additionalProperties", "maxProperties")):
         part, limit = node.get(key), node.get(most)
         if isinstance(part, Mapping):
@@ -113,7 +113,7 @@ def _number(value: object) -> int:
 # sizes
 
 
-def _least_bytes(node: Node, known: dict[int, int]) -> int:
+def _least_bytes(node: CostSchema, known: dict[int, int]) -> int:
     """Return the bytes of the shortest JSON for a schema, by the API server's rules. `known` is filled."""
     size = known.get(id(node))
     if size is not None:
@@ -130,16 +130,16 @@ def _least_bytes(node: Node, known: dict[int, int]) -> int:
         size = 2
     if kind == "object" and not isinstance(node.get("additionalProperties"), Mapping):
         needed = node.get("required")
-        properties = f.mapping(node.get("properties"))
+        properties = f.as_field_mapping(node.get("properties"))
         for name in set(needed if isinstance(needed, list) else ()):
-            field = f.mapping(properties.get(name))
+            field = f.as_field_mapping(properties.get(name))
             if field and field.get("default") is None:
                 size += len(name.encode()) + _least_bytes(field, known) + 4
     known[id(node)] = size
     return size
 
 
-def _of_schema(node: Node, sizes: dict[int, int]) -> _Value:
+def _of_schema(node: CostSchema, sizes: dict[int, int]) -> _Value:
     """Return what a schema says of a value. Only lists, maps and strings have a size."""
     kind = node.get("type")
     if node.get("x-kubernetes-int-or-string"):
@@ -156,7 +156,7 @@ def _of_schema(node: Node, sizes: dict[int, int]) -> _Value:
     return _Value((_REQUEST - 2) // item, node)
 
 
-def _longest(node: Node) -> int:
+def _longest(node: CostSchema) -> int:
     """Return the most characters of a string; 0 for a format, whose value is no string in CEL."""
     if node.get("format") in ("byte", "date", "date-time", "datetime", "duration"):
         return 0
@@ -171,7 +171,7 @@ def _longest(node: Node) -> int:
 # costs
 
 
-def _cost(text: str, node: Node, sizes: dict[int, int]) -> int:
+def _cost(text: str, node: CostSchema, sizes: dict[int, int]) -> int:
     """Return the estimated cost of one evaluation; 0 if the expression cannot be read."""
     try:
         tree = parse(text)
@@ -181,36 +181,36 @@ def _cost(text: str, node: Node, sizes: dict[int, int]) -> int:
         return 0
 
 
-def _estimate(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _estimate(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     """Return the cost of an expression and what is known of its value."""
     cost, value = _KINDS.get(tree[0], _of_parts)(tree, scope)
     return min(cost, _MOST), value
 
 
-def _sum(trees: Any, scope: Scope) -> int:
+def _sum(trees: Any, scope: TypeBindings) -> int:
     return sum(_estimate(one, scope)[0] for one in trees)
 
 
-def _of_constant(tree: Tree, _scope: Scope) -> tuple[int, _Value]:
+def _of_constant(tree: Tree, _scope: TypeBindings) -> tuple[int, _Value]:
     size = len(tree[1]) if isinstance(tree[1], str | bytes) else 1
     return 0, _Value(size, {}, size)
 
 
-def _of_name(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _of_name(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     return 1, scope.get(tree[1], _UNKNOWN)
 
 
-def _of_list(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _of_list(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     items = [one[1] if one[0] == "optional" else one for one in tree[1]]
     return 10 + _sum(items, scope), _Value(len(items))
 
 
-def _of_map(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _of_map(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     parts = [one for key, value, _ in tree[1] for one in (key, value)]
     return 30 + _sum(parts, scope), _Value(len(tree[1]), _MAP)
 
 
-def _of_condition(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _of_condition(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     """Add up the conditions and the dearest branch, each branch with the conditions up to it."""
     dearest, size = _estimate(tree[2], scope)[0], 0
     for condition, then in reversed(tree[1]):
@@ -219,7 +219,7 @@ def _of_condition(tree: Tree, scope: Scope) -> tuple[int, _Value]:
     return dearest, _Value(size)
 
 
-def _of_parts(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _of_parts(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     """Add up the parts of `&&`, `||`, a sign or a global function."""
     if tree[0] == "call" and tree[1] == "has":
         return 0, _ONE
@@ -230,7 +230,7 @@ def _of_parts(tree: Tree, scope: Scope) -> tuple[int, _Value]:
     return _sum(tree[1], scope), _ONE
 
 
-def _of_operators(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _of_operators(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     cost, value = _estimate(tree[1], scope)
     for mark, operand in tree[2]:
         more, other = _estimate(operand, scope)
@@ -244,7 +244,7 @@ def _of_operators(tree: Tree, scope: Scope) -> tuple[int, _Value]:
     return cost, value
 
 
-def _of_member(tree: Tree, scope: Scope) -> tuple[int, _Value]:
+def _of_member(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     cost, value = _estimate(tree[1], scope)
     for step in tree[2]:
         if step[0] == "call":
@@ -257,20 +257,20 @@ def _of_member(tree: Tree, scope: Scope) -> tuple[int, _Value]:
     return cost, value
 
 
-def _part(value: _Value, scope: Scope) -> _Value:
+def _part(value: _Value, scope: TypeBindings) -> _Value:
     """Return an item of a list, or a value of a map."""
     key = "items" if value.schema.get("type") == "array" else "additionalProperties"
     inner = value.schema.get(key)
     return _of_schema(inner, scope[""]) if isinstance(inner, Mapping) else _UNKNOWN
 
 
-def _field(value: _Value, name: str, scope: Scope) -> _Value:
-    properties = f.mapping(value.schema.get("properties"))
+def _field(value: _Value, name: str, scope: TypeBindings) -> _Value:
+    properties = f.as_field_mapping(value.schema.get("properties"))
     field = properties.get(name, properties.get(unescaped(name)))
     return _of_schema(field, scope[""]) if isinstance(field, Mapping) else _UNKNOWN
 
 
-def _call(step: Tree, value: _Value, scope: Scope) -> tuple[int, _Value]:
+def _call(step: Tree, value: _Value, scope: TypeBindings) -> tuple[int, _Value]:
     _, name, arguments = step
     if name in _PER_ITEM and len(arguments) >= 2 and arguments[0][0] == "name":
         return _loop(name, arguments, value, scope)
@@ -287,7 +287,7 @@ def _call(step: Tree, value: _Value, scope: Scope) -> tuple[int, _Value]:
     return cost, _UNKNOWN
 
 
-def _loop(name: str, arguments: list[Tree], value: _Value, scope: Scope) -> tuple[int, _Value]:
+def _loop(name: str, arguments: list[Tree], value: _Value, scope: TypeBindings) -> tuple[int, _Value]:
     variables = 2 if name.startswith("transform") or (len(arguments) == 3 and name != "map") else 1
     inner = dict(scope)
     for one in arguments[:variables]:
@@ -324,7 +324,7 @@ _PER_ITEM: Final = {
 }
 """What a loop costs for each item besides its body: the least of all versions of cel-go."""
 
-_KINDS: Final[dict[str, Callable[[Tree, Scope], tuple[int, _Value]]]] = {
+_KINDS: Final[dict[str, Callable[[Tree, TypeBindings], tuple[int, _Value]]]] = {
     "constant": _of_constant,
     "name": _of_name,
     "list": _of_list,

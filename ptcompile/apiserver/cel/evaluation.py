@@ -17,12 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.cel.syntax import Node
+    from ptcompile.apiserver.cel.syntax import Expression
 
-    Scope = dict[str, Any]
+    Bindings = dict[str, Any]
     """The variables by their names; under "" the budget."""
-    Run = Callable[[Scope], Any]
-    Step = Callable[[Scope, Any], Any]
+    Run = Callable[[Bindings], Any]
+    Evaluation = Callable[[Bindings, Any], Any]
 
 _FIELD_MARKS: Final = (("__underscores__", "__"), ("__dot__", "."), ("__dash__", "-"), ("__slash__", "/"))
 
@@ -31,22 +31,22 @@ class UnknownNameError(Exception):
     """Raised when an expression uses a function or a variable that does not exist here."""
 
 
-def compiled(node: Node, names: frozenset[str]) -> Run:
+def compiled(node: Expression, names: frozenset[str]) -> Run:
     """Return what evaluates a tree. Raises UnknownNameError and CelSyntaxError."""
     run: Run = _KINDS[node[0]](node, names)
     return run
 
 
-def _constant(node: Node, _names: frozenset[str]) -> Run:
+def _constant(node: Expression, _names: frozenset[str]) -> Run:
     value = node[1]
     return lambda _scope: value
 
 
-def _name(node: Node, names: frozenset[str]) -> Run:
+def _name(node: Expression, names: frozenset[str]) -> Run:
     name = node[1]
     if name in names:
 
-        def run(scope: Scope) -> Any:
+        def run(scope: Bindings) -> Any:
             scope[""][0] -= 1
             return scope[name]
 
@@ -57,10 +57,10 @@ def _name(node: Node, names: frozenset[str]) -> Run:
     return lambda _scope: kind
 
 
-def _list(node: Node, names: frozenset[str]) -> Run:
+def _list(node: Expression, names: frozenset[str]) -> Run:
     items = [(compiled(one[1] if one[0] == "optional" else one, names), one[0] == "optional") for one in node[1]]
 
-    def run(scope: Scope) -> Any:
+    def run(scope: Bindings) -> Any:
         spend(scope[""], 10 + len(items))
         out = []
         for item, optional in items:
@@ -80,10 +80,10 @@ def _optional(value: Any) -> Optional:
     return value
 
 
-def _map(node: Node, names: frozenset[str]) -> Run:
+def _map(node: Expression, names: frozenset[str]) -> Run:
     entries = [(compiled(key, names), compiled(value, names), optional) for key, value, optional in node[1]]
 
-    def run(scope: Scope) -> Any:
+    def run(scope: Bindings) -> Any:
         spend(scope[""], 30 + len(entries))
         out = {}
         for read_key, read_value, optional in entries:
@@ -100,11 +100,11 @@ def _map(node: Node, names: frozenset[str]) -> Run:
     return run
 
 
-def _if(node: Node, names: frozenset[str]) -> Run:
+def _if(node: Expression, names: frozenset[str]) -> Run:
     cases = [(compiled(condition, names), compiled(then, names)) for condition, then in node[1]]
     other = compiled(node[2], names)
 
-    def run(scope: Scope) -> Any:
+    def run(scope: Bindings) -> Any:
         for condition, then in cases:
             spend(scope[""], 1)
             if _truth(condition(scope)):
@@ -120,12 +120,12 @@ def _truth(value: Any) -> bool:
     return value
 
 
-def _logic(node: Node, names: frozenset[str]) -> Run:
+def _logic(node: Expression, names: frozenset[str]) -> Run:
     """`&&` and `||`: an operand that decides wins over one that fails, on either side."""
     parts = [compiled(one, names) for one in node[1]]
     deciding = node[0] == "or"
 
-    def run(scope: Scope) -> bool:
+    def run(scope: Bindings) -> bool:
         failed: CelError | None = None
         for part in parts:
             spend(scope[""], 1)
@@ -141,11 +141,11 @@ def _logic(node: Node, names: frozenset[str]) -> Run:
     return run
 
 
-def _unary(node: Node, names: frozenset[str]) -> Run:
+def _unary(node: Expression, names: frozenset[str]) -> Run:
     _, mark, count, inner = node
     operand = compiled(inner, names)
 
-    def run(scope: Scope) -> Any:
+    def run(scope: Bindings) -> Any:
         spend(scope[""], count)
         value = operand(scope)
         if mark == "!":
@@ -176,11 +176,11 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
 }
 
 
-def _binary(node: Node, names: frozenset[str]) -> Run:
+def _binary(node: Expression, names: frozenset[str]) -> Run:
     first = compiled(node[1], names)
     steps = [(_OPERATORS[mark], compiled(operand, names)) for mark, operand in node[2]]
 
-    def run(scope: Scope) -> Any:
+    def run(scope: Bindings) -> Any:
         budget = scope[""]
         value = first(scope)
         for operator, operand in steps:
@@ -204,7 +204,7 @@ def unescaped(name: str) -> str:
     return parts.replace(*_FIELD_MARKS[0])
 
 
-def _member(node: Node, names: frozenset[str]) -> Run:
+def _member(node: Expression, names: frozenset[str]) -> Run:
     first, steps = node[1], list(node[2])
     space = _namespaced(first, steps, names)
     if space is None:
@@ -216,7 +216,7 @@ def _member(node: Node, names: frozenset[str]) -> Run:
     if not rest:
         return run
 
-    def member(scope: Scope) -> Any:
+    def member(scope: Bindings) -> Any:
         value = run(scope)
         budget = scope[""]
         for step in rest:
@@ -227,14 +227,16 @@ def _member(node: Node, names: frozenset[str]) -> Run:
     return member
 
 
-def _namespaced(first: Node, steps: Sequence[Node], names: frozenset[str]) -> tuple[str, list[Node]] | None:
+def _namespaced(
+    first: Expression, steps: Sequence[Expression], names: frozenset[str]
+) -> tuple[str, list[Expression]] | None:
     """Return name and arguments of a function such as `optional.of(x)`, or None for anything else."""
     if first[0] != "name" or first[1] in names or not steps or steps[0][0] != "call":
         return None
     return f"{first[1]}.{steps[0][1]}", steps[0][2]
 
 
-def _step(node: Node, names: frozenset[str]) -> Step:
+def _step(node: Expression, names: frozenset[str]) -> Evaluation:
     if node[0] == "field":
         return partial(_optional_field if node[2] else _field, node[1], unescaped(node[1]))
     if node[0] == "index":
@@ -258,14 +260,14 @@ def _functions() -> Any:
     return library
 
 
-def _invoke(functions: Any, scope: Scope, arguments: list[Any]) -> Any:
+def _invoke(functions: Any, scope: Bindings, arguments: list[Any]) -> Any:
     function = functions.get(tuple(map(type, arguments))) or functions.get(len(arguments))
     if function is None:
         raise no_overload()
     return function(scope[""], *arguments)
 
 
-def _field(name: str, other: str, _scope: Scope, value: Any) -> Any:
+def _field(name: str, other: str, _scope: Bindings, value: Any) -> Any:
     if type(value) is dict:
         if name in value:
             return value[name]
@@ -277,7 +279,7 @@ def _field(name: str, other: str, _scope: Scope, value: Any) -> Any:
     raise no_overload()
 
 
-def _optional_field(name: str, other: str, _scope: Scope, value: Any) -> Optional:
+def _optional_field(name: str, other: str, _scope: Bindings, value: Any) -> Optional:
     if type(value) is Optional:
         if not value.present:
             return ABSENT
@@ -290,7 +292,7 @@ def _optional_field(name: str, other: str, _scope: Scope, value: Any) -> Optiona
     return ABSENT
 
 
-def _item(key: Run, scope: Scope, value: Any) -> Any:
+def _item(key: Run, scope: Bindings, value: Any) -> Any:
     if type(value) is Optional:
         return _optional_item(key, scope, value)
     at = key(scope)
@@ -315,7 +317,7 @@ def _index(at: Any) -> int:
     return int(at)
 
 
-def _optional_item(key: Run, scope: Scope, value: Any) -> Optional:
+def _optional_item(key: Run, scope: Bindings, value: Any) -> Optional:
     if type(value) is Optional:
         if not value.present:
             return ABSENT
@@ -330,12 +332,12 @@ def _optional_item(key: Run, scope: Scope, value: Any) -> Optional:
     raise no_overload()
 
 
-def _call(node: Node, names: frozenset[str]) -> Run:
+def _call(node: Expression, names: frozenset[str]) -> Run:
     name, arguments = node[1], node[2]
     return _has(arguments, names) if name == "has" else _called(name, arguments, names)
 
 
-def _called(name: str, arguments: list[Node], names: frozenset[str]) -> Run:
+def _called(name: str, arguments: list[Expression], names: frozenset[str]) -> Run:
     if name == "cel.bind" and len(arguments) == 3:
         return _bind(arguments, names)
     functions = _functions().GLOBALS.get(name)
@@ -343,7 +345,7 @@ def _called(name: str, arguments: list[Node], names: frozenset[str]) -> Run:
         raise UnknownNameError(f"undeclared reference to '{name}'")
     given = [compiled(one, names) for one in arguments]
 
-    def run(scope: Scope) -> Any:
+    def run(scope: Bindings) -> Any:
         values = [one(scope) for one in given]
         # most of these functions parse a text, which takes longer than other steps
         spend(scope[""], _CALL + sum(len(one) for one in values if type(one) is str) // 10)
@@ -356,7 +358,7 @@ _CALL: Final = 5
 """Steps of a function that is no method of a value."""
 
 
-def _has(arguments: list[Node], names: frozenset[str]) -> Run:
+def _has(arguments: list[Expression], names: frozenset[str]) -> Run:
     node = arguments[0] if len(arguments) == 1 else ("none",)
     if node[0] != "member" or not node[2] or node[2][-1][0] != "field":
         raise CelSyntaxError("invalid argument to has() macro")
@@ -364,24 +366,24 @@ def _has(arguments: list[Node], names: frozenset[str]) -> Run:
     other = unescaped(name)
     operand = compiled(("member", node[1], before), names)
 
-    def run(scope: Scope) -> bool:
+    def run(scope: Bindings) -> bool:
         spend(scope[""], 1)
         return _optional_field(name, other, scope, operand(scope)).present
 
     return run
 
 
-def _bind(arguments: list[Node], names: frozenset[str]) -> Run:
+def _bind(arguments: list[Expression], names: frozenset[str]) -> Run:
     name = _variable(arguments[0])
     value, body = compiled(arguments[1], names), compiled(arguments[2], names | {name})
     return lambda scope: body({**scope, name: value(scope)})
 
 
-def _optional_map(name: str, arguments: list[Node], names: frozenset[str]) -> Step:
+def _optional_map(name: str, arguments: list[Expression], names: frozenset[str]) -> Evaluation:
     variable = _variable(arguments[0])
     body = compiled(arguments[1], names | {variable})
 
-    def step(scope: Scope, value: Any) -> Any:
+    def step(scope: Bindings, value: Any) -> Any:
         if not _optional(value).present:
             return ABSENT
         result = body({**scope, variable: value.value})
@@ -393,13 +395,13 @@ def _optional_map(name: str, arguments: list[Node], names: frozenset[str]) -> St
 # macros over lists and maps
 
 
-def _variable(node: Node) -> str:
+def _variable(node: Expression) -> str:
     if node[0] != "name":
         raise CelSyntaxError("argument must be a simple name")
     return str(node[1])
 
 
-def _items(scope: Scope, value: Any, own: tuple[str, ...]) -> Iterator[Scope]:
+def _items(scope: Bindings, value: Any, own: tuple[str, ...]) -> Iterator[Bindings]:
     """Yield the scope of each item: with one variable an item or a key, with two also the index or the value."""
     if type(value) not in (list, dict):
         raise no_overload()
@@ -419,7 +421,7 @@ def _items(scope: Scope, value: Any, own: tuple[str, ...]) -> Iterator[Scope]:
         yield inner
 
 
-def _decided(scopes: Iterator[Scope], bodies: Sequence[Run], deciding: bool) -> bool:
+def _decided(scopes: Iterator[Bindings], bodies: Sequence[Run], deciding: bool) -> bool:
     """`all` and `exists`: as with `&&` and `||`, an item that decides wins over one that fails."""
     failed: CelError | None = None
     for scope in scopes:
@@ -433,28 +435,30 @@ def _decided(scopes: Iterator[Scope], bodies: Sequence[Run], deciding: bool) -> 
     return not deciding
 
 
-def _all(_value: Any, scopes: Iterator[Scope], bodies: Sequence[Run], _own: tuple[str, ...]) -> bool:
+def _all(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _own: tuple[str, ...]) -> bool:
     return _decided(scopes, bodies, False)
 
 
-def _exists(_value: Any, scopes: Iterator[Scope], bodies: Sequence[Run], _own: tuple[str, ...]) -> bool:
+def _exists(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _own: tuple[str, ...]) -> bool:
     return _decided(scopes, bodies, True)
 
 
-def _exists_one(_value: Any, scopes: Iterator[Scope], bodies: Sequence[Run], _own: tuple[str, ...]) -> bool:
+def _exists_one(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _own: tuple[str, ...]) -> bool:
     return sum(_truth(bodies[0](scope)) for scope in scopes) == 1
 
 
-def _filter(_value: Any, scopes: Iterator[Scope], bodies: Sequence[Run], own: tuple[str, ...]) -> list[Any]:
+def _filter(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], own: tuple[str, ...]) -> list[Any]:
     return [scope[own[0]] for scope in scopes if _truth(bodies[0](scope))]
 
 
-def _mapped(_value: Any, scopes: Iterator[Scope], bodies: Sequence[Run], _own: tuple[str, ...]) -> list[Any]:
+def _mapped(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _own: tuple[str, ...]) -> list[Any]:
     *conditions, body = bodies
     return [body(scope) for scope in scopes if all(_truth(one(scope)) for one in conditions)]
 
 
-def _mapped_values(_value: Any, scopes: Iterator[Scope], bodies: Sequence[Run], own: tuple[str, ...]) -> dict[Any, Any]:
+def _mapped_values(
+    _value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], own: tuple[str, ...]
+) -> dict[Any, Any]:
     *conditions, body = bodies
     return {scope[own[0]]: body(scope) for scope in scopes if all(_truth(one(scope)) for one in conditions)}
 
@@ -472,7 +476,7 @@ _MACROS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
 """What evaluates a macro, and the numbers of arguments that it takes."""
 
 
-def _macro(name: str, arguments: list[Node], names: frozenset[str]) -> Step:
+def _macro(name: str, arguments: list[Expression], names: frozenset[str]) -> Evaluation:
     function = _MACROS[name][0]
     if name == "map":
         variables = 1
@@ -487,7 +491,7 @@ def _macro(name: str, arguments: list[Node], names: frozenset[str]) -> Step:
     return lambda scope, value: function(value, _items(scope, value, own), bodies, own)
 
 
-_KINDS: Final[dict[str, Callable[[Node, frozenset[str]], Run]]] = {
+_KINDS: Final[dict[str, Callable[[Expression, frozenset[str]], Run]]] = {
     "constant": _constant,
     "name": _name,
     "list": _list,

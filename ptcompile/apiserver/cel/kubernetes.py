@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.cel.values import Budget
+    from ptcompile.apiserver.cel.values import StepBudget
 
     Overloads = dict[tuple[type, ...] | int, Callable[..., Any]]
 
@@ -56,7 +56,7 @@ class Semver(NamedTuple):
     order: tuple[Any, ...]
 
 
-class Format(NamedTuple):
+class NamedFormat(NamedTuple):
     """A named format."""
 
     name: str
@@ -65,14 +65,14 @@ class Format(NamedTuple):
 # quantities
 
 
-def _quantity(_budget: Budget, text: str) -> Quantity:
+def _quantity(_budget: StepBudget, text: str) -> Quantity:
     amount = parse(text)
     if amount is None:
         raise CelError(f"quantity parse error during conversion from string: {text[:60]}")
     return amount
 
 
-def _as_integer(_budget: Budget, amount: Quantity) -> int:
+def _as_integer(_budget: StepBudget, amount: Quantity) -> int:
     if not amount.is_integer or not -(2**63) <= amount.value < 2**63:
         raise CelError("cannot convert value to integer")
     return amount.value
@@ -82,7 +82,7 @@ def _difference(one: Any, other: Any) -> int:
     return int(one > other) - int(one < other)
 
 
-def _sign(_budget: Budget, amount: Quantity) -> int:
+def _sign(_budget: StepBudget, amount: Quantity) -> int:
     return (amount.nano > 0) - (amount.nano < 0)
 
 
@@ -114,7 +114,7 @@ def _split_url(text: str) -> Url | None:
     return Url(text[: scheme.end() - 1].lower() if scheme else "", unquote(host), path, parts.query)
 
 
-def _url(budget: Budget, text: str) -> Url:
+def _url(budget: StepBudget, text: str) -> Url:
     spend(budget, len(text) // 10)
     read = _split_url(text)
     if read is None:
@@ -122,24 +122,24 @@ def _url(budget: Budget, text: str) -> Url:
     return read
 
 
-def _is_url(budget: Budget, text: str) -> bool:
+def _is_url(budget: StepBudget, text: str) -> bool:
     spend(budget, len(text) // 10)
     return _split_url(text) is not None
 
 
-def _hostname(_budget: Budget, url: Url) -> str:
+def _hostname(_budget: StepBudget, url: Url) -> str:
     if url.host.startswith("["):
         return url.host[1:].partition("]")[0]
     name, colon, _ = url.host.rpartition(":")
     return name if colon else url.host
 
 
-def _port(_budget: Budget, url: Url) -> str:
+def _port(_budget: StepBudget, url: Url) -> str:
     _, colon, port = url.host.rpartition("]")[2].rpartition(":")
     return port if colon else ""
 
 
-def _query(budget: Budget, url: Url) -> dict[str, list[str]]:
+def _query(budget: StepBudget, url: Url) -> dict[str, list[str]]:
     spend(budget, len(url.query))
     try:
         return parse_qs(url.query, keep_blank_values=True, max_num_fields=1000)
@@ -159,14 +159,14 @@ def _read_ip(text: str) -> Any:
     return None if "%" in text or (ip.version == 6 and ip.ipv4_mapped is not None) else ip
 
 
-def _ip(_budget: Budget, text: str) -> Address:
+def _ip(_budget: StepBudget, text: str) -> Address:
     ip = _read_ip(text)
     if ip is None:
         raise CelError(f'IP Address "{text[:60]}" parse error during conversion from string')
     return Address(ip)
 
 
-def _is_canonical(budget: Budget, text: str) -> bool:
+def _is_canonical(budget: StepBudget, text: str) -> bool:
     return str(_ip(budget, text).ip) == text
 
 
@@ -178,27 +178,27 @@ def _read_cidr(text: str) -> Cidr | None:
     return Cidr(ip, int(bits)) if len(bits) < 4 and int(bits) <= ip.max_prefixlen else None
 
 
-def _cidr(_budget: Budget, text: str) -> Cidr:
+def _cidr(_budget: StepBudget, text: str) -> Cidr:
     read = _read_cidr(text)
     if read is None:
         raise CelError(f"network address parse error during conversion from string: {text[:60]}")
     return read
 
 
-def _network(budget: Budget, cidr: Cidr) -> Any:
+def _network(budget: StepBudget, cidr: Cidr) -> Any:
     spend(budget, 10)
     return ipaddress.ip_network((int(cidr.ip), cidr.bits) if cidr.ip.version == 6 else f"{cidr.ip}/{cidr.bits}", False)
 
 
-def _contains_ip(budget: Budget, cidr: Cidr, address: Address) -> bool:
+def _contains_ip(budget: StepBudget, cidr: Cidr, address: Address) -> bool:
     return address.ip.version == cidr.ip.version and address.ip in _network(budget, cidr)
 
 
-def _contains_cidr(budget: Budget, cidr: Cidr, other: Cidr) -> bool:
+def _contains_cidr(budget: StepBudget, cidr: Cidr, other: Cidr) -> bool:
     return other.bits >= cidr.bits and _contains_ip(budget, cidr, Address(other.ip))
 
 
-def _masked(budget: Budget, cidr: Cidr) -> Cidr:
+def _masked(budget: StepBudget, cidr: Cidr) -> Cidr:
     return Cidr(_network(budget, cidr).network_address, cidr.bits)
 
 
@@ -232,7 +232,7 @@ def _read_semver(text: str, normalize: bool = False) -> Semver | None:
     return Semver(major, minor, patch, (major, minor, patch, before is None, marks))
 
 
-def _semver(_budget: Budget, text: str, normalize: bool = False) -> Semver:
+def _semver(_budget: StepBudget, text: str, normalize: bool = False) -> Semver:
     read = _read_semver(text, normalize)
     if read is None:
         raise CelError(f"semver parse error during conversion from string: {text[:60]}")
@@ -284,27 +284,27 @@ def _not_a_time(text: str, problem: str) -> str | None:
     return None
 
 
-def _named(_budget: Budget, name: str) -> Optional:
-    return Optional(True, Format(name)) if name in _FORMATS else ABSENT
+def _named(_budget: StepBudget, name: str) -> Optional:
+    return Optional(True, NamedFormat(name)) if name in _FORMATS else ABSENT
 
 
-def _validate(budget: Budget, form: Format, text: str) -> Optional:
+def _validate(budget: StepBudget, form: NamedFormat, text: str) -> Optional:
     spend(budget, len(text) // 10)
     wrong = _FORMATS[form.name](text)
     return ABSENT if wrong is None else Optional(True, [str(wrong)])
 
 
-def _family(_budget: Budget, address: Address) -> int:
+def _family(_budget: StepBudget, address: Address) -> int:
     return int(address.ip.version)
 
 
-def _global(_budget: Budget, address: Address) -> bool:
+def _global(_budget: StepBudget, address: Address) -> bool:
     ip = address.ip
     wide = ip.version == 4 and int(ip) == 2**32 - 1
     return not (ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local or wide)
 
 
-def _multicast(_budget: Budget, address: Address) -> bool:
+def _multicast(_budget: StepBudget, address: Address) -> bool:
     ip = address.ip
     return bool(ip in _LOCAL_4 if ip.version == 4 else int(ip) >> 112 & 0xFF0F == 0xFF02)
 
@@ -335,7 +335,7 @@ GLOBALS: Final[dict[str, Overloads]] = {
         (str, bool): lambda _budget, text, normalize: _read_semver(text, normalize) is not None,
     },
     "format.named": {(str,): _named},
-    **{f"format.{name}": {0: lambda _budget, name=name: Format(name)} for name in _FORMATS},
+    **{f"format.{name}": {0: lambda _budget, name=name: NamedFormat(name)} for name in _FORMATS},
 }
 MEMBERS: Final[dict[str, Overloads]] = {
     "asInteger": {(Quantity,): _as_integer},
@@ -382,7 +382,7 @@ MEMBERS: Final[dict[str, Overloads]] = {
     "ip": {(Cidr,): lambda _budget, one: Address(one.ip)},
     "masked": {(Cidr,): _masked},
     "prefixLength": {(Cidr,): lambda _budget, one: one.bits},
-    "validate": {(Format, str): _validate},
+    "validate": {(NamedFormat, str): _validate},
 }
 STRINGS: Final[Overloads] = {
     (Address,): lambda _budget, one: str(one.ip),

@@ -33,7 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.cel.values import Budget
+    from ptcompile.apiserver.cel.values import StepBudget
 
     Overloads = dict[tuple[type, ...] | int, Callable[..., Any]]
 
@@ -42,12 +42,12 @@ class UncheckedError(Exception):
     """Raised where an expression needs a pattern that cannot be matched here."""
 
 
-def _read(budget: Budget, *texts: str) -> None:
+def _read(budget: StepBudget, *texts: str) -> None:
     """Pay for reading texts."""
     spend(budget, sum(map(len, texts)) // 10)
 
 
-def _matcher(budget: Budget, text: str, pattern: str) -> Callable[[str], Any]:
+def _matcher(budget: StepBudget, text: str, pattern: str) -> Callable[[str], Any]:
     spend(budget, (len(text) // 10 + 1) * (len(pattern) // 4 + 1))
     match = search(pattern)
     if match is None:
@@ -55,17 +55,17 @@ def _matcher(budget: Budget, text: str, pattern: str) -> Callable[[str], Any]:
     return match
 
 
-def matches(budget: Budget, text: str, pattern: str) -> bool:
+def matches(budget: StepBudget, text: str, pattern: str) -> bool:
     """Return whether a pattern of Go's syntax matches somewhere in a text."""
     return _matcher(budget, text, pattern)(text) is not None
 
 
-def _find(budget: Budget, text: str, pattern: str) -> str:
+def _find(budget: StepBudget, text: str, pattern: str) -> str:
     found = _matcher(budget, text, pattern)(text)
     return "" if found is None else str(found.group())
 
 
-def _find_all(budget: Budget, text: str, pattern: str, most: int = -1) -> list[str]:
+def _find_all(budget: StepBudget, text: str, pattern: str, most: int = -1) -> list[str]:
     match = _matcher(budget, text, pattern)
     out: list[str] = []
     while text and most != len(out):
@@ -81,29 +81,29 @@ def _find_all(budget: Budget, text: str, pattern: str, most: int = -1) -> list[s
 # strings
 
 
-def _starts(budget: Budget, text: str, part: str) -> bool:
+def _starts(budget: StepBudget, text: str, part: str) -> bool:
     _read(budget, part)
     return text.startswith(part)
 
 
-def _ends(budget: Budget, text: str, part: str) -> bool:
+def _ends(budget: StepBudget, text: str, part: str) -> bool:
     _read(budget, part)
     return text.endswith(part)
 
 
-def _within(budget: Budget, text: str, part: str) -> bool:
+def _within(budget: StepBudget, text: str, part: str) -> bool:
     _read(budget, text, part)
     return part in text
 
 
-def _index_of(budget: Budget, text: str, part: str, start: int = 0) -> int:
+def _index_of(budget: StepBudget, text: str, part: str, start: int = 0) -> int:
     _read(budget, text, part)
     if start < 0:
         raise CelError(f"index out of range: {start}")
     return text.find(part, start) if start < len(text) or not part else -1
 
 
-def _last_index_of(budget: Budget, text: str, part: str, last: int | None = None) -> int:
+def _last_index_of(budget: StepBudget, text: str, part: str, last: int | None = None) -> int:
     _read(budget, text, part)
     if last is None:
         return text.rfind(part)
@@ -112,7 +112,7 @@ def _last_index_of(budget: Budget, text: str, part: str, last: int | None = None
     return text.rfind(part, 0, last + len(part)) if last < len(text) else -1
 
 
-def _split(budget: Budget, text: str, mark: str, most: int = -1) -> list[str]:
+def _split(budget: StepBudget, text: str, mark: str, most: int = -1) -> list[str]:
     _read(budget, text, mark)
     if most == 0:
         return []
@@ -126,21 +126,21 @@ def _split(budget: Budget, text: str, mark: str, most: int = -1) -> list[str]:
     return parts
 
 
-def _join(budget: Budget, items: list[Any], mark: str = "") -> str:
+def _join(budget: StepBudget, items: list[Any], mark: str = "") -> str:
     if any(type(one) is not str for one in items):
         raise no_overload()
     make(budget, sum(map(len, items)) + len(mark) * len(items))
     return mark.join(items)
 
 
-def _replace(budget: Budget, text: str, old: str, new: str, most: int = -1) -> str:
+def _replace(budget: StepBudget, text: str, old: str, new: str, most: int = -1) -> str:
     _read(budget, text)
     count = text.count(old) if most < 0 else min(most, text.count(old))
     make(budget, len(text) + max(0, len(new) - len(old)) * count)
     return text.replace(old, new, count)
 
 
-def _substring(budget: Budget, text: str, start: int, end: int | None = None) -> str:
+def _substring(budget: StepBudget, text: str, start: int, end: int | None = None) -> str:
     end = len(text) if end is None else end
     for at in (start, end):
         if not 0 <= at <= len(text):
@@ -151,16 +151,16 @@ def _substring(budget: Budget, text: str, start: int, end: int | None = None) ->
     return text[start:end]
 
 
-def _char_at(_budget: Budget, text: str, at: int) -> str:
+def _char_at(_budget: StepBudget, text: str, at: int) -> str:
     if not 0 <= at <= len(text):
         raise CelError(f"index out of range: {at}")
     return text[at : at + 1]
 
 
-def _made(function: Callable[[str], str]) -> Callable[[Budget, str], str]:
+def _made(function: Callable[[str], str]) -> Callable[[StepBudget, str], str]:
     """Return an overload for a function whose result is about as long as its argument."""
 
-    def run(budget: Budget, text: str) -> str:
+    def run(budget: StepBudget, text: str) -> str:
         make(budget, len(text))
         return function(text)
 
@@ -186,7 +186,7 @@ _DIGITS: Final = 1000
 """The most digits after the point that `format` writes."""
 
 
-def _format(budget: Budget, text: str, arguments: list[Any]) -> str:
+def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
     """`%s %d %f %e %b %o %x %X %%` of cel-go's string extension."""
     out: list[str] = []
     at, used = 0, 0
@@ -211,7 +211,7 @@ def _format(budget: Budget, text: str, arguments: list[Any]) -> str:
     return "".join(out)
 
 
-def _formatted(budget: Budget, clause: str, verb: str, value: Any) -> str:
+def _formatted(budget: StepBudget, clause: str, verb: str, value: Any) -> str:
     kind = type(value)
     if verb == "s" and not clause:
         return _shown(budget, value)
@@ -231,7 +231,7 @@ def _formatted(budget: Budget, clause: str, verb: str, value: Any) -> str:
     raise CelError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
 
 
-def _shown(budget: Budget, value: Any) -> str:
+def _shown(budget: StepBudget, value: Any) -> str:
     spend(budget, 1)
     if type(value) is list:
         return "[" + ", ".join(_shown(budget, one) for one in value) + "]"
@@ -250,21 +250,21 @@ def _shown(budget: Budget, value: Any) -> str:
 # lists, sizes, conversions, times
 
 
-def _size(_budget: Budget, value: Any) -> int:
+def _size(_budget: StepBudget, value: Any) -> int:
     return len(value)
 
 
-def _reversed(budget: Budget, value: Any) -> Any:
+def _reversed(budget: StepBudget, value: Any) -> Any:
     make(budget, len(value))
     return value[::-1]
 
 
-def _contained(budget: Budget, one: list[Any], other: list[Any]) -> bool:
+def _contained(budget: StepBudget, one: list[Any], other: list[Any]) -> bool:
     return all(values.contains(budget, item, one) for item in other)
 
 
 def _greatest(sign: int) -> Callable[..., Any]:
-    def run(budget: Budget, *arguments: Any) -> Any:
+    def run(budget: StepBudget, *arguments: Any) -> Any:
         items = arguments[0] if len(arguments) == 1 and type(arguments[0]) is list else arguments
         if not items:
             raise no_overload()
@@ -278,12 +278,12 @@ def _greatest(sign: int) -> Callable[..., Any]:
     return run
 
 
-def _to_bytes(budget: Budget, text: str) -> bytes:
+def _to_bytes(budget: StepBudget, text: str) -> bytes:
     make(budget, len(text))
     return text.encode("utf-8", "surrogatepass")
 
 
-def _to_text(budget: Budget, value: Any) -> str:
+def _to_text(budget: StepBudget, value: Any) -> str:
     if type(value) is bytes:
         make(budget, len(value))
     return to_string(value)
@@ -316,25 +316,25 @@ def _part(read: Callable[[datetime], int], nanoseconds: int = 0) -> Overloads:
     return out
 
 
-def _milliseconds(_budget: Budget, value: Duration) -> int:
+def _milliseconds(_budget: StepBudget, value: Duration) -> int:
     return abs(value) % 10**9 // 10**6 * (-1 if value < 0 else 1)
 
 
-def _optional_value(_budget: Budget, value: Optional) -> Any:
+def _optional_value(_budget: StepBudget, value: Optional) -> Any:
     if not value.present:
         raise CelError("optional.none() dereference")
     return value.value
 
 
-def _unless_zero(_budget: Budget, value: Any) -> Optional:
+def _unless_zero(_budget: StepBudget, value: Any) -> Optional:
     return Optional(True, value) if value or type(value) is Timestamp else ABSENT
 
 
-def _first(_budget: Budget, items: list[Any]) -> Optional:
+def _first(_budget: StepBudget, items: list[Any]) -> Optional:
     return Optional(True, items[0]) if items else ABSENT
 
 
-def _last(_budget: Budget, items: list[Any]) -> Optional:
+def _last(_budget: StepBudget, items: list[Any]) -> Optional:
     return Optional(True, items[-1]) if items else ABSENT
 
 
@@ -427,7 +427,7 @@ def _or_value(value: Any, other: Any) -> Any:
     return value.value if value.present else other
 
 
-def _sum(budget: Budget, items: list[Any]) -> Any:
+def _sum(budget: StepBudget, items: list[Any]) -> Any:
     if not items:
         return 0
     total = items[0]
@@ -439,10 +439,10 @@ def _sum(budget: Budget, items: list[Any]) -> Any:
     return total
 
 
-def _extreme(sign: int, name: str) -> Callable[[Budget, list[Any]], Any]:
+def _extreme(sign: int, name: str) -> Callable[[StepBudget, list[Any]], Any]:
     best = _greatest(sign)
 
-    def run(budget: Budget, items: list[Any]) -> Any:
+    def run(budget: StepBudget, items: list[Any]) -> Any:
         if not items:
             raise CelError(f"{name} called on empty list")
         return best(budget, items)
@@ -450,7 +450,7 @@ def _extreme(sign: int, name: str) -> Callable[[Budget, list[Any]], Any]:
     return run
 
 
-def _is_sorted(budget: Budget, items: list[Any]) -> bool:
+def _is_sorted(budget: StepBudget, items: list[Any]) -> bool:
     for one, other in pairwise(items):
         spend(budget, 1)
         if values.ordered(budget, one, other) > 0:
@@ -458,17 +458,17 @@ def _is_sorted(budget: Budget, items: list[Any]) -> bool:
     return True
 
 
-def _item_at(budget: Budget, items: list[Any], wanted: Any) -> int:
+def _item_at(budget: StepBudget, items: list[Any], wanted: Any) -> int:
     spend(budget, len(items))
     return next((at for at, one in enumerate(items) if equal(budget, one, wanted)), -1)
 
 
-def _last_item_at(budget: Budget, items: list[Any], wanted: Any) -> int:
+def _last_item_at(budget: StepBudget, items: list[Any], wanted: Any) -> int:
     spend(budget, len(items))
     return next((at for at in range(len(items) - 1, -1, -1) if equal(budget, items[at], wanted)), -1)
 
 
-def _sorted(budget: Budget, items: list[Any]) -> list[Any]:
+def _sorted(budget: StepBudget, items: list[Any]) -> list[Any]:
     from functools import cmp_to_key
 
     make(budget, len(items))
@@ -480,7 +480,7 @@ def _sorted(budget: Budget, items: list[Any]) -> list[Any]:
     return sorted(items, key=cmp_to_key(order))
 
 
-def _distinct(budget: Budget, items: list[Any]) -> list[Any]:
+def _distinct(budget: StepBudget, items: list[Any]) -> list[Any]:
     out: list[Any] = []
     for one in items:
         if not values.contains(budget, one, out):
@@ -488,14 +488,14 @@ def _distinct(budget: Budget, items: list[Any]) -> list[Any]:
     return out
 
 
-def _slice(budget: Budget, items: list[Any], start: int, end: int) -> list[Any]:
+def _slice(budget: StepBudget, items: list[Any], start: int, end: int) -> list[Any]:
     if not 0 <= start <= end <= len(items):
         raise CelError(f"cannot slice({start}, {end}), list is length {len(items)}")
     make(budget, end - start)
     return items[start:end]
 
 
-def _flat(budget: Budget, items: list[Any], depth: int = 1) -> list[Any]:
+def _flat(budget: StepBudget, items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise CelError("level must be non-negative")
     out: list[Any] = []

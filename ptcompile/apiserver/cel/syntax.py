@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Node = tuple[Any, ...]
+    Expression = tuple[Any, ...]
 
 LONGEST: Final = 20_000
 """Characters of an expression. The API server reads 100,000, but a rule in a CRD has no more than this."""
@@ -73,7 +73,7 @@ class Uint(int):
     __slots__ = ()
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> Expression:
     """Return the tree of an expression. Raises CelSyntaxError."""
     if len(text) > LONGEST:
         raise CelSyntaxError(f"the expression is longer than {LONGEST} characters")
@@ -180,7 +180,7 @@ class _Reader:
         if not self._took(mark):
             raise self.unexpected()
 
-    def expression(self) -> Node:
+    def expression(self) -> Expression:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise CelSyntaxError(f"the expression is nested more than {_DEEPEST} deep")
@@ -194,16 +194,16 @@ class _Reader:
         self._depth -= 1
         return ("if", cases, node) if cases else node
 
-    def _logic(self, mark: str) -> Node:
+    def _logic(self, mark: str) -> Expression:
         parts = [self._operand(mark)]
         while self._took(mark):
             parts.append(self._operand(mark))
         return ("or" if mark == "||" else "and", parts) if len(parts) > 1 else parts[0]
 
-    def _operand(self, mark: str) -> Node:
+    def _operand(self, mark: str) -> Expression:
         return self._logic("&&") if mark == "||" else self._binary(0)
 
-    def _binary(self, level: int) -> Node:
+    def _binary(self, level: int) -> Expression:
         if level == len(_LEVELS):
             return self._unary()
         first = self._binary(level + 1)
@@ -213,7 +213,7 @@ class _Reader:
             steps.append((mark, self._binary(level + 1)))
         return ("binary", first, steps) if steps else first
 
-    def _unary(self) -> Node:
+    def _unary(self) -> Expression:
         marks = []
         while self.kind == "mark" and self.word in ("!", "-"):
             marks.append(self._next())
@@ -228,9 +228,9 @@ class _Reader:
                 return ("unary", mark, len(marks), node)
         return node
 
-    def _member(self) -> Node:
+    def _member(self) -> Expression:
         first = self._primary()
-        steps: list[Node] = []
+        steps: list[Expression] = []
         while self.kind == "mark" and self.word in (".", "["):
             if self._next() == "[":
                 optional = self._took("?")
@@ -250,7 +250,7 @@ class _Reader:
             raise CelSyntaxError("objects of a type are not supported")
         return ("member", first, steps) if steps else first
 
-    def _primary(self) -> Node:
+    def _primary(self) -> Expression:
         if self.kind == "constant":
             return ("constant", self._next())
         if self.kind == "int":
@@ -268,16 +268,16 @@ class _Reader:
             raise self.unexpected()
         return self._named(self._next())
 
-    def _named(self, name: str) -> Node:
+    def _named(self, name: str) -> Expression:
         if name in _CONSTANTS:
             return ("constant", _CONSTANTS[name])
         if name in _RESERVED:
             raise CelSyntaxError(f"syntax error: {name!r} is a reserved word")
         return ("call", name, self._items(")")) if self._took("(") else ("name", name)
 
-    def _items(self, end: str, optional: bool = False) -> list[Node]:
+    def _items(self, end: str, optional: bool = False) -> list[Expression]:
         """Return expressions up to a bracket; those of a list may be optional, and the last may have a comma."""
-        out: list[Node] = []
+        out: list[Expression] = []
         while not self._took(end):
             out.append(("optional", self.expression()) if optional and self._took("?") else self.expression())
             if not self._is(end):
@@ -286,7 +286,7 @@ class _Reader:
                     raise self.unexpected()
         return out
 
-    def _entries(self) -> list[tuple[Node, Node, bool]]:
+    def _entries(self) -> list[tuple[Expression, Expression, bool]]:
         out = []
         while not self._took("}"):
             optional = self._took("?")

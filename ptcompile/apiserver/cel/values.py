@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Budget = list[int]
+    StepBudget = list[int]
     """The steps that are left, as the only item."""
 
 LARGEST: Final = 1_000_000
@@ -86,14 +86,14 @@ def named_type(name: str) -> Type | None:
     return Type(name) if name in _NAMES.values() else None
 
 
-def spend(budget: Budget, steps: int) -> None:
+def spend(budget: StepBudget, steps: int) -> None:
     """Take steps from a budget. Raises CostError when none are left."""
     budget[0] -= steps
     if budget[0] < 0:
         raise CostError("it takes more steps than an object of this size is given")
 
 
-def make(budget: Budget, size: int) -> None:
+def make(budget: StepBudget, size: int) -> None:
     """Pay for a text or a list before it is made."""
     if size > LARGEST:
         raise CostError(f"it makes a value of more than {LARGEST:,} characters or items")
@@ -105,7 +105,7 @@ def no_overload() -> CelError:
     return CelError("no such overload")
 
 
-def equal(budget: Budget, one: Any, other: Any) -> bool:
+def equal(budget: StepBudget, one: Any, other: Any) -> bool:
     """Return whether two values are equal: numbers by value, everything else only within its type."""
     kind = type(one)
     if kind is not type(other):
@@ -125,7 +125,7 @@ def equal(budget: Budget, one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def contains(budget: Budget, item: Any, where: Any) -> bool:
+def contains(budget: StepBudget, item: Any, where: Any) -> bool:
     """Return whether a list has an item, or a map a key."""
     if type(where) is list:
         spend(budget, len(where))
@@ -144,7 +144,7 @@ def key_of(key: Any) -> Any:
     raise no_overload()
 
 
-def ordered(budget: Budget, one: Any, other: Any) -> int:
+def ordered(budget: StepBudget, one: Any, other: Any) -> int:
     """Return -1, 0 or 1 for the order of two values. Raises CelError for values without one."""
     kind = type(one)
     if not (kind is type(other) and kind in _ORDERED) and not (kind in _NUMBERS and type(other) in _NUMBERS):
@@ -199,7 +199,7 @@ def _quotient(one: float, other: float) -> float:
     return float("nan") if one == 0 or one != one else float("inf") if one > 0 else float("-inf")
 
 
-def _joined(budget: Budget, one: Any, other: Any) -> Any:
+def _joined(budget: StepBudget, one: Any, other: Any) -> Any:
     make(budget, len(one) + len(other))
     return one + other
 
@@ -228,7 +228,7 @@ _SUMS: Final[dict[tuple[str, type, type], Callable[[Any, Any], Any]]] = {
 }
 
 
-def operate(budget: Budget, mark: str, one: Any, other: Any) -> Any:
+def operate(budget: StepBudget, mark: str, one: Any, other: Any) -> Any:
     """Return the result of an arithmetic operator."""
     kind = type(one)
     if mark == "+" and kind is type(other) and kind in (str, bytes, list):

@@ -13,8 +13,8 @@ from ptcompile._internal.schema_files import load
 from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.apiserver.kinds import SHIPPED, known_version
-from ptcompile.apiserver.structure import covered, outside, without_status
-from ptcompile.apiserver.structure.checks import Scope, compile_node
+from ptcompile.apiserver.structure import is_outside, rejected_paths, without_status
+from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.structure.faults import to_problem
 from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_problems
 from ptcompile.diagnostics import Problem
@@ -24,11 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import Check
+    from ptcompile.apiserver.structure.faults import ValueCheck
 
     Schema = Mapping[str, Any]
 
-Kind = tuple[str, str]
+GroupVersionKind = tuple[str, str]
 
 
 class Definition:
@@ -43,7 +43,7 @@ class Definition:
         """Whether `status` is dropped on creation: it is a subresource."""
         self.refusal = refusal
         """Why the API server refuses the CRD: then its schema is empty, and no object is held to it."""
-        self.checks: dict[Version, Check] = {}
+        self.checks: dict[Version, ValueCheck] = {}
         """The compiled check of the structure, by server."""
         self.notes: Sequence[Problem] | None = None
         """Warnings of patterns that cannot be matched here; None until an object is held to the schema."""
@@ -52,16 +52,16 @@ class Definition:
 class Definitions(NamedTuple):
     """What users brought: CRDs by apiVersion and kind, JSON Schemas by the name of their file."""
 
-    kinds: Mapping[Kind, Definition] = {}
+    kinds: Mapping[GroupVersionKind, Definition] = {}
     files: Mapping[str, JsonSchema] = {}
     evaluations: Evaluations | None = None
     """What they may take together; of each object its own where None."""
 
-    def find(self, kind: Kind) -> Definition | JsonSchema | None:
+    def find(self, kind: GroupVersionKind) -> Definition | JsonSchema | None:
         """The definition of a kind: a user's CRD, a user's JSON Schema, else what ships with us."""
         return self.kinds.get(kind) or self._file(kind) or shipped(kind)
 
-    def _file(self, kind: Kind) -> JsonSchema | None:
+    def _file(self, kind: GroupVersionKind) -> JsonSchema | None:
         if not self.files:
             return None
         group, _, version = kind[0].rpartition("/")
@@ -74,7 +74,7 @@ NONE: Final = Definitions()
 
 
 @cache
-def shipped(kind: Kind) -> Definition | None:
+def shipped(kind: GroupVersionKind) -> Definition | None:
     """The definition of a kind that ships with us."""
     group = kind[0].rpartition("/")[0]
     if group not in SHIPPED:
@@ -84,11 +84,11 @@ def shipped(kind: Kind) -> Definition | None:
     return Definition(entry["schema"], document, entry["status"]) if entry else None
 
 
-def compiled(definition: Definition, server: Version) -> Check:
+def compiled(definition: Definition, server: Version) -> ValueCheck:
     """The check of a definition's structure on a server."""
     check = definition.checks.get(server)
     if check is None:
-        check = compile_node(definition.schema, Scope(definition.document, known_version(server), True, server))
+        check = compile_node(definition.schema, SchemaScope(definition.document, known_version(server), True, server))
         check = without_status(check) if definition.status else check
         definition.checks[server] = check
     return check
@@ -135,9 +135,9 @@ def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version
     faults = compiled(definition, server)(manifest) or []
     notes = () if definition.document else _unmatched(definition)
     if faults:
-        paths = covered(faults)
+        paths = rejected_paths(faults)
         found = [to_problem(fault) for fault in faults]
-        yield from (problem for problem in found if outside(problem, paths - {problem.path}))
+        yield from (problem for problem in found if is_outside(problem, paths - {problem.path}))
     elif definition.schema.get("x-ruled"):
         from ptcompile.apiserver.crds.rules import rule_problems
 

@@ -9,14 +9,14 @@ from functools import lru_cache
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.limits import limits
-from ptcompile.apiserver.crds import Definition, Definitions, Kind
+from ptcompile.apiserver.crds import Definition, Definitions, GroupVersionKind
 from ptcompile.apiserver.crds.schema import refusal
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.apiserver.goregex import Theirs
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.structure.keywords import LOGIC
 from ptcompile.source import documents as source
-from ptcompile.source.streams import objects
+from ptcompile.source.streams import objects_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
 
     Raises ValueError for a path that is not there, a file that cannot be read, and a path without any definition.
     """
-    kinds: dict[Kind, Definition] = {}
+    kinds: dict[GroupVersionKind, Definition] = {}
     schemas: dict[str, JsonSchema] = {}
     for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         name = os.fspath(path)
@@ -157,16 +157,16 @@ def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
     return Definitions(kinds, schemas, Evaluations())
 
 
-def definitions_of(manifests: Iterable[Mapping[str, Any]]) -> dict[Kind, Definition]:
+def definitions_of(manifests: Iterable[Mapping[str, Any]]) -> dict[GroupVersionKind, Definition]:
     """What the CustomResourceDefinitions among some manifests define."""
-    found: dict[Kind, Definition] = {}
+    found: dict[GroupVersionKind, Definition] = {}
     for manifest in manifests:
         if is_crd(manifest):
             found.update(_defined(manifest))
     return found
 
 
-def _defined(crd: Mapping[str, Any]) -> dict[Kind, Definition]:
+def _defined(crd: Mapping[str, Any]) -> dict[GroupVersionKind, Definition]:
     """The kinds of one CRD; those of one that the API server refuses are known, and say why they are not checked."""
     try:
         why = refusal(crd)
@@ -213,7 +213,7 @@ def _read(path: str, reader: Callable[[str], bytes], changed: int, size: int) ->
     read = source.read(content, path)
     if read.problems:
         raise ValueError(f"{path}: {read.problems[0].message}")
-    return Definitions(definitions_of(one for document in read.documents for _, one in objects(document.data)))
+    return Definitions(definitions_of(one for document in read.documents for _, one in objects_in(document.data)))
 
 
 def _json(content: bytes, path: str) -> dict[str, Any]:

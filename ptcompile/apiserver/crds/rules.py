@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.cel.values import Budget
+    from ptcompile.apiserver.cel.values import StepBudget
 
     Schema = Mapping[str, Any]
 
@@ -34,8 +34,8 @@ def rule_problems(
     schema: Schema, document: str, manifest: Mapping[str, Any], old: Mapping[str, Any] | None = None
 ) -> Iterator[Problem]:
     """What a CRD's rules have against a manifest, and with `old` against changing that into it."""
-    new = _seen(schema, document, filled(schema, document, manifest))
-    before = _ABSENT if old is None else _seen(schema, document, filled(schema, document, old))
+    new = _seen(schema, document, with_schema_defaults(schema, document, manifest))
+    before = _ABSENT if old is None else _seen(schema, document, with_schema_defaults(schema, document, old))
     yield from _walk(schema, document, _Pair(new, before), (), _Run(fresh_budget(manifest), set()))
 
 
@@ -46,13 +46,13 @@ def _node(schema: Schema, document: str) -> tuple[Schema, str]:
     return schema, document
 
 
-def filled(schema: Schema, document: str, value: Any) -> Any:
+def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
     """A value with its schema's defaults, without the nulls that the server drops."""
     if schema.get("x-decoded"):
         return value
     schema, document = _node(schema, document)
     if isinstance(value, list):
-        return [filled(schema.get("items", {}), document, one) for one in value]
+        return [with_schema_defaults(schema.get("items", {}), document, one) for one in value]
     if not isinstance(value, Mapping):
         return value
     properties, other = schema.get("properties", {}), schema.get("additionalProperties")
@@ -60,17 +60,17 @@ def filled(schema: Schema, document: str, value: Any) -> Any:
     for key, one in value.items():
         child = properties.get(key, other if isinstance(other, dict) else {})
         if one is not None or child.get("nullable"):
-            out[key] = filled(child, document, one)
+            out[key] = with_schema_defaults(child, document, one)
     for key, child in properties.items():
         if key not in out and "default" in child:
-            out[key] = filled(child, document, deepcopy(child["default"]))
+            out[key] = with_schema_defaults(child, document, deepcopy(child["default"]))
     return out
 
 
 class _Run(NamedTuple):
     """What the rules of one object share."""
 
-    budget: Budget
+    budget: StepBudget
     unchecked: set[str]
     """Rules that were reported as not checked: they are not tried again for this object."""
 
@@ -161,7 +161,7 @@ def _names(rule: Mapping[str, Any], text: str, pair: _Pair) -> dict[str, Any] | 
     return None if pair.old is _ABSENT else {"self": pair.new, "oldSelf": pair.old}
 
 
-def _message(rule: Mapping[str, Any], names: dict[str, Any] | None = None, budget: Budget | None = None) -> str:
+def _message(rule: Mapping[str, Any], names: dict[str, Any] | None = None, budget: StepBudget | None = None) -> str:
     """Return a rule's message: its messageExpression's if that gives a text, else its own."""
     expression = rule.get("messageExpression")
     if isinstance(expression, str) and names is not None and budget is not None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.kinds import versions
 from ptcompile.apiserver.structure.checks import definition
-from ptcompile.apiserver.structure.faults import mismatch, to_problem
+from ptcompile.apiserver.structure.faults import to_problem, type_mismatch
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.registry.model import ApiServer
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Node = Mapping[str, Any]
+    SchemaObject = Mapping[str, Any]
 
 
 _INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
@@ -47,29 +47,29 @@ _IGNORED_IN_METADATA: Final = frozenset({"type", "default", "example", "external
 _WHERE: Final = {"root": "at the root", "item": "for specified array items", "field": "for specified object fields"}
 
 
-def is_set(node: Node, key: str) -> bool:
+def is_set(node: SchemaObject, key: str) -> bool:
     """Return whether a field has more than Go's zero value; a number is a pointer in Go, and zero is a value of it."""
     value = node.get(key)
     return value is not None and value is not False and value != "" and value != [] and value != {}
 
 
-def structural_problems(schema: Node, path: Path) -> list[Problem]:
+def structural_problems(schema: SchemaObject, path: Path) -> list[Problem]:
     """Say where the schema of a whole object is not structural."""
-    found: f.Found = []
+    found: f.Problems = []
     _check_node(schema, path, "root", found)
     _check_complete(schema, schema, path, path, found)
     return found
 
 
-def _check_node(node: Node, path: Path, level: str, found: f.Found) -> None:
+def _check_node(node: SchemaObject, path: Path, level: str, found: f.Problems) -> None:
     kind = node.get("type") or ""
     items, more = node.get("items"), node.get("additionalProperties")
     if kind == "array" and not isinstance(items, Mapping):
         f.required(found, (*path, "items"), "must be specified", "say what the items are")
     if isinstance(items, Mapping):
         _check_node(items, (*path, "items"), "item", found)
-    for name, field in f.mapping(node.get("properties")).items():
-        _check_node(f.mapping(field), (*path, "properties", name), "field", found)
+    for name, field in f.as_field_mapping(node.get("properties")).items():
+        _check_node(f.as_field_mapping(field), (*path, "properties", name), "field", found)
     if more is not None and level == "root":
         f.forbidden(found, (*path, "additionalProperties"), "must not be used at the root")
     if isinstance(more, Mapping):
@@ -79,7 +79,7 @@ def _check_node(node: Node, path: Path, level: str, found: f.Found) -> None:
     _check_metadata(node, path, level, found)
 
 
-def _check_structural_type(node: Node, kind: str, path: Path, level: str, found: f.Found) -> None:
+def _check_structural_type(node: SchemaObject, kind: str, path: Path, level: str, found: f.Problems) -> None:
     at, embedded = (*path, "type"), bool(node.get("x-kubernetes-embedded-resource"))
     either, opened = node.get("x-kubernetes-int-or-string"), node.get("x-kubernetes-preserve-unknown-fields")
     if either and opened:
@@ -103,23 +103,23 @@ def _check_structural_type(node: Node, kind: str, path: Path, level: str, found:
         f.invalid(found, at, kind, "must be object at the root")
 
 
-def _check_metadata(node: Node, path: Path, level: str, found: f.Found) -> None:
+def _check_metadata(node: SchemaObject, path: Path, level: str, found: f.Problems) -> None:
     if level != "root" and not node.get("x-kubernetes-embedded-resource"):
         return
-    properties = f.mapping(node.get("properties"))
+    properties = f.as_field_mapping(node.get("properties"))
     for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
-        if name in properties and f.mapping(properties[name]).get("type") != wanted:
-            given = f.mapping(properties[name]).get("type") or ""
+        if name in properties and f.as_field_mapping(properties[name]).get("type") != wanted:
+            given = f.as_field_mapping(properties[name]).get("type") or ""
             f.invalid(found, (*path, "properties", name, "type"), given, f"must be {wanted}")
-    metadata = f.mapping(properties.get("metadata"))
-    known = f.mapping(metadata.get("properties"))
+    metadata = f.as_field_mapping(properties.get("metadata"))
+    known = f.as_field_mapping(metadata.get("properties"))
     more = [key for key in metadata if key not in _IGNORED_IN_METADATA and is_set(metadata, key)]
     if level == "root" and [key for key in more if key != "properties" or not known.keys() <= {"name", "generateName"}]:
         why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
         f.forbidden(found, (*path, "properties", "metadata"), why, "write `metadata: {type: object}`")
 
 
-def _check_logic(node: Node, path: Path, found: f.Found, *, skip_first: bool = False) -> None:
+def _check_logic(node: SchemaObject, path: Path, found: f.Problems, *, skip_first: bool = False) -> None:
     """Check the branches of `allOf`, `anyOf`, `oneOf` and `not`; those that say "integer or string" may have types."""
     both = _branches(node, "allOf")
     skips = {"anyOf"} if skip_first or _is_int_or_string(node) else set()
@@ -131,17 +131,17 @@ def _check_logic(node: Node, path: Path, found: f.Found, *, skip_first: bool = F
         _check_branch(node["not"], (*path, "not"), found)
 
 
-def _is_int_or_string(node: Node) -> bool:
+def _is_int_or_string(node: SchemaObject) -> bool:
     return [{key: one[key] for key in one if is_set(one, key)} for one in _branches(node, "anyOf")] == _INT_OR_STRING
 
 
-def _check_branch(node: Node, path: Path, found: f.Found, *, skip_any: bool = False) -> None:
+def _check_branch(node: SchemaObject, path: Path, found: f.Problems, *, skip_any: bool = False) -> None:
     _check_logic(node, path, found, skip_first=skip_any)
     if isinstance(node.get("items"), Mapping):
         _check_branch(node["items"], (*path, "items"), found)
-    properties = f.mapping(node.get("properties"))
+    properties = f.as_field_mapping(node.get("properties"))
     for name, field in properties.items():
-        _check_branch(f.mapping(field), (*path, "properties", name), found)
+        _check_branch(f.as_field_mapping(field), (*path, "properties", name), found)
     for key, wanted in _NOT_NESTED.items():
         if is_set(node, key) or (key == "default" and node.get(key) is not None):
             f.forbidden(found, (*path, key), f"must be {wanted} to be structural")
@@ -152,7 +152,7 @@ def _check_branch(node: Node, path: Path, found: f.Found, *, skip_any: bool = Fa
         f.forbidden(found, (*path, "properties", "metadata"), "must not be specified in a nested context")
 
 
-def _check_complete(values: Node, node: Node, at: Path, path: Path, found: f.Found) -> None:
+def _check_complete(values: SchemaObject, node: SchemaObject, at: Path, path: Path, found: f.Problems) -> None:
     """Demand of the root that what its branches speak of is described outside of them too."""
     branches = [
         ((*at, key, i), one) for key in ("allOf", "anyOf", "oneOf") for i, one in enumerate(_branches(values, key))
@@ -164,9 +164,9 @@ def _check_complete(values: Node, node: Node, at: Path, path: Path, found: f.Fou
         _check_parts(branch, node, here, path, found)
 
 
-def _check_parts(branch: Node, node: Node, at: Path, path: Path, found: f.Found) -> None:
+def _check_parts(branch: SchemaObject, node: SchemaObject, at: Path, path: Path, found: f.Problems) -> None:
     parts: list[tuple[tuple[str, ...], Any]] = [
-        (("properties", name), one) for name, one in f.mapping(branch.get("properties")).items()
+        (("properties", name), one) for name, one in f.as_field_mapping(branch.get("properties")).items()
     ]
     if isinstance(branch.get("items"), Mapping):
         parts.append((("items",), branch["items"]))
@@ -178,21 +178,21 @@ def _check_parts(branch: Node, node: Node, at: Path, path: Path, found: f.Found)
                 Problem("required-value", (*at, *keys), f"{field_path(place)}: Required value: {why}", "add it there")
             )
         else:
-            _check_complete(f.mapping(inner), part, (*at, *keys), place, found)
-            _check_parts(f.mapping(inner), part, (*at, *keys), place, found)
+            _check_complete(f.as_field_mapping(inner), part, (*at, *keys), place, found)
+            _check_parts(f.as_field_mapping(inner), part, (*at, *keys), place, found)
 
 
-def _part(node: Node, keys: tuple[str, ...]) -> Node | None:
+def _part(node: SchemaObject, keys: tuple[str, ...]) -> SchemaObject | None:
     if keys == ("items",):
         items = node.get("items")
         return items if isinstance(items, Mapping) else None
-    properties = f.mapping(node.get("properties"))
-    return f.mapping(properties[keys[1]]) if keys[1] in properties else None
+    properties = f.as_field_mapping(node.get("properties"))
+    return f.as_field_mapping(properties[keys[1]]) if keys[1] in properties else None
 
 
-def _branches(node: Node, key: str) -> list[Node]:
+def _branches(node: SchemaObject, key: str) -> list[SchemaObject]:
     value = node.get(key)
-    return [f.mapping(one) for one in value] if isinstance(value, list) else []
+    return [f.as_field_mapping(one) for one in value] if isinstance(value, list) else []
 
 
 _DOCUMENT: Final = "kubernetes/groups/apiextensions.json"
@@ -215,25 +215,25 @@ _AT_ROOT_WITH_STATUS: Final = frozenset(
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 
 
-def crd_schema_problems(crd: Node) -> list[Problem]:
+def crd_schema_problems(crd: SchemaObject) -> list[Problem]:
     """Validate the schemas of all versions of a CRD, served or not."""
-    found: f.Found = []
+    found: f.Problems = []
     for path, schema, status in schemas_of(crd):
         found += _mistyped(schema, path) or _refused(schema, path, status)
     return found
 
 
-def schemas_of(crd: Node) -> Iterator[tuple[Path, Node, bool]]:
+def schemas_of(crd: SchemaObject) -> Iterator[tuple[Path, SchemaObject, bool]]:
     """Yield the path and schema of each version of a CRD, and whether its status is a subresource."""
-    every = f.mapping(crd.get("spec")).get("versions")
+    every = f.as_field_mapping(crd.get("spec")).get("versions")
     for index, version in enumerate(every if isinstance(every, list) else ()):
-        schema = f.mapping(f.mapping(version).get("schema")).get("openAPIV3Schema")
+        schema = f.as_field_mapping(f.as_field_mapping(version).get("schema")).get("openAPIV3Schema")
         if isinstance(schema, dict):
-            status = f.mapping(f.mapping(version).get("subresources")).get("status") is not None
+            status = f.as_field_mapping(f.as_field_mapping(version).get("subresources")).get("status") is not None
             yield ("spec", "versions", index, "schema", "openAPIV3Schema"), schema, status
 
 
-def _mistyped(schema: Node, path: Path) -> list[Problem]:
+def _mistyped(schema: SchemaObject, path: Path) -> list[Problem]:
     """Values that Go cannot decode. Unknown fields are no reason: they are dropped, or reported with the object."""
     check = definition(_DOCUMENT, "v1.JSONSchemaProps", versions()[-1], False)
     found: list[Problem] = []
@@ -241,7 +241,7 @@ def _mistyped(schema: Node, path: Path) -> list[Problem]:
         faults = (check(node) or []) if opaque else []
         for key in ("additionalProperties", "additionalItems"):
             if isinstance(node, Mapping) and not isinstance(node.get(key), Mapping | bool | None):
-                fault = mismatch("boolean or object", node[key])
+                fault = type_mismatch("boolean or object", node[key])
                 fault.path.append(key)
                 faults.append(fault)
         for fault in faults:
@@ -251,7 +251,7 @@ def _mistyped(schema: Node, path: Path) -> list[Problem]:
     return found
 
 
-def _nodes(schema: Node, path: Path) -> Iterator[tuple[Path, Any, bool]]:
+def _nodes(schema: SchemaObject, path: Path) -> Iterator[tuple[Path, Any, bool]]:
     """Each schema below a schema with its path, itself first, and whether no check of an outer one looks into it."""
     stack: list[tuple[Path, Any, bool]] = [(path, schema, True)]
     while stack:
@@ -260,7 +260,7 @@ def _nodes(schema: Node, path: Path) -> Iterator[tuple[Path, Any, bool]]:
         if not isinstance(node, Mapping):
             continue
         for key in _MAPS:
-            stack += [((*at, key, name), one, False) for name, one in f.mapping(node.get(key)).items()]
+            stack += [((*at, key, name), one, False) for name, one in f.as_field_mapping(node.get(key)).items()]
         for key in _LISTS:
             one = node.get(key)
             stack += [((*at, key, index), each, False) for index, each in enumerate(one if type(one) is list else ())]
@@ -268,11 +268,11 @@ def _nodes(schema: Node, path: Path) -> Iterator[tuple[Path, Any, bool]]:
         stack += _opaque(node, at)
 
 
-def _opaque(node: Node, path: Path) -> Iterator[tuple[Path, Any, bool]]:
+def _opaque(node: SchemaObject, path: Path) -> Iterator[tuple[Path, Any, bool]]:
     for key in _OPAQUE:
         value = node.get(key)
         if key == "dependencies":
-            inner = f.mapping(value).items()
+            inner = f.as_field_mapping(value).items()
             yield from (((*path, key, name), one, True) for name, one in inner if isinstance(one, Mapping))
         elif isinstance(value, Mapping):
             yield (*path, key), value, True
@@ -280,8 +280,8 @@ def _opaque(node: Node, path: Path) -> Iterator[tuple[Path, Any, bool]]:
             yield from (((*path, key, index), one, True) for index, one in enumerate(value) if one is not None)
 
 
-def _refused(schema: Node, path: Path, status: bool) -> list[Problem]:
-    found: f.Found = []
+def _refused(schema: SchemaObject, path: Path, status: bool) -> list[Problem]:
+    found: f.Problems = []
     extra = sorted(key for key in schema if is_set(schema, key) and key not in _AT_ROOT_WITH_STATUS)
     if status and extra:
         why = "this field is not allowed at the root of the schema if the status subresource is enabled"
@@ -301,14 +301,14 @@ def _refused(schema: Node, path: Path, status: bool) -> list[Problem]:
         _check_rules(node, at, found)
     for name in ("apiVersion", "kind", "metadata"):
         for at, node, _ in _nodes(
-            f.mapping(f.mapping(schema.get("properties")).get(name)), (*path, "properties", name)
+            f.as_field_mapping(f.as_field_mapping(schema.get("properties")).get(name)), (*path, "properties", name)
         ):
             if isinstance(node, Mapping) and node.get("default") is not None:
                 f.forbidden(found, (*at, "default"), f"must not be set in top-level {name}")
     return found if unsupported else [*structural_problems(schema, path), *found]
 
 
-def _check_supported(node: Node, path: Path, found: f.Found) -> None:
+def _check_supported(node: SchemaObject, path: Path, found: f.Problems) -> None:
     """Refuse what no schema of a CRD may say."""
     for key in _UNSUPPORTED:
         is_pointer = key in ("$ref", "dependencies", "additionalItems")
@@ -328,7 +328,7 @@ def _help(key: str) -> str:
     return f"remove `{key}`"
 
 
-def _check_type(node: Node, path: Path, found: f.Found) -> None:
+def _check_type(node: SchemaObject, path: Path, found: f.Problems) -> None:
     kind = node.get("type") or ""
     if kind == "null":
         f.forbidden(found, (*path, "type"), "type cannot be set to null, use nullable as an alternative")
@@ -339,7 +339,7 @@ def _check_type(node: Node, path: Path, found: f.Found) -> None:
         f.forbidden(found, (*path, "uniqueItems"), why, "use `x-kubernetes-list-type: set`")
 
 
-def _check_lists(node: Node, path: Path, found: f.Found) -> None:
+def _check_lists(node: SchemaObject, path: Path, found: f.Problems) -> None:
     """Check what makes a list a set or a map."""
     kind, listed, keys = node.get("type") or "", node.get("x-kubernetes-list-type"), _texts(node, "list-map-keys")
     if listed is not None and kind != "array":
@@ -359,7 +359,7 @@ def _check_lists(node: Node, path: Path, found: f.Found) -> None:
         _check_atomic(item, (*path, "items"), found)
 
 
-def _check_map_list(node: Node, keys: list[str], path: Path, found: f.Found) -> None:
+def _check_map_list(node: SchemaObject, keys: list[str], path: Path, found: f.Problems) -> None:
     items = node.get("items")
     if not keys:
         why = "must not be empty if x-kubernetes-list-type is map"
@@ -375,14 +375,14 @@ def _check_map_list(node: Node, keys: list[str], path: Path, found: f.Found) -> 
         _check_keys(items, keys, path, found)
 
 
-def _wants_type(found: f.Found, path: Path, kind: str, wanted: str, because: str) -> None:
+def _wants_type(found: f.Problems, path: Path, kind: str, wanted: str, because: str) -> None:
     why = f"must be {wanted} if {because} is specified"
     f.invalid(found, (*path, "type"), kind, why) if kind else f.required(found, (*path, "type"), why)
 
 
-def _check_keys(item: Node, keys: list[str], path: Path, found: f.Found) -> None:
+def _check_keys(item: SchemaObject, keys: list[str], path: Path, found: f.Problems) -> None:
     """Check the keys of a list of type map against the schema of its items."""
-    properties, at = f.mapping(item.get("properties")), (*path, "x-kubernetes-list-map-keys")
+    properties, at = f.as_field_mapping(item.get("properties")), (*path, "x-kubernetes-list-map-keys")
     needed = item.get("required")
     for key in dict.fromkeys(keys):
         field = properties.get(key)
@@ -390,7 +390,7 @@ def _check_keys(item: Node, keys: list[str], path: Path, found: f.Found) -> None
         if key not in properties:
             f.invalid(found, at, keys, f'entries must all be names of item properties: "{key}" is none')
             continue
-        field = f.mapping(field)
+        field = f.as_field_mapping(field)
         if field.get("type") in ("array", "object"):
             why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
             f.invalid(found, (*here, "type"), field["type"], why)
@@ -404,7 +404,7 @@ def _check_keys(item: Node, keys: list[str], path: Path, found: f.Found) -> None
         f.invalid(found, at, keys, "must not contain duplicate entries")
 
 
-def _check_atomic(item: Node, path: Path, found: f.Found) -> None:
+def _check_atomic(item: SchemaObject, path: Path, found: f.Problems) -> None:
     why = "must be atomic as item of a list with x-kubernetes-list-type=set"
     if item.get("type") == "array" and item.get("x-kubernetes-list-type") not in (None, "atomic"):
         f.invalid(found, (*path, "x-kubernetes-list-type"), item["x-kubernetes-list-type"], why)
@@ -412,7 +412,7 @@ def _check_atomic(item: Node, path: Path, found: f.Found) -> None:
         f.invalid(found, (*path, "x-kubernetes-map-type"), item.get("x-kubernetes-map-type"), why)
 
 
-def _check_maps(node: Node, path: Path, found: f.Found) -> None:
+def _check_maps(node: SchemaObject, path: Path, found: f.Problems) -> None:
     kind, mapped = node.get("type") or "", node.get("x-kubernetes-map-type")
     if mapped is not None and kind != "object":
         _wants_type(found, path, kind, "object", "x-kubernetes-map-type")
@@ -424,10 +424,10 @@ def _check_maps(node: Node, path: Path, found: f.Found) -> None:
         f.forbidden(found, (*path, "additionalProperties"), why)
 
 
-def _check_rules(node: Node, path: Path, found: f.Found) -> None:
+def _check_rules(node: SchemaObject, path: Path, found: f.Problems) -> None:
     """Check what stands beside the expressions of CEL rules."""
     rules = node.get("x-kubernetes-validations")
-    for index, rule in f.objects(rules):
+    for index, rule in f.indexed_mappings(rules):
         at = (*path, "x-kubernetes-validations", index)
         text, message = rule.get("rule") or "", rule.get("message") or ""
         if not text.strip():
@@ -446,18 +446,18 @@ def _has_breaks(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
-def _texts(node: Node, key: str) -> list[str]:
+def _texts(node: SchemaObject, key: str) -> list[str]:
     value = node.get(f"x-kubernetes-{key}")
     return [one or "" for one in value] if isinstance(value, list) else []
 
 
-def refusal(crd: Node) -> str:
+def refusal(crd: SchemaObject) -> str:
     """Say why the API server refuses the schema of a CRD, or "" if it does not."""
     problems = crd_schema_problems(crd)
     return problems[0].message if problems else ""
 
 
-def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_custom_definition(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """Check the schemas. What else the server demands of a CRD (names, columns, conversion) is not checked."""
     del context
     from ptcompile.apiserver.cel.cost import crd_cost_problems

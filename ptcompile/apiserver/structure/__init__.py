@@ -11,8 +11,8 @@ from functools import cache
 
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind
-from ptcompile.apiserver.structure.checks import Scope, compile_node, definition
-from ptcompile.apiserver.structure.faults import Fault, Found, to_problem
+from ptcompile.apiserver.structure.checks import SchemaScope, compile_node, definition
+from ptcompile.apiserver.structure.faults import SchemaViolation, Violations, to_problem
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.versions import Versions
 
@@ -20,13 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import Check
+    from ptcompile.apiserver.structure.faults import ValueCheck
 
 
 _UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
 
 
-def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[Fault]:
+def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[SchemaViolation]:
     """What the server's decoder, or the CRD's schema, has against a manifest of a known kind.
 
     `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`, or one that `kinds.other_kind` knows; `kubernetes`: one of
@@ -44,7 +44,7 @@ def complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str
     return root_check(kind, kubernetes, complete=True)(manifest) is None
 
 
-def covered(faults: list[Fault]) -> set[Path]:
+def rejected_paths(faults: list[SchemaViolation]) -> set[Path]:
     """The paths of which nothing more is to be said: where the faults are, and fields that they probably mean."""
     paths: set[Path] = set()
     for fault in faults:
@@ -55,14 +55,14 @@ def covered(faults: list[Fault]) -> set[Path]:
     return paths
 
 
-def outside(problem: Problem, paths: set[Path]) -> bool:
+def is_outside(problem: Problem, paths: set[Path]) -> bool:
     """Whether a problem is neither at nor under any of the paths."""
     path = problem.path
     return not any(path[:n] in paths for n in range(len(path) + 1))
 
 
 @cache
-def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False) -> Check:
+def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False) -> ValueCheck:
     """The compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
         return definition(CORE, BUILT_IN[kind], kubernetes, False)
@@ -72,14 +72,14 @@ def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False
         return definition(place.document, place.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
-    scope = Scope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete)
+    scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete)
     return without_status(compile_node(schema, scope))
 
 
-def without_status(check: Check) -> Check:
+def without_status(check: ValueCheck) -> ValueCheck:
     """On creation a custom resource's status is dropped before its schema is applied, but after strict decoding."""
 
-    def checked(manifest: Any) -> Found:
+    def checked(manifest: Any) -> Violations:
         found = check(manifest)
         if found is None or "status" not in manifest:
             return found
@@ -88,7 +88,7 @@ def without_status(check: Check) -> Check:
     return checked
 
 
-def _counts(fault: Fault) -> bool:
+def _counts(fault: SchemaViolation) -> bool:
     return fault.path[-1:] != ["status"] or fault.name in _UNKNOWN
 
 

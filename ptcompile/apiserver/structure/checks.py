@@ -17,25 +17,25 @@ from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import CORE, as_tuple, resolve
 from ptcompile.apiserver.structure import scalars
 from ptcompile.apiserver.structure.faults import (
-    Fault,
-    Found,
-    Known,
+    KnownFields,
+    SchemaViolation,
+    Violations,
     bare_unknown_field,
     find_home,
     known_fields,
-    mismatch,
+    type_mismatch,
     unknown_field,
     wrong_version,
 )
 from ptcompile.apiserver.structure.keywords import bounded_string, crd_amount, further, least_properties, list_bounds
-from ptcompile.diagnostics.fixes import NO_ITEM, listed
+from ptcompile.diagnostics.fixes import NO_ITEM, fix_list
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import Check
+    from ptcompile.apiserver.structure.faults import ValueCheck
 
     Schema = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NEWEST: Final = Versions().kubernetes
 
 
-class Scope(NamedTuple):
+class SchemaScope(NamedTuple):
     """How a schema is read: which file it is in, for which Kubernetes version, and whether as a CRD's."""
 
     document: str
@@ -55,12 +55,12 @@ class Scope(NamedTuple):
     """Whether to doubt what is no mistake of a CRD's object: nulls, fractions such as 4.0, what no schema describes."""
 
 
-def doubted(value: Any) -> Found:
+def doubted(value: Any) -> Violations:
     """What `Scope.complete` takes for a mistake."""
-    return [mismatch("value", value)]
+    return [type_mismatch("value", value)]
 
 
-def doubtful(scope: Scope) -> frozenset[type]:
+def doubtful(scope: SchemaScope) -> frozenset[type]:
     """The types of the values that are doubted wherever they stand."""
     return frozenset({type(None), float} if scope.complete else ())
 
@@ -72,12 +72,12 @@ def in_version(field: Schema, version: str) -> bool:
     return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
 
 
-def fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:
+def fields_of(schema: Schema, scope: SchemaScope) -> Mapping[str, Any]:
     """The fields of a node through references, list items and map values."""
     for _ in range(4):
         if "$ref" in schema:
             document, name = resolve(scope.document, schema["$ref"])
-            schema, scope = load(document)["$defs"][name], Scope(document, scope.version, scope.crd)
+            schema, scope = load(document)["$defs"][name], SchemaScope(document, scope.version, scope.crd)
         elif "items" in schema:
             schema = schema["items"]
         elif isinstance(schema.get("additionalProperties"), dict):
@@ -88,7 +88,7 @@ def fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:
     return {name: field for name, field in fields.items() if in_version(field, scope.version)}
 
 
-NAMED: Final[dict[tuple[str, bool], Check]] = {
+NAMED: Final[dict[tuple[str, bool], ValueCheck]] = {
     ("Quantity", False): scalars.decoded_quantity,
     ("Quantity", True): scalars.crd_quantity,
     ("IntOrString", False): scalars.decoded_int_or_string,
@@ -113,22 +113,22 @@ _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
 
 
-class Checks(dict[str, "Check | None"]):
+class Checks(dict[str, "ValueCheck | None"]):
     """The checks of an object's fields, each compiled when a document first has the field."""
 
-    def __init__(self, properties: Mapping[str, Schema], scope: Scope, *, any_other: bool) -> None:
+    def __init__(self, properties: Mapping[str, Schema], scope: SchemaScope, *, any_other: bool) -> None:
         super().__init__()
         self.properties = properties
         self.scope = scope
         self.other = scalars.anything if any_other else None
 
     @cached_property
-    def known(self) -> Known:
+    def known(self) -> KnownFields:
         """What hints about unknown fields need."""
         usable = {name: field for name, field in self.properties.items() if in_version(field, self.scope.version)}
         return known_fields(usable, lambda field: fields_of(field, self.scope))
 
-    def __missing__(self, key: str) -> Check | None:
+    def __missing__(self, key: str) -> ValueCheck | None:
         field = self.properties.get(key)
         if field is None or not in_version(field, self.scope.version):
             return self.other
@@ -139,7 +139,7 @@ class Checks(dict[str, "Check | None"]):
 @cache
 def definition(
     document: str, name: str, version: str, crd: bool, server: Version = NEWEST, complete: bool = False
-) -> Check:
+) -> ValueCheck:
     """The compiled definition of a schema file."""
     if document == CORE and (name, crd) in NAMED:
         return NAMED[name, crd]
@@ -148,10 +148,10 @@ def definition(
         return definition(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
     if complete and name in _WRITTEN:
         schema = {**schema, "required": [*schema.get("required", ()), _WRITTEN[name]]}
-    return compile_node(schema, Scope(document, version, crd, server, complete))
+    return compile_node(schema, SchemaScope(document, version, crd, server, complete))
 
 
-def compile_node(schema: Schema, scope: Scope) -> Check:
+def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
     """The check of one schema node, for values that are not null."""
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
@@ -161,7 +161,7 @@ def compile_node(schema: Schema, scope: Scope) -> Check:
     return further(check, schema, scope.server) if scope.crd else check
 
 
-def _typed(schema: Schema, scope: Scope) -> Check:
+def _typed(schema: Schema, scope: SchemaScope) -> ValueCheck:
     kind = schema.get("type", "any")
     if kind == "object":
         return _object(schema, scope)
@@ -178,7 +178,7 @@ def _typed(schema: Schema, scope: Scope) -> Check:
     return {"boolean": scalars.boolean, "number": scalars.number}[kind]
 
 
-def _integer(schema: Schema, scope: Scope) -> Check:
+def _integer(schema: Schema, scope: SchemaScope) -> ValueCheck:
     """A whole number. Until 1.36 servers dropped the formats of a CRD's integers: 2**31 is one of `int32`."""
     kind, low, high = schema.get("format", ""), schema.get("minimum"), schema.get("maximum")
     if scope.crd and scope.server < (1, 36) and kind in scalars.INT_RANGES:
@@ -194,7 +194,7 @@ def _plain_type(schema: Schema) -> type | None:
     return _PLAIN.get(schema.get("type", "any"))
 
 
-def _object(schema: Schema, scope: Scope) -> Check:
+def _object(schema: Schema, scope: SchemaScope) -> ValueCheck:
     if schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
         return doubted if scope.complete else _any_object
     if isinstance(schema.get("additionalProperties"), dict):
@@ -202,11 +202,11 @@ def _object(schema: Schema, scope: Scope) -> Check:
     return _fields(schema, scope)
 
 
-def _any_object(value: Any) -> Found:
-    return None if isinstance(value, dict) else [mismatch("object", value)]
+def _any_object(value: Any) -> Violations:
+    return None if isinstance(value, dict) else [type_mismatch("object", value)]
 
 
-def _fields(schema: Schema, scope: Scope) -> Check:
+def _fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     properties: Mapping[str, Schema] = schema.get("properties", {})
     any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields")) and not scope.complete
     checks = Checks(properties, scope, any_other=any_other)
@@ -214,10 +214,10 @@ def _fields(schema: Schema, scope: Scope) -> Check:
     required = tuple(schema.get("required", ())) if scope.crd else ()
     doubts = doubtful(scope)
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if type(value) is not dict and not isinstance(value, dict):
-            return [mismatch("object", value)]
-        faults: Found = None
+            return [type_mismatch("object", value)]
+        faults: Violations = None
         for key, item in value.items():
             if type(item) is plain.get(key):
                 continue
@@ -241,19 +241,21 @@ def _fields(schema: Schema, scope: Scope) -> Check:
     return _with_least(check, least) if least else check
 
 
-def _with_least(check: Check, least: int) -> Check:
+def _with_least(check: ValueCheck, least: int) -> ValueCheck:
     """The check with `minProperties`, which is asked where nothing else is wrong."""
 
-    def checked(value: Any) -> Found:
+    def checked(value: Any) -> Violations:
         faults = check(value)
         if not faults and sum(item is not None for item in value.values()) < least:
-            return [Fault("invalid-value", f"Invalid value: must have at least {least} properties", "fill it in")]
+            return [
+                SchemaViolation("invalid-value", f"Invalid value: must have at least {least} properties", "fill it in")
+            ]
         return faults
 
     return checked
 
 
-def _more(faults: Found, found: list[Fault]) -> list[Fault]:
+def _more(faults: Violations, found: list[SchemaViolation]) -> list[SchemaViolation]:
     """Add faults to those of the same object, in place: a sum would copy all of them for each."""
     if faults is None:
         return [*found]
@@ -261,21 +263,21 @@ def _more(faults: Found, found: list[Fault]) -> list[Fault]:
     return faults
 
 
-def _adopt(found: list[Fault], key: str | int) -> None:
+def _adopt(found: list[SchemaViolation], key: str | int) -> None:
     for fault in found:
         fault.path.append(key)
 
 
-def _missing(name: str, faults: Found) -> Found:
+def _missing(name: str, faults: Violations) -> Violations:
     """A required field that is not there, unless it is there under a name that was probably meant to be it."""
     if faults and any(fault.suggestion == name and len(fault.path) == 1 for fault in faults):
         return faults
-    fault = Fault("required-value", "Required value", f'add "{name}"')
+    fault = SchemaViolation("required-value", "Required value", f'add "{name}"')
     fault.path.append(name)
     return [*(faults or ()), fault]
 
 
-def _unknown(key: str, checks: Checks, there: Mapping[str, Any], faults: int) -> Fault:
+def _unknown(key: str, checks: Checks, there: Mapping[str, Any], faults: int) -> SchemaViolation:
     """Return the fault for a key that the schema, or this version of it, does not know; `faults` came before it."""
     scope = checks.scope
     field = checks.properties.get(key)
@@ -291,15 +293,15 @@ def _unknown(key: str, checks: Checks, there: Mapping[str, Any], faults: int) ->
     return fault
 
 
-def _map(values: Schema, scope: Scope) -> Check:
+def _map(values: Schema, scope: SchemaScope) -> ValueCheck:
     plain = _plain_type(values)
     check_item = compile_node(values, scope)
     doubts = doubtful(scope)
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if type(value) is not dict and not isinstance(value, dict):
-            return [mismatch("object", value)]
-        faults: Found = None
+            return [type_mismatch("object", value)]
+        faults: Violations = None
         for key, item in value.items():
             if type(item) in doubts:
                 found = doubted(item)
@@ -315,7 +317,7 @@ def _map(values: Schema, scope: Scope) -> Check:
     return check
 
 
-def _list(schema: Schema, scope: Scope) -> Check:
+def _list(schema: Schema, scope: SchemaScope) -> ValueCheck:
     items: Schema = schema["items"]
     plain = _plain_type(items)
     check_item = compile_node(items, scope)
@@ -323,16 +325,16 @@ def _list(schema: Schema, scope: Scope) -> Check:
     crd = scope.crd
     doubts = doubtful(scope)
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if type(value) is not list and not isinstance(value, list):
             return [_no_list(value, plain)]
-        faults: Found = None
+        faults: Violations = None
         for index, item in enumerate(value):
             if type(item) is plain:
                 continue
             if item is None:
                 # Go leaves a null item at its zero value; a CRD's schema refuses it.
-                found: Found = [_no_item(items.get("type", "object"))] if crd else None
+                found: Violations = [_no_item(items.get("type", "object"))] if crd else None
             elif type(item) in doubts:
                 found = doubted(item)
             else:
@@ -347,18 +349,18 @@ def _list(schema: Schema, scope: Scope) -> Check:
     return check
 
 
-def _no_list(value: Any, items: type | None) -> Fault:
-    fault = mismatch("array", value)
-    fault.cure = listed(value) if items is str else None
+def _no_list(value: Any, items: type | None) -> SchemaViolation:
+    fault = type_mismatch("array", value)
+    fault.cure = fix_list(value) if items is str else None
     return fault
 
 
-def _no_item(expected: str) -> Fault:
-    fault = mismatch(expected, None)
+def _no_item(expected: str) -> SchemaViolation:
+    fault = type_mismatch(expected, None)
     fault.cure = NO_ITEM
     return fault
 
 
-def _defaults(items: Schema, scope: Scope) -> dict[str, Any]:
+def _defaults(items: Schema, scope: SchemaScope) -> dict[str, Any]:
     """The defaults of a list item's fields: the server fills them in before it compares list-map keys."""
     return {name: field["default"] for name, field in fields_of(items, scope).items() if "default" in field}

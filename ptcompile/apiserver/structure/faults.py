@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
-from ptcompile.diagnostics.fixes import Cure, named, typed
+from ptcompile.diagnostics.fixes import Cure, fix_key, fix_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Stage
 
     Schema = Mapping[str, Any]
-    Fields = Callable[[Schema], Mapping[str, Any]]
+    FieldsOf = Callable[[Schema], Mapping[str, Any]]
     """The fields of a schema node: through references, list items and map values."""
 
 
-class Fault:
+class SchemaViolation:
     """One structural mistake. `path` is reversed: each container appends its key on the way to the root."""
 
     __slots__ = ("cure", "help", "home", "moved", "name", "on_key", "path", "stage", "suggestion", "text")
@@ -41,10 +41,10 @@ class Fault:
         """Of an unknown field with a home that has not got it: its value, where that is one word."""
 
 
-Found = list[Fault] | None
+Violations = list[SchemaViolation] | None
 """What a check returns: nothing wrong is `None`, so that accepting costs no allocation."""
 
-Check = Callable[["Any"], Found]
+ValueCheck = Callable[["Any"], Violations]
 """Looks at one value that is not null."""
 
 _TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
@@ -62,7 +62,7 @@ def type_name(value: Any) -> str:
     return "object"
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value in a message: JSON, cut when it is long."""
     import json
 
@@ -70,12 +70,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def mismatch(expected: str, value: Any) -> Fault:
+def type_mismatch(expected: str, value: Any) -> SchemaViolation:
     """A value of another type than the field has."""
     got = type_name(value)
-    detail = f" ({shown(value)})" if got in _QUOTE or got == "string" else ""
-    fault = Fault("wrong-type", f"must be of type {expected}, not {got}{detail}", _type_help(expected, got, value))
-    fault.cure = typed(expected, value)
+    detail = f" ({format_value(value)})" if got in _QUOTE or got == "string" else ""
+    fault = SchemaViolation(
+        "wrong-type", f"must be of type {expected}, not {got}{detail}", _type_help(expected, got, value)
+    )
+    fault.cure = fix_type(expected, value)
     return fault
 
 
@@ -83,7 +85,7 @@ def _type_help(expected: str, got: str, value: Any) -> str:
     if got == "null":
         return "remove the empty item"
     if expected == "string" and got in _QUOTE:
-        return f'quote the value: "{shown(value)}"'
+        return f'quote the value: "{format_value(value)}"'
     if expected in {"integer", "int32", "int64", "boolean"} and got == "string":
         return "remove the quotes" if _is_bare(expected, value) else f"write a plain {expected}"
     if expected == "array":
@@ -97,7 +99,7 @@ def _is_bare(expected: str, value: str) -> bool:
     return value.lstrip("-").isdecimal()
 
 
-def to_problem(fault: Fault) -> Problem:
+def to_problem(fault: SchemaViolation) -> Problem:
     """The fault as a `Problem`, when its path is complete."""
     path: Path = tuple(reversed(fault.path))
     help_text = fault.help
@@ -116,7 +118,7 @@ def to_problem(fault: Fault) -> Problem:
 _NO_HINT: Final = "remove it, or check where it belongs"
 
 
-class Known(NamedTuple):
+class KnownFields(NamedTuple):
     """The fields of a schema node that a hint may name."""
 
     properties: Mapping[str, Any]
@@ -124,7 +126,7 @@ class Known(NamedTuple):
     """The child, as `containers[]`, that has a field of this name; the first one if several do."""
 
 
-def known_fields(properties: Mapping[str, Any], fields: Fields) -> Known:
+def known_fields(properties: Mapping[str, Any], fields: FieldsOf) -> KnownFields:
     """Return what hints need of a node. It takes long, so callers keep it: an object may have many unknown fields."""
     homes: dict[str, str] = {}
     for child, schema in properties.items():
@@ -132,19 +134,19 @@ def known_fields(properties: Mapping[str, Any], fields: Fields) -> Known:
             shown = f"{child}[]" if "items" in schema else child
             for name in fields(schema):
                 homes.setdefault(name, shown)
-    return Known(properties, homes)
+    return KnownFields(properties, homes)
 
 
-def bare_unknown_field(key: object) -> Fault:
+def bare_unknown_field(key: object) -> SchemaViolation:
     """Return the fault for an unknown key, without a hint."""
-    fault = Fault("unknown-field", "unknown field")
+    fault = SchemaViolation("unknown-field", "unknown field")
     fault.path.append(str(key))
     fault.on_key = True
     fault.help = _NO_HINT
     return fault
 
 
-def unknown_field(key: object, known: Known, there: Mapping[str, Any]) -> Fault:
+def unknown_field(key: object, known: KnownFields, there: Mapping[str, Any]) -> SchemaViolation:
     """Return the fault for an unknown key, with the best hint that this object and its children give.
 
     `there` is the object with the key.
@@ -155,19 +157,19 @@ def unknown_field(key: object, known: Known, there: Mapping[str, Any]) -> Fault:
     if same:
         fault.suggestion = same
         fault.help = f'did you mean "{same}"?'
-        fault.cure = named(name, same, there)
+        fault.cure = fix_key(name, same, there)
         return fault
     if name in known.homes:
         fault.help = f"move it into {known.homes[name]}"
         return fault
     close = closest(name, properties)
     fault.suggestion = close
-    fault.cure = named(name, close, there)
+    fault.cure = fix_key(name, close, there)
     fault.help = f'did you mean "{close}"?' if close else _NO_HINT
     return fault
 
 
-def find_home(faults: Iterable[Fault], properties: Mapping[str, Any], there: Mapping[str, Any]) -> None:
+def find_home(faults: Iterable[SchemaViolation], properties: Mapping[str, Any], there: Mapping[str, Any]) -> None:
     """Tell the unknown fields among a child's faults that this object knows them: the nearest such object wins.
 
     `there` is this object.
@@ -189,11 +191,11 @@ def _word_at(value: Any, path: list[str | int]) -> str | int | None:
     return value if isinstance(value, str | int) else None
 
 
-def wrong_version(key: str, since: str | None, until: str | None, version: str, *, in_crd: bool) -> Fault:
+def wrong_version(key: str, since: str | None, until: str | None, version: str, *, in_crd: bool) -> SchemaViolation:
     """The fault for a field that another Kubernetes version knows."""
     whose = f"the schema of this kind, made with Kubernetes {version}" if in_crd else f"Kubernetes {version}"
     when = f"it came with {since}" if since else f"it went after {until}"
-    fault = Fault("version-unknown-field", f"unknown field to {whose}: {when}")
+    fault = SchemaViolation("version-unknown-field", f"unknown field to {whose}: {when}")
     fault.help = "remove it" if in_crd or not since else f"remove it, or use Kubernetes {since} or newer"
     fault.path.append(key)
     fault.on_key = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ptcompile.apiserver.structure.faults import Fault, Found, shown
+from ptcompile.apiserver.structure.faults import SchemaViolation, Violations, format_value
 from ptcompile.apiserver.structure.scalars import base64, time
 from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
 from ptcompile.kubernetes.versions import Version
@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import Check
+    from ptcompile.apiserver.structure.faults import ValueCheck
 
-Holds = Callable[[str], bool]
+FormatCheck = Callable[[str], bool]
 
 _UUID: Final = "[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 
 
-def _pattern(text: str) -> Holds:
+def _pattern(text: str) -> FormatCheck:
     match = re.compile(text, re.ASCII | re.IGNORECASE).fullmatch
     return lambda value: match(value) is not None
 
@@ -38,7 +38,7 @@ def _is_date(value: str) -> bool:
     return True
 
 
-def _is_address(version: int) -> Holds:
+def _is_address(version: int) -> FormatCheck:
     def holds(value: str) -> bool:
         import ipaddress
 
@@ -70,7 +70,7 @@ def _is_uri(value: str) -> bool:
     return bool(value) and " " not in value and (bool(parts.scheme) or value.startswith("/"))
 
 
-FORMATS: Final[dict[str, Holds]] = {
+FORMATS: Final[dict[str, FormatCheck]] = {
     "datetime": lambda value: time(value) is None,
     "byte": lambda value: base64(value) is None,
     "date": _is_date,
@@ -95,23 +95,27 @@ FORMATS: Final[dict[str, Holds]] = {
 }
 """By name without dashes. Formats that are not here are not looked at, by the server neither."""
 
-_SINCE: Final[dict[str, tuple[Version, Holds]]] = {
+_SINCE: Final[dict[str, tuple[Version, FormatCheck]]] = {
     "k8sshortname": ((1, 34), is_dns_label),
     "k8slongname": ((1, 34), is_dns_subdomain),
 }
 """Formats that older servers drop."""
 
 
-def text_format(name: str, server: Version) -> Check | None:
+def text_format(name: str, server: Version) -> ValueCheck | None:
     """The check of a format, or None where the server does not know it."""
     key = name.replace("-", "")
     since, holds = _SINCE.get(key, ((1, 0), FORMATS.get(key)))
     if holds is None or server < since:
         return None
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if holds(value):
             return None
-        return [Fault("invalid-value", f"Invalid value: {shown(value)}: must be of type {name}", f"write a {name}")]
+        return [
+            SchemaViolation(
+                "invalid-value", f"Invalid value: {format_value(value)}: must be of type {name}", f"write a {name}"
+            )
+        ]
 
     return check

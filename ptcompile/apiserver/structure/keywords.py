@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current
-from ptcompile.apiserver.structure.faults import Fault, Found, mismatch, shown
+from ptcompile.apiserver.structure.faults import SchemaViolation, Violations, format_value, type_mismatch
 from ptcompile.apiserver.structure.scalars import whole
-from ptcompile.diagnostics.fixes import spelt
+from ptcompile.diagnostics.fixes import fix_spelling
 from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import Check
-    from ptcompile.apiserver.structure.logic import Holds
+    from ptcompile.apiserver.structure.faults import ValueCheck
+    from ptcompile.apiserver.structure.logic import Validates
 
     Schema = Mapping[str, Any]
 
@@ -46,9 +46,9 @@ def only_texts(enum: Sequence[Any]) -> bool:
 def listed(choices: Sequence[Any]) -> str:
     """Return the choices as a message names them: the first of them, where they are many."""
     if only_texts(choices):
-        names = [f'"{choice}"' if len(choice) <= _LONG else shown(choice) for choice in choices[:_LISTED]]
+        names = [f'"{choice}"' if len(choice) <= _LONG else format_value(choice) for choice in choices[:_LISTED]]
     else:
-        names = [shown(choice) for choice in choices[:_LISTED]]
+        names = [format_value(choice) for choice in choices[:_LISTED]]
     more = len(choices) - _LISTED
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
@@ -71,7 +71,7 @@ def _search(pattern: str) -> Callable[[str], object] | None:
         return None
 
 
-def bounded_string(schema: Schema) -> Check | None:
+def bounded_string(schema: Schema) -> ValueCheck | None:
     """A check of a string's enum, lengths and pattern, or None where the schema has none of them."""
     pattern = schema.get("pattern")
     enum: tuple[str, ...] = tuple(schema["enum"]) if "enum" in schema and only_texts(schema["enum"]) else ()
@@ -83,40 +83,46 @@ def bounded_string(schema: Schema) -> Check | None:
     allowed = frozenset(enum)
     choices = listed(enum)
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if not isinstance(value, str):
-            return [mismatch("string", value)]
+            return [type_mismatch("string", value)]
         if enum and value not in allowed:
-            text = f"Unsupported value: {shown(value)}: supported values: {choices}"
-            near = suggest(value, enum) if len(enum) <= _COMPARED else None
-            fault = Fault("unsupported-value", text, f'did you mean "{near}"?' if near else "write one of them")
-            fault.cure = spelt(value, near)
+            text = f"Unsupported value: {format_value(value)}: supported values: {choices}"
+            near = closest_match(value, enum) if len(enum) <= _COMPARED else None
+            fault = SchemaViolation(
+                "unsupported-value", text, f'did you mean "{near}"?' if near else "write one of them"
+            )
+            fault.cure = fix_spelling(value, near)
             return [fault]
         if high is not None and len(value) > high:
-            return [Fault("too-long-value", f"Too long: may not be more than {high} bytes", "shorten it")]
+            return [SchemaViolation("too-long-value", f"Too long: may not be more than {high} bytes", "shorten it")]
         if len(value) < low:
-            return [Fault("invalid-value", f'Invalid value: "": must be at least {low} characters long', "fill it in")]
+            return [
+                SchemaViolation(
+                    "invalid-value", f'Invalid value: "": must be at least {low} characters long', "fill it in"
+                )
+            ]
         if search is not None and search(value) is None:
-            text = f"Invalid value: {shown(value)}: must match '{pattern}'"
-            return [Fault("invalid-value", text, _FORM.get(pattern or "", "write it in that form"))]
+            text = f"Invalid value: {format_value(value)}: must match '{pattern}'"
+            return [SchemaViolation("invalid-value", text, _FORM.get(pattern or "", "write it in that form"))]
         return None
 
     return check
 
 
-def crd_amount(schema: Schema) -> Check:
+def crd_amount(schema: Schema) -> ValueCheck:
     """A check of a CRD's `x-kubernetes-int-or-string`: a whole number, or text of the schema's pattern."""
     as_text = bounded_string(schema)
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if isinstance(value, str):
             return as_text(value) if as_text else None
-        return None if whole(value) is not None else [mismatch("integer or string", value)]
+        return None if whole(value) is not None else [type_mismatch("integer or string", value)]
 
     return check
 
 
-def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Check | None:
+def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> ValueCheck | None:
     """A check of a list as a whole: its length and its keys; None where the schema says nothing of either."""
     low, high = schema.get("minItems", 0), schema.get("maxItems")
     keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
@@ -124,13 +130,15 @@ def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Check | Non
     if not (low or high is not None or keys or is_set):
         return None
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if high is not None and len(value) > high:
             text = f"Too many: {len(value)}: must have at most {high} items"
-            return [Fault("too-many-items", text, f"keep {high} at most")]
+            return [SchemaViolation("too-many-items", text, f"keep {high} at most")]
         if len(value) < low:
             return [
-                Fault("invalid-value", f"Invalid value: {len(value)}: must have at least {low} items", "add an item")
+                SchemaViolation(
+                    "invalid-value", f"Invalid value: {len(value)}: must have at least {low} items", "add an item"
+                )
             ]
         if len(value) < 2:
             return None
@@ -141,10 +149,10 @@ def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Check | Non
     return check
 
 
-def _same_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str, Any]) -> Found:
+def _same_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str, Any]) -> Violations:
     if len(keys) == 1 and _all_differ(items, keys[0]):
         return None
-    faults: list[Fault] = []
+    faults: list[SchemaViolation] = []
     seen = set()
     for index, item in enumerate(items):
         if not isinstance(item, dict):
@@ -168,8 +176,8 @@ def _all_differ(items: Sequence[Any], key: str) -> bool:
     return set(map(type, own)) == {str} and len(set(own)) == len(items)
 
 
-def _same_items(items: Sequence[Any]) -> Found:
-    faults: list[Fault] = []
+def _same_items(items: Sequence[Any]) -> Violations:
+    faults: list[SchemaViolation] = []
     seen = set()
     for index, item in enumerate(items):
         if isinstance(item, list | dict):
@@ -180,11 +188,11 @@ def _same_items(items: Sequence[Any]) -> Found:
     return faults or None
 
 
-def _duplicate(index: int, value: Any) -> Fault:
+def _duplicate(index: int, value: Any) -> SchemaViolation:
     import json
 
     text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
-    fault = Fault("duplicate-value", text, "remove one of the two, or give it another key")
+    fault = SchemaViolation("duplicate-value", text, "remove one of the two, or give it another key")
     fault.path.append(index)
     return fault
 
@@ -198,9 +206,9 @@ LOGIC: Final = ("allOf", "anyOf", "oneOf", "not")
 _NUMBERS: Final = ("minimum", "maximum", "multipleOf")
 
 
-def further(check: Check, schema: Schema, server: Version) -> Check:
+def further(check: ValueCheck, schema: Schema, server: Version) -> ValueCheck:
     """The check with what else the schema says; the same check where it says nothing more."""
-    checks: list[Check] = []
+    checks: list[ValueCheck] = []
     if "enum" in schema and not (schema.get("type") == "string" and only_texts(schema["enum"])):
         checks.append(_enum(schema["enum"]))
     if (
@@ -224,8 +232,8 @@ def further(check: Check, schema: Schema, server: Version) -> Check:
     return _both(check, checks) if checks else check
 
 
-def _both(first: Check, rest: list[Check]) -> Check:
-    def check(value: Any) -> Found:
+def _both(first: ValueCheck, rest: list[ValueCheck]) -> ValueCheck:
+    def check(value: Any) -> Violations:
         found = first(value)
         if found:
             return found
@@ -235,28 +243,28 @@ def _both(first: Check, rest: list[Check]) -> Check:
     return check
 
 
-def _enum(values: Sequence[Any]) -> Check:
+def _enum(values: Sequence[Any]) -> ValueCheck:
     from ptcompile.apiserver.structure.logic import comparable
 
     allowed = frozenset(map(comparable, values))
     choices = listed(values)
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if comparable(value) in allowed:
             return None
-        text = f"Unsupported value: {shown(value)}: supported values: {choices}"
-        return [Fault("unsupported-value", text, "write one of them")]
+        text = f"Unsupported value: {format_value(value)}: supported values: {choices}"
+        return [SchemaViolation("unsupported-value", text, "write one of them")]
 
     return check
 
 
-def _number(schema: Schema) -> Check:
+def _number(schema: Schema) -> ValueCheck:
     from ptcompile.apiserver.structure.logic import is_multiple, is_number
 
     low, high, step = (schema.get(key) for key in _NUMBERS)
     above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         if not is_number(value):
             return None
         if low is not None and (value < low or (above and value == low)):
@@ -270,19 +278,21 @@ def _number(schema: Schema) -> Check:
     return check
 
 
-def _few(most: int) -> Check:
-    def check(value: Any) -> Found:
+def _few(most: int) -> ValueCheck:
+    def check(value: Any) -> Violations:
         if not isinstance(value, dict) or len(value) <= most:
             return None
         return [
-            Fault("too-many-items", f"Too many: {len(value)}: must have at most {most} items", f"keep {most} at most")
+            SchemaViolation(
+                "too-many-items", f"Too many: {len(value)}: must have at most {most} items", f"keep {most} at most"
+            )
         ]
 
     return check
 
 
-def _many(least: int) -> Check:
-    def check(value: Any) -> Found:
+def _many(least: int) -> ValueCheck:
+    def check(value: Any) -> Violations:
         if not isinstance(value, dict) or len(value) >= least:
             return None
         return [_invalid(len(value), f"must have at least {least} properties")]
@@ -290,11 +300,11 @@ def _many(least: int) -> Check:
     return check
 
 
-def _logic(schema: Schema) -> Check:
+def _logic(schema: Schema) -> ValueCheck:
     """Check `allOf`, `anyOf`, `oneOf` and `not`. Without evaluations left, it accepts, and the caller reports that."""
-    holds: Holds | None = None
+    holds: Validates | None = None
 
-    def check(value: Any) -> Found:
+    def check(value: Any) -> Violations:
         nonlocal holds
         if holds is None:
             from ptcompile.apiserver.structure.logic import logic
@@ -313,5 +323,5 @@ def _logic(schema: Schema) -> Check:
     return check
 
 
-def _invalid(value: Any, why: str) -> Fault:
-    return Fault("invalid-value", f"Invalid value: {shown(value)}: {why}", "see the CRD's schema")
+def _invalid(value: Any, why: str) -> SchemaViolation:
+    return SchemaViolation("invalid-value", f"Invalid value: {format_value(value)}: {why}", "see the CRD's schema")

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-Holds = Callable[["Any", Evaluations], bool]
+Validates = Callable[["Any", Evaluations], bool]
 
 _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
     "array": lambda value: isinstance(value, list),
@@ -76,7 +76,7 @@ def number_holds(schema: Mapping[str, Any]) -> Callable[[Any], bool]:
     return holds
 
 
-def logic(schema: Mapping[str, Any]) -> Holds:
+def logic(schema: Mapping[str, Any]) -> Validates:
     """Compile what a schema says of values, its type included."""
     checks = [*_own(schema), *_parts(schema), *_choices(schema)]
 
@@ -87,8 +87,8 @@ def logic(schema: Mapping[str, Any]) -> Holds:
     return holds
 
 
-def _own(schema: Mapping[str, Any]) -> list[Holds]:
-    checks: list[Holds] = []
+def _own(schema: Mapping[str, Any]) -> list[Validates]:
+    checks: list[Validates] = []
     if is_type := _TYPES.get(schema.get("type") or ""):
         checks.append(lambda value, _: is_type(value))
     if schema.get("enum"):
@@ -110,15 +110,15 @@ def _own(schema: Mapping[str, Any]) -> list[Holds]:
     return checks
 
 
-def _size(kind: type, low: int, high: int | None) -> Holds:
+def _size(kind: type, low: int, high: int | None) -> Validates:
     def holds(value: Any, _: Evaluations) -> bool:
         return not isinstance(value, kind) or (low <= len(value) and (high is None or len(value) <= high))  # type: ignore[arg-type]
 
     return holds
 
 
-def _parts(schema: Mapping[str, Any]) -> list[Holds]:
-    checks: list[Holds] = []
+def _parts(schema: Mapping[str, Any]) -> list[Validates]:
+    checks: list[Validates] = []
     if isinstance(schema.get("items"), Mapping):
         item = logic(schema["items"])
         checks.append(lambda value, left: not isinstance(value, list) or all(item(one, left) for one in value))
@@ -132,8 +132,8 @@ def _parts(schema: Mapping[str, Any]) -> list[Holds]:
     return [*checks, fields_hold] if fields else checks
 
 
-def _choices(schema: Mapping[str, Any]) -> list[Holds]:
-    checks: list[Holds] = []
+def _choices(schema: Mapping[str, Any]) -> list[Validates]:
+    checks: list[Validates] = []
     if every := _branches(schema, "allOf"):
         checks.append(lambda value, left: all(branch(value, left) for branch in every))
     if some := _branches(schema, "anyOf"):
@@ -146,7 +146,7 @@ def _choices(schema: Mapping[str, Any]) -> list[Holds]:
     return checks
 
 
-def _once(branches: Sequence[Holds], value: Any, evaluations: Evaluations) -> bool:
+def _once(branches: Sequence[Validates], value: Any, evaluations: Evaluations) -> bool:
     count = 0
     for branch in branches:
         count += branch(value, evaluations)
@@ -155,5 +155,5 @@ def _once(branches: Sequence[Holds], value: Any, evaluations: Evaluations) -> bo
     return count == 1
 
 
-def _branches(schema: Mapping[str, Any], key: str) -> list[Holds]:
+def _branches(schema: Mapping[str, Any], key: str) -> list[Validates]:
     return [logic(one or {}) for one in schema.get(key) or ()]

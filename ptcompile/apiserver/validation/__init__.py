@@ -26,15 +26,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Check = Callable[[Mapping[str, Any], ApiServer], Iterator[Problem]]
-    KindCheck = Callable[[Mapping[str, Any], ApiServer, f.Found], None]
+    ObjectValidator = Callable[[Mapping[str, Any], ApiServer], Iterator[Problem]]
+    KindCheck = Callable[[Mapping[str, Any], ApiServer, f.Problems], None]
 
 
 __all__ = ["KINDS", "ApiServer", "metadata_problems", "pod_spec"]
 
 
 def _pod(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    found: f.Found = []
+    found: f.Problems = []
     meta, spec = manifest.get("metadata"), manifest.get("spec")
     check_metadata(meta, ("metadata",), found, names.why_not_dns_subdomain)
     check_pod_annotations(meta, spec, ("metadata",), found)
@@ -45,8 +45,8 @@ def _pod(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
 def _job(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.job import check_job, check_job_pods
 
-    found: f.Found = []
-    pods: f.Found = []
+    found: f.Problems = []
+    pods: f.Problems = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_job(manifest, context, found)
     check_job_pods(manifest, pods)
@@ -61,7 +61,7 @@ def _counted(
     name_rule: NameRule = names.why_not_dns_subdomain,
 ) -> Iterator[Problem]:
     """Yield the problems of metadata, of one kind's own fields, and of a generation that a file may not set."""
-    found: f.Found = []
+    found: f.Problems = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, name_rule)
     check(manifest, context, found)
     check_generation(manifest, found)
@@ -93,23 +93,23 @@ def _claim(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]
 
 
 def _namespace(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    found: f.Found = []
+    found: f.Problems = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_label)
     check_generation(manifest, found)
-    check_finalizers(f.mapping(manifest.get("spec")).get("finalizers"), ("spec", "finalizers"), found)
+    check_finalizers(f.as_field_mapping(manifest.get("spec")).get("finalizers"), ("spec", "finalizers"), found)
     return iter(found)
 
 
 def _network_policy(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.networking import check_network_policy
 
-    found: f.Found = []
+    found: f.Problems = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_network_policy(manifest, context, found)
     return iter(found)
 
 
-KINDS: Final[dict[tuple[str, str], Check]] = {
+KINDS: Final[dict[tuple[str, str], ObjectValidator]] = {
     ("v1", "Pod"): _pod,
     ("batch/v1", "Job"): _job,
     ("v1", "Service"): _service,
@@ -290,7 +290,7 @@ _NO_METADATA: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"
 
 def other_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     """What the server answers to an object of a kind that is not part of a training job, its structure apart."""
-    found: f.Found = []
+    found: f.Problems = []
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))
     if kind[0] not in _NO_METADATA:
         rule = _NAMES.get(kind, names.why_not_dns_subdomain)

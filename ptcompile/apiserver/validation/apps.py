@@ -22,26 +22,26 @@ _PROGRESS_SECONDS: Final = 600
 """`progressDeadlineSeconds` where it is not set."""
 
 
-def check_counts(spec: Mapping[str, Any], path: Path, found: f.Found, *names: str) -> None:
+def check_counts(spec: Mapping[str, Any], path: Path, found: f.Problems, *names: str) -> None:
     """Numbers that may not be negative."""
     for name in names:
         f.check_not_negative(found, (*path, name), spec.get(name))
 
 
 def check_template(
-    template: Any, path: Path, context: ApiServer, found: f.Found, extra_volumes: frozenset[str] = frozenset()
+    template: Any, path: Path, context: ApiServer, found: f.Problems, extra_volumes: frozenset[str] = frozenset()
 ) -> None:
     """A pod template of one of the server's own controllers."""
-    template = f.mapping(template)
+    template = f.as_field_mapping(template)
     meta, spec = template.get("metadata"), template.get("spec")
     check_template_metadata(meta, (*path, "metadata"), found, path)
     check_pod_annotations(meta, spec, (*path, "metadata"), found)
     check_pod_spec(spec, (*path, "spec"), context, found, template=True, extra_volumes=extra_volumes)
 
 
-def check_kept_running(template: Any, path: Path, kind: str, found: f.Found) -> None:
+def check_kept_running(template: Any, path: Path, kind: str, found: f.Problems) -> None:
     """The template of a controller that keeps its pods running: they restart always and have no deadline."""
-    pod = f.mapping(f.mapping(template).get("spec"))
+    pod = f.as_field_mapping(f.as_field_mapping(template).get("spec"))
     policy = pod.get("restartPolicy")
     if type(policy) is str and policy not in ("", "Always"):
         help = "remove it: only a Job's pods may end"
@@ -51,7 +51,7 @@ def check_kept_running(template: Any, path: Path, kind: str, found: f.Found) -> 
         f.forbidden(found, (*path, "spec", "activeDeadlineSeconds"), why)
 
 
-def check_own_selector(spec: Mapping[str, Any], path: Path, kind: str, found: f.Found) -> None:
+def check_own_selector(spec: Mapping[str, Any], path: Path, kind: str, found: f.Problems) -> None:
     """The selector of a controller: it is there, selects something, and selects the template's pods."""
     selector, here = spec.get("selector"), (*path, "selector")
     if selector is None:
@@ -68,27 +68,27 @@ def check_own_selector(spec: Mapping[str, Any], path: Path, kind: str, found: f.
         _check_selects(selector, spec.get("template"), path, found)
 
 
-def _check_selects(selector: dict[str, Any], template: Any, path: Path, found: f.Found) -> None:
-    labels = f.mapping(f.mapping(f.mapping(template).get("metadata")).get("labels"))
+def _check_selects(selector: dict[str, Any], template: Any, path: Path, found: f.Problems) -> None:
+    labels = f.as_field_mapping(f.as_field_mapping(f.as_field_mapping(template).get("metadata")).get("labels"))
     if not selects(selector, labels):
         why = "`selector` does not match template `labels`"
         f.invalid(found, (*path, "template", "metadata", "labels"), labels or None, why, "make the two the same")
 
 
-def check_replica_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_replica_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A ReplicaSet."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "replicas", "minReadySeconds")
     check_own_selector(spec, path, "ReplicaSet", found)
     check_template(spec.get("template"), (*path, "template"), context, found)
     check_kept_running(spec.get("template"), (*path, "template"), "ReplicaSet", found)
 
 
-def check_replication_controller(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_replication_controller(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A ReplicationController: its selector is a plain map, and the template's labels where there is none."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
-    template = f.mapping(spec.get("template"))
-    labels = f.mapping(f.mapping(template.get("metadata")).get("labels"))
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
+    template = f.as_field_mapping(spec.get("template"))
+    labels = f.as_field_mapping(f.as_field_mapping(template.get("metadata")).get("labels"))
     selector = spec.get("selector")
     check_counts(spec, path, found, "replicas", "minReadySeconds")
     if not selector and not labels:
@@ -103,26 +103,26 @@ def check_replication_controller(manifest: Mapping[str, Any], context: ApiServer
     check_kept_running(template, (*path, "template"), "ReplicationController", found)
 
 
-def check_pod_template(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_pod_template(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A PodTemplate."""
     check_template(manifest.get("template"), ("template",), context, found)
 
 
-def check_deployment(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_deployment(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A Deployment."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     check_own_selector(spec, path, "Deployment", found)
     check_template(spec.get("template"), (*path, "template"), context, found)
     check_kept_running(spec.get("template"), (*path, "template"), "Deployment", found)
-    _check_strategy(f.mapping(spec.get("strategy")), (*path, "strategy"), found)
+    _check_strategy(f.as_field_mapping(spec.get("strategy")), (*path, "strategy"), found)
     seconds, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
     seconds = _PROGRESS_SECONDS if seconds is None else seconds
     if type(seconds) is int and type(ready) is int and seconds <= ready:
         f.invalid(found, (*path, "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
 
 
-def _check_strategy(strategy: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_strategy(strategy: dict[str, Any], path: Path, found: f.Problems) -> None:
     kind, rolling, here = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),
@@ -142,14 +142,14 @@ def _check_strategy(strategy: dict[str, Any], path: Path, found: f.Found) -> Non
             f.invalid(found, (*here, "maxUnavailable"), gone, "may not be 0 when `maxSurge` is 0", "set one of the two")
 
 
-def check_daemon_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_daemon_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A DaemonSet without its metadata."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "minReadySeconds", "revisionHistoryLimit")
     check_own_selector(spec, path, "DaemonSet", found)
     check_template(spec.get("template"), (*path, "template"), context, found)
     check_kept_running(spec.get("template"), (*path, "template"), "DaemonSet", found)
-    strategy = f.mapping(spec.get("updateStrategy"))
+    strategy = f.as_field_mapping(spec.get("updateStrategy"))
     kind = strategy.get("type") or "RollingUpdate"
     f.check_choice(found, (*path, "updateStrategy", "type"), kind, ("OnDelete", "RollingUpdate"))
     rolling = strategy.get("rollingUpdate")
@@ -157,7 +157,7 @@ def check_daemon_set(manifest: Mapping[str, Any], context: ApiServer, found: f.F
         _check_rolling(rolling or {}, (*path, "updateStrategy", "rollingUpdate"), found)
 
 
-def _check_rolling(rolling: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_rolling(rolling: dict[str, Any], path: Path, found: f.Problems) -> None:
     gone, more = rolling.get("maxUnavailable"), rolling.get("maxSurge")
     check_amount_or_percent(gone, (*path, "maxUnavailable"), found)
     check_amount_or_percent(more, (*path, "maxSurge"), found)
@@ -173,11 +173,11 @@ _STRATEGIES: Final = ("OnDelete", "RollingUpdate")
 _ORDERS: Final = ("OrderedReady", "Parallel")
 
 
-def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A StatefulSet without its metadata."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     check_counts(spec, path, found, "replicas", "minReadySeconds", "revisionHistoryLimit")
-    check_counts(f.mapping(spec.get("ordinals")), (*path, "ordinals"), found, "start")
+    check_counts(f.as_field_mapping(spec.get("ordinals")), (*path, "ordinals"), found, "start")
     check_own_selector(spec, path, "StatefulSet", found)
     volumes = _check_claims(spec.get("volumeClaimTemplates"), (*path, "volumeClaimTemplates"), context, found)
     check_template(spec.get("template"), (*path, "template"), context, found, volumes)
@@ -187,19 +187,19 @@ def check_stateful_set(manifest: Mapping[str, Any], context: ApiServer, found: f
         f.invalid(found, (*path, "podManagementPolicy"), order, "must be 'OrderedReady' or 'Parallel'")
     if context.at_least(34) and type(service) is str and service and (why := names.why_not_dns_label(service)):
         f.invalid(found, (*path, "serviceName"), service, why)
-    _check_update_strategy(f.mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), context, found)
-    policy = f.mapping(spec.get("persistentVolumeClaimRetentionPolicy"))
+    _check_update_strategy(f.as_field_mapping(spec.get("updateStrategy")), (*path, "updateStrategy"), context, found)
+    policy = f.as_field_mapping(spec.get("persistentVolumeClaimRetentionPolicy"))
     for name in ("whenDeleted", "whenScaled"):
         if policy.get(name):
             here = (*path, "persistentVolumeClaimRetentionPolicy", name)
             f.check_choice(found, here, policy[name], ("Delete", "Retain"))
 
 
-def _check_claims(claims: Any, path: Path, context: ApiServer, found: f.Found) -> frozenset[str]:
+def _check_claims(claims: Any, path: Path, context: ApiServer, found: f.Problems) -> frozenset[str]:
     """The claims that each pod gets; the names of the volumes that hold them."""
     volumes = set()
-    for index, claim in f.objects(claims):
-        name = f.mapping(claim.get("metadata")).get("name")
+    for index, claim in f.indexed_mappings(claims):
+        name = f.as_field_mapping(claim.get("metadata")).get("name")
         if type(name) is str:
             volumes.add(name)
         if context.at_least(36):
@@ -207,7 +207,7 @@ def _check_claims(claims: Any, path: Path, context: ApiServer, found: f.Found) -
     return frozenset(volumes)
 
 
-def _check_update_strategy(strategy: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_update_strategy(strategy: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     kind, rolling, here = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),

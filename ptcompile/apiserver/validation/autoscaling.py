@@ -28,9 +28,9 @@ _WINDOW_MAX: Final = 3600
 _PERIOD_MAX: Final = 1800
 
 
-def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A HorizontalPodAutoscaler of v1 or v2 without its metadata."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     low, high = spec.get("minReplicas"), spec.get("maxReplicas")
     if type(low) is int and low < 1:
         f.invalid(found, (*path, "minReplicas"), low, "must be greater than or equal to 1")
@@ -39,20 +39,22 @@ def check_autoscaler(manifest: Mapping[str, Any], context: ApiServer, found: f.F
         f.invalid(found, (*path, "maxReplicas"), high, "must be greater than 0")
     if type(low) is type(high) is int and low > high:
         f.invalid(found, (*path, "maxReplicas"), high, "must be greater than or equal to `minReplicas`")
-    _check_reference(f.mapping(spec.get("scaleTargetRef")), (*path, "scaleTargetRef"), context, found, scaled=True)
-    for index, metric in f.objects(spec.get("metrics")):
+    _check_reference(
+        f.as_field_mapping(spec.get("scaleTargetRef")), (*path, "scaleTargetRef"), context, found, scaled=True
+    )
+    for index, metric in f.indexed_mappings(spec.get("metrics")):
         _check_metric(metric, (*path, "metrics", index), context, found)
     share = spec.get("targetCPUUtilizationPercentage")
     if type(share) is int and share < 1:
         f.invalid(found, (*path, "targetCPUUtilizationPercentage"), share, "must be greater than 0")
     for name in ("scaleUp", "scaleDown"):
-        rules = f.mapping(spec.get("behavior")).get(name)
+        rules = f.as_field_mapping(spec.get("behavior")).get(name)
         if type(rules) is dict:
             _check_rules(rules, (*path, "behavior", name), found)
 
 
 def _check_reference(
-    reference: dict[str, Any], path: Path, context: ApiServer, found: f.Found, *, scaled: bool
+    reference: dict[str, Any], path: Path, context: ApiServer, found: f.Problems, *, scaled: bool
 ) -> None:
     for name in ("kind", "name"):
         value = reference.get(name)
@@ -70,7 +72,7 @@ def _check_reference(
         f.invalid(found, (*path, "apiVersion"), version, why, "write it as apps/v1")
 
 
-def _check_metric(metric: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_metric(metric: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     kind = metric.get("type") or ""
     kind = kind if type(kind) is str else "Object"
     given = [field for field in _SOURCES.values() if metric.get(field) is not None]
@@ -88,14 +90,14 @@ def _check_metric(metric: dict[str, Any], path: Path, context: ApiServer, found:
                 f.forbidden(found, (*path, field), "must populate the given metric source only")
 
 
-def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiServer, found: f.Found) -> None:
-    target = f.mapping(source.get("target"))
+def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiServer, found: f.Problems) -> None:
+    target = f.as_field_mapping(source.get("target"))
     value, average = target.get("value"), target.get("averageValue")
     if field == "object":
-        reference = f.mapping(source.get("describedObject"))
+        reference = f.as_field_mapping(source.get("describedObject"))
         _check_reference(reference, (*path, "describedObject"), context, found, scaled=False)
     if field in ("object", "external", "pods"):
-        _check_metric_name(f.mapping(source.get("metric")).get("name"), (*path, "metric", "name"), found)
+        _check_metric_name(f.as_field_mapping(source.get("metric")).get("name"), (*path, "metric", "name"), found)
     if field == "containerResource" and f.is_empty(source.get("container")):
         f.required(found, (*path, "container"), "must specify a container")
     if field in ("resource", "containerResource") and f.is_empty(source.get("name")):
@@ -114,14 +116,14 @@ def _check_source(source: dict[str, Any], field: str, path: Path, context: ApiSe
         f.forbidden(found, (*here, "value"), "may not set both a target value for metric and a per-pod target")
 
 
-def _check_metric_name(name: Any, path: Path, found: f.Found) -> None:
+def _check_metric_name(name: Any, path: Path, found: f.Problems) -> None:
     if name is None or name == "":
         f.required(found, path, "must specify a metric name")
     elif type(name) is str and (why := why_not_path_segment(name)):
         f.invalid(found, path, name, why)
 
 
-def _check_one_of_two(target: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_one_of_two(target: dict[str, Any], path: Path, found: f.Problems) -> None:
     share, average = target.get("averageUtilization"), target.get("averageValue")
     if share is None and average is None:
         why = "must set either a target raw value or a target utilization"
@@ -130,7 +132,7 @@ def _check_one_of_two(target: dict[str, Any], path: Path, found: f.Found) -> Non
         f.forbidden(found, (*path, "averageValue"), "may not set both a target raw value and a target utilization")
 
 
-def _check_target(target: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_target(target: dict[str, Any], path: Path, found: f.Problems) -> None:
     kind, share = target.get("type") or "", target.get("averageUtilization")
     if kind == "":
         f.required(found, (*path, "type"), "must specify a metric target type")
@@ -145,7 +147,7 @@ def _check_target(target: dict[str, Any], path: Path, found: f.Found) -> None:
         f.invalid(found, (*path, "averageUtilization"), share, "must be greater than 0")
 
 
-def _check_rules(rules: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_rules(rules: dict[str, Any], path: Path, found: f.Problems) -> None:
     window, select, policies = (rules.get(name) for name in ("stabilizationWindowSeconds", "selectPolicy", "policies"))
     if type(window) is int and window < 0:
         f.invalid(found, (*path, "stabilizationWindowSeconds"), window, "must be greater than or equal to zero")
@@ -154,7 +156,7 @@ def _check_rules(rules: dict[str, Any], path: Path, found: f.Found) -> None:
     f.check_choice(found, (*path, "selectPolicy"), select, ("Disabled", "Max", "Min"))
     if policies == []:
         f.required(found, (*path, "policies"), "must specify at least one Policy")
-    for index, policy in f.objects(policies):
+    for index, policy in f.indexed_mappings(policies):
         here, kind = (*path, "policies", index), policy.get("type")
         f.check_choice(found, (*here, "type"), "" if kind is None else kind, ("Percent", "Pods"))
         for name in ("value", "periodSeconds"):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
-def check_lease(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_lease(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A Lease without its metadata."""
-    spec = f.mapping(manifest.get("spec"))
+    spec = f.as_field_mapping(manifest.get("spec"))
     seconds, changes = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
     if type(seconds) is int and seconds <= 0:
         f.invalid(found, ("spec", "leaseDurationSeconds"), seconds, "must be greater than 0")
@@ -30,9 +30,9 @@ _SYSTEM: Final = {"system-node-critical": 2_000_001_000, "system-cluster-critica
 """The two classes that may be named so, and their values."""
 
 
-def check_priority_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_priority_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A PriorityClass without its metadata."""
-    name, value = f.mapping(manifest.get("metadata")).get("name"), manifest.get("value")
+    name, value = f.as_field_mapping(manifest.get("metadata")).get("name"), manifest.get("value")
     if type(name) is str and name.startswith("system-"):
         if _SYSTEM.get(name) != value:
             why = "priority class names with 'system-' prefix are reserved for system use only"
@@ -44,16 +44,16 @@ def check_priority_class(manifest: Mapping[str, Any], context: ApiServer, found:
     f.check_choice(found, ("preemptionPolicy",), policy, ("Never", "PreemptLowerPriority"))
 
 
-def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_runtime_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A RuntimeClass without its metadata."""
     handler = manifest.get("handler")
     if handler is None or handler == "":
         f.required(found, ("handler",))
     elif type(handler) is str and (why := names.why_not_dns_label(handler)):
         f.invalid(found, ("handler",), handler, why)
-    fixed = f.mapping(manifest.get("overhead")).get("podFixed")
+    fixed = f.as_field_mapping(manifest.get("overhead")).get("podFixed")
     check_amounts({"limits": fixed}, ("overhead", "podFixed"), found, partial=True)
-    scheduling = f.mapping(manifest.get("scheduling"))
+    scheduling = f.as_field_mapping(manifest.get("scheduling"))
     check_labels(scheduling.get("nodeSelector"), ("scheduling", "nodeSelector"), found)
-    for index, toleration in f.objects(scheduling.get("tolerations")):
+    for index, toleration in f.indexed_mappings(scheduling.get("tolerations")):
         check_toleration(toleration, ("scheduling", "tolerations", index), found)

@@ -32,9 +32,9 @@ _NEEDED: Final = {
 }
 
 
-def check_config_map(manifest: Any, context: ApiServer, found: f.Found) -> None:
+def check_config_map(manifest: Any, context: ApiServer, found: f.Problems) -> None:
     """A ConfigMap without its metadata."""
-    data, binary = f.mapping(manifest.get("data")), f.mapping(manifest.get("binaryData"))
+    data, binary = f.as_field_mapping(manifest.get("data")), f.as_field_mapping(manifest.get("binaryData"))
     _check_keys(data, ("data",), found)
     _check_keys(binary, ("binaryData",), found)
     for key in data:
@@ -46,9 +46,9 @@ def check_config_map(manifest: Any, context: ApiServer, found: f.Found) -> None:
         f.too_long(found, ("data",), DATA_MAX, "put large files into an image or a volume", "[]")
 
 
-def check_secret(manifest: Any, context: ApiServer, found: f.Found) -> None:
+def check_secret(manifest: Any, context: ApiServer, found: f.Problems) -> None:
     """A Secret without its metadata."""
-    data, text = f.mapping(manifest.get("data")), f.mapping(manifest.get("stringData"))
+    data, text = f.as_field_mapping(manifest.get("data")), f.as_field_mapping(manifest.get("stringData"))
     _check_keys(data, ("data",), found)
     _check_keys(text, ("stringData",), found)
     if _size(text) + _decoded_size({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
@@ -61,13 +61,13 @@ def check_secret(manifest: Any, context: ApiServer, found: f.Found) -> None:
     if kind == "kubernetes.io/basic-auth" and not keys.keys() & {"username", "password"}:
         f.required(found, ("data", "username"), help="set username or password", at="data[username]")
     if kind == "kubernetes.io/service-account-token":
-        notes = f.mapping(f.mapping(manifest.get("metadata")).get("annotations"))
+        notes = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
         if f.is_empty(notes.get(_ACCOUNT)):
             path: Path = ("metadata", "annotations", _ACCOUNT)
             f.required(found, path, help="name the service account", at=f.key_path(path))
 
 
-def _check_keys(data: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_keys(data: dict[str, Any], path: Path, found: f.Problems) -> None:
     for key in data:
         if why := names.why_not_config_key(key):
             here = (*path, key)

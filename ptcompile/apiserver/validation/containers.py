@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import ON_SINCE, Scope, is_dropped
+from ptcompile.apiserver.validation.context import ON_SINCE, PodContext, is_dropped
 from ptcompile.apiserver.validation.env import check_env, check_env_from
 from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Check = Callable[[Any, Path, dict[str, Any], Scope], None]
+    ContainerCheck = Callable[[Any, Path, dict[str, Any], PodContext], None]
 
 
 _PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
@@ -35,7 +35,7 @@ GRACE_SECONDS: Final = 30
 """What `terminationGracePeriodSeconds` defaults to."""
 
 
-def check_probe(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_probe(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`livenessProbe`, `readinessProbe` or `startupProbe`: which one is the last part of the path."""
     if type(value) is not dict:
         return
@@ -43,7 +43,10 @@ def check_probe(value: Any, path: Path, container: dict[str, Any], scope: Scope)
     _check_handler(value, path, _PROBE_HANDLERS, scope)
     for name in _TIMINGS:
         f.check_not_negative(found, (*path, name), value.get(name))
-    grace, threshold = f.integer(value.get("terminationGracePeriodSeconds")), f.integer(value.get("successThreshold"))
+    grace, threshold = (
+        f.as_field_int(value.get("terminationGracePeriodSeconds")),
+        f.as_field_int(value.get("successThreshold")),
+    )
     here = (*path, "terminationGracePeriodSeconds")
     if path[-1] == "readinessProbe":
         if grace is not None:
@@ -54,16 +57,16 @@ def check_probe(value: Any, path: Path, container: dict[str, Any], scope: Scope)
         f.invalid(found, (*path, "successThreshold"), threshold, "must be 1", "leave it out")
 
 
-def check_lifecycle(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_lifecycle(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`lifecycle` of a container."""
-    hooks = f.mapping(value)
+    hooks = f.as_field_mapping(value)
     for name in ("postStart", "preStop"):
         hook = hooks.get(name)
         if type(hook) is dict:
             _check_handler(hook, (*path, name), _HOOK_HANDLERS, scope)
 
 
-def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], scope: Scope) -> None:
+def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], scope: PodContext) -> None:
     found = scope.found
     given = [name for name in kinds if value.get(name) is not None]
     if not given:
@@ -75,36 +78,36 @@ def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], sc
             _ACTIONS[name](value[name], (*path, name), scope)
 
 
-def _check_exec(action: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_exec(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     if action.get("command") in (None, []):
         f.required(scope.found, (*path, "command"))
 
 
-def _check_http(action: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_http(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     found = scope.found
     check_port_reference(found, (*path, "port"), action.get("port"))
     if action.get("scheme"):
         f.check_choice(found, (*path, "scheme"), action["scheme"], ("HTTP", "HTTPS"))
-    for index, header in f.objects(action.get("httpHeaders")):
+    for index, header in f.indexed_mappings(action.get("httpHeaders")):
         name = header.get("name") or ""
         if type(name) is str and not _is_header(name):
             why = "a valid HTTP header must consist of alphanumeric characters or '-'"
             f.invalid(found, (*path, "httpHeaders", index, "name"), name, why, at=field_path((*path, "httpHeaders")))
 
 
-def _check_tcp(action: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_tcp(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     check_port_reference(scope.found, (*path, "port"), action.get("port"))
 
 
-def _check_grpc(action: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_grpc(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     port = action.get("port")
     check_port_number(scope.found, (*path, "port"), 0 if port is None else port)
 
 
-def _check_sleep(action: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_sleep(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     seconds = action.get("seconds")
     seconds = 0 if seconds is None else seconds
-    given = f.integer(scope.spec.get("terminationGracePeriodSeconds"))
+    given = f.as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
     grace = GRACE_SECONDS if given is None else max(given, 1)
     # A sleep of 0 was refused before 1.33 (PodLifecycleSleepActionAllowZero).
     low = 0 if scope.context.at_least(33) else 1
@@ -129,14 +132,14 @@ _MAX_RULES: Final = 20
 _MAX_CODES: Final = 255
 
 
-def check_containers(value: Any, path: Path, seen: set[str], scope: Scope) -> None:
+def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) -> None:
     """`containers` or `initContainers`: the last part of the path says which. `seen` has the names used before."""
     if value is None or value == []:
         if path[-1] == "containers":
             f.required(scope.found, path, help="add a container")
         return
     init = path[-1] == "initContainers"
-    for index, container in f.objects(value):
+    for index, container in f.indexed_mappings(value):
         here = (*path, index)
         _check_names(container, here, seen, scope.found)
         sidecar = not init or container.get("restartPolicy") == "Always"
@@ -151,7 +154,7 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: Scope) -> No
                 check(part, (*here, key), container, scope)
 
 
-def _check_names(container: dict[str, Any], path: Path, seen: set[str], found: f.Found) -> None:
+def _check_names(container: dict[str, Any], path: Path, seen: set[str], found: f.Problems) -> None:
     name = container.get("name")
     if name is None or name == "":
         f.required(found, (*path, "name"), help="name the container")
@@ -168,17 +171,17 @@ def _check_names(container: dict[str, Any], path: Path, seen: set[str], found: f
         f.required(found, (*path, "image"), help="say which image to run")
 
 
-def _check_pull_policy(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def _check_pull_policy(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     if value:
         f.check_choice(scope.found, path, value, PULL)
 
 
-def _check_message_policy(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def _check_message_policy(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     if value:
         f.check_choice(scope.found, path, value, ("FallbackToLogsOnError", "File"))
 
 
-def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """Until 1.34 only init containers have one, and only Always (ContainerRestartRules is beta since 1.35)."""
     if scope.context.at_least(35):
         f.check_choice(scope.found, path, value, RESTART)
@@ -188,7 +191,7 @@ def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: Sco
         f.check_choice(scope.found, path, value, ("Always",))
 
 
-def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     if type(value) is not list or not scope.context.at_least(35):
         return
     found = scope.found
@@ -197,7 +200,7 @@ def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scop
         f.required(found, (*path[:-1], "restartPolicy"), why)
     if len(value) > _MAX_RULES:
         f.too_many(found, path, len(value), _MAX_RULES)
-    for index, rule in f.objects(value):
+    for index, rule in f.indexed_mappings(value):
         here = (*path, index)
         action, codes = rule.get("action"), rule.get("exitCodes")
         action = "" if action is None else action
@@ -208,16 +211,16 @@ def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scop
             _check_exit_codes(codes, (*here, "exitCodes"), found)
 
 
-def _check_exit_codes(codes: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_exit_codes(codes: dict[str, Any], path: Path, found: f.Problems) -> None:
     operator, values = codes.get("operator"), codes.get("values")
     f.check_choice(found, (*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
     if type(values) is list and len(values) > _MAX_CODES:
         f.too_many(found, (*path, "values"), len(values), _MAX_CODES)
 
 
-def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     found, seen = scope.found, set[str]()
-    for index, item in f.objects(value):
+    for index, item in f.indexed_mappings(value):
         name, restart, here = item.get("resourceName"), item.get("restartPolicy"), (*path, index)
         if f.is_empty(name):
             f.required(found, (*here, "resourceName"))
@@ -242,7 +245,7 @@ def _runs_once(container: dict[str, Any], path: Path) -> bool:
     return path[-3] == "initContainers" and container.get("restartPolicy") != "Always"
 
 
-_FIELDS: Final[dict[str, Check]] = {
+_FIELDS: Final[dict[str, ContainerCheck]] = {
     "imagePullPolicy": _check_pull_policy,
     "terminationMessagePolicy": _check_message_policy,
     "restartPolicy": _check_restart,

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
-Rule = Callable[[Update], Iterator[Problem]]
+UpdateValidator = Callable[[Update], Iterator[Problem]]
 
 
-class Scope(NamedTuple):
+class PodContext(NamedTuple):
     """One pod spec under check: what its parts need to know of the whole."""
 
     spec: Mapping[str, Any]

@@ -191,9 +191,9 @@ def _number(text: str) -> int | None:
 _POLICIES: Final = ("Allow", "Forbid", "Replace")
 
 
-def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A CronJob without its metadata."""
-    spec = f.mapping(manifest.get("spec"))
+    spec = f.as_field_mapping(manifest.get("spec"))
     schedule, zone, policy = spec.get("schedule"), spec.get("timeZone"), spec.get("concurrencyPolicy")
     if schedule is None or schedule == "":
         f.required(found, ("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
@@ -210,10 +210,10 @@ def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, found: f.Fou
         f.check_choice(found, ("spec", "concurrencyPolicy"), policy, _POLICIES)
     counts = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
     check_counts(spec, ("spec",), found, *counts)
-    _check_job(f.mapping(f.mapping(spec.get("jobTemplate")).get("spec")), context, found)
+    _check_job(f.as_field_mapping(f.as_field_mapping(spec.get("jobTemplate")).get("spec")), context, found)
 
 
-def _check_job(job: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def _check_job(job: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     path = ("spec", "jobTemplate", "spec")
     check_job_counts(job, path, context, found)
     if job.get("manualSelector"):
@@ -222,4 +222,4 @@ def _check_job(job: dict[str, Any], context: ApiServer, found: f.Found) -> None:
     if type(job.get("selector")) is dict:
         f.invalid(found, (*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
     check_template(job.get("template"), (*path, "template"), context, found)
-    check_restart_policy(f.mapping(job.get("template")).get("spec"), (*path, "template", "spec"), found)
+    check_restart_policy(f.as_field_mapping(job.get("template")).get("spec"), (*path, "template", "spec"), found)

@@ -104,16 +104,16 @@ _Names = dict[str, frozenset[str]]
 """The names of requests, and of the alternatives of each."""
 
 
-def check_resource_claim(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_resource_claim(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A ResourceClaim without its metadata."""
     flat = str(manifest.get("apiVersion")).endswith(_FLAT)
     _check_claim(manifest.get("spec"), ("spec",), flat, found)
 
 
-def check_resource_claim_template(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_resource_claim_template(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A ResourceClaimTemplate without its metadata."""
-    spec = f.mapping(manifest.get("spec"))
-    meta, path = f.mapping(spec.get("metadata")), ("spec", "metadata")
+    spec = f.as_field_mapping(manifest.get("spec"))
+    meta, path = f.as_field_mapping(spec.get("metadata")), ("spec", "metadata")
     for name in _NOT_IN_TEMPLATES:
         if meta.get(name):
             f.forbidden(found, (*path, name), "cannot be set", "keep labels and annotations only")
@@ -123,12 +123,12 @@ def check_resource_claim_template(manifest: Mapping[str, Any], context: ApiServe
     _check_claim(spec.get("spec"), ("spec", "spec"), flat, found)
 
 
-def check_device_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_device_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A DeviceClass without its metadata."""
-    spec = f.mapping(manifest.get("spec"))
+    spec = f.as_field_mapping(manifest.get("spec"))
     _check_selectors(spec.get("selectors"), ("spec", "selectors"), found)
     _check_size(spec.get("config"), _ENTRIES_MAX, ("spec", "config"), found)
-    for index, config in f.objects(spec.get("config")):
+    for index, config in f.indexed_mappings(spec.get("config")):
         _check_config(config, ("spec", "config", index), found)
     name = spec.get("extendedResourceName")
     if type(name) is str and ("/" not in name or why_not_key(name)):
@@ -136,20 +136,20 @@ def check_device_class(manifest: Mapping[str, Any], context: ApiServer, found: f
         f.invalid(found, ("spec", "extendedResourceName"), name, why, "write it as example.com/device")
 
 
-def _check_claim(spec: Any, path: Path, flat: bool, found: f.Found) -> None:
-    devices, here = f.mapping(f.mapping(spec).get("devices")), (*path, "devices")
-    requests = list(f.objects(devices.get("requests")))
+def _check_claim(spec: Any, path: Path, flat: bool, found: f.Problems) -> None:
+    devices, here = f.as_field_mapping(f.as_field_mapping(spec).get("devices")), (*path, "devices")
+    requests = list(f.indexed_mappings(devices.get("requests")))
     known = _request_names(requests)
     for name in ("requests", "constraints", "config"):
         _check_size(devices.get(name), _ENTRIES_MAX, (*here, name), found)
     _check_unique([request.get("name") for _, request in requests], (*here, "requests"), found)
     for index, request in requests:
         _check_request(request, (*here, "requests", index), flat, found)
-    for index, constraint in f.objects(devices.get("constraints")):
+    for index, constraint in f.indexed_mappings(devices.get("constraints")):
         at = (*here, "constraints", index)
         _check_references(constraint.get("requests"), known, (*at, "requests"), found)
         _check_attribute(constraint, at, found)
-    for index, config in f.objects(devices.get("config")):
+    for index, config in f.indexed_mappings(devices.get("config")):
         at = (*here, "config", index)
         _check_references(config.get("requests"), known, (*at, "requests"), found)
         _check_config(config, at, found)
@@ -158,25 +158,25 @@ def _check_claim(spec: Any, path: Path, flat: bool, found: f.Found) -> None:
 def _request_names(requests: list[tuple[int, dict[str, Any]]]) -> _Names:
     return {
         request.get("name") or "": frozenset(
-            sub.get("name") or "" for _, sub in f.objects(request.get("firstAvailable"))
+            sub.get("name") or "" for _, sub in f.indexed_mappings(request.get("firstAvailable"))
         )
         for _, request in requests
         if request.get("name") is None or type(request["name"]) is str
     }
 
 
-def _check_size(entries: Any, most: int, path: Path, found: f.Found) -> None:
+def _check_size(entries: Any, most: int, path: Path, found: f.Problems) -> None:
     if type(entries) is list and len(entries) > most:
         f.too_many(found, path, len(entries), most)
 
 
-def _check_unique(values: list[Any], path: Path, found: f.Found) -> None:
+def _check_unique(values: list[Any], path: Path, found: f.Problems) -> None:
     for index, value in enumerate(values):
         if type(value) is str and value in values[:index]:
             f.duplicate(found, (*path, index), value)
 
 
-def _check_request(request: dict[str, Any], path: Path, flat: bool, found: f.Found) -> None:
+def _check_request(request: dict[str, Any], path: Path, flat: bool, found: f.Problems) -> None:
     _check_name(request.get("name"), (*path, "name"), found)
     choices = request.get("firstAvailable")
     exact = request if flat and request.get("deviceClassName") is not None else request.get("exactly")
@@ -185,7 +185,7 @@ def _check_request(request: dict[str, Any], path: Path, flat: bool, found: f.Fou
         f.invalid(found, path, None, why, "keep one of the two")
     elif choices:
         _check_size(choices, _ALTERNATIVES_MAX, (*path, "firstAvailable"), found)
-        listed = list(f.objects(choices))
+        listed = list(f.indexed_mappings(choices))
         _check_unique([choice.get("name") for _, choice in listed], (*path, "firstAvailable"), found)
         for index, choice in listed:
             _check_name(choice.get("name"), (*path, "firstAvailable", index, "name"), found)
@@ -197,13 +197,13 @@ def _check_request(request: dict[str, Any], path: Path, flat: bool, found: f.Fou
         _check_exact(exact, path if exact is request else (*path, "exactly"), found)
 
 
-def _check_name(name: Any, path: Path, found: f.Found) -> None:
+def _check_name(name: Any, path: Path, found: f.Problems) -> None:
     text = "" if name is None else name
     if type(text) is str and (why := names.why_not_dns_label(text)):
         f.invalid(found, path, text, why)
 
 
-def _check_exact(request: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_exact(request: dict[str, Any], path: Path, found: f.Problems) -> None:
     name, mode = request.get("deviceClassName"), request.get("allocationMode") or "ExactCount"
     if name is None or name == "":
         f.required(found, (*path, "deviceClassName"))
@@ -216,7 +216,7 @@ def _check_exact(request: dict[str, Any], path: Path, found: f.Found) -> None:
     elif mode == "ExactCount" and type(count) is int and count < 0:
         f.invalid(found, (*path, "count"), count, "must be greater than zero")
     f.check_choice(found, (*path, "allocationMode"), mode, _MODES)
-    for index, toleration in f.objects(request.get("tolerations")):
+    for index, toleration in f.indexed_mappings(request.get("tolerations")):
         _check_toleration(toleration, (*path, "tolerations", index), found)
     if request.get("adminAccess") is True:
         why = "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the namespace"
@@ -224,7 +224,7 @@ def _check_exact(request: dict[str, Any], path: Path, found: f.Found) -> None:
         found[-1] = found[-1]._replace(severity="warning")  # the namespace may have it
 
 
-def _check_toleration(toleration: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_toleration(toleration: dict[str, Any], path: Path, found: f.Problems) -> None:
     key, operator = toleration.get("key"), toleration.get("operator")
     if type(key) is str and key and (why := why_not_key(key)):
         f.invalid(found, (*path, "key"), key, why)
@@ -234,9 +234,9 @@ def _check_toleration(toleration: dict[str, Any], path: Path, found: f.Found) ->
         f.invalid(found, (*path, "value"), toleration["value"], "must be empty for operator `Exists`", "remove it")
 
 
-def _check_selectors(selectors: Any, path: Path, found: f.Found) -> None:
+def _check_selectors(selectors: Any, path: Path, found: f.Problems) -> None:
     _check_size(selectors, _ENTRIES_MAX, path, found)
-    for index, selector in f.objects(selectors):
+    for index, selector in f.indexed_mappings(selectors):
         cel, here = selector.get("cel"), (*path, index, "cel")
         if cel is None:
             f.required(found, here)
@@ -251,7 +251,7 @@ def _check_selectors(selectors: Any, path: Path, found: f.Found) -> None:
                 f.invalid(found, (*here, "expression"), text, why, help)
 
 
-def _check_references(references: Any, known: _Names, path: Path, found: f.Found) -> None:
+def _check_references(references: Any, known: _Names, path: Path, found: f.Problems) -> None:
     if type(references) is not list:
         return
     _check_size(references, _ENTRIES_MAX, path, found)
@@ -272,7 +272,7 @@ def _check_references(references: Any, known: _Names, path: Path, found: f.Found
             f.invalid(found, (*path, index), reference, why, f"use one of {', '.join(known)}" if known else "")
 
 
-def _check_attribute(constraint: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_attribute(constraint: dict[str, Any], path: Path, found: f.Problems) -> None:
     for name in ("matchAttribute", "distinctAttribute"):
         text = constraint.get(name)
         if text is None:
@@ -297,7 +297,7 @@ def _why_not_attribute(text: str) -> str | None:
     return None if _is_identifier(identifier) else "a valid C identifier must start with a letter or '_'"
 
 
-def _check_config(config: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_config(config: dict[str, Any], path: Path, found: f.Problems) -> None:
     opaque = config.get("opaque")
     if opaque is None:
         f.required(found, (*path, "opaque"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.registry.model import ApiServer
@@ -77,7 +77,7 @@ def is_cidr(text: str) -> bool:
     return bool(slash) and bits.isascii() and bits.isdigit() and len(bits) < 4 and int(bits) <= wide and is_ip(address)
 
 
-def check_dns_policy(value: Any, path: Path, scope: Scope) -> None:
+def check_dns_policy(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.dnsPolicy`, and what the policy None asks for."""
     if not value:
         return
@@ -93,7 +93,7 @@ def check_dns_policy(value: Any, path: Path, scope: Scope) -> None:
         f.required(scope.found, (*here, "nameservers"), why)
 
 
-def check_dns_config(value: Any, path: Path, scope: Scope) -> None:
+def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.dnsConfig`."""
     if type(value) is not dict:
         return
@@ -107,12 +107,12 @@ def check_dns_config(value: Any, path: Path, scope: Scope) -> None:
                 f.invalid(found, (*path, "nameservers", index), server, why)
     if type(searches) is list:
         _check_searches([s for s in searches if type(s) is str], (*path, "searches"), scope)
-    for index, option in f.objects(value.get("options")):
+    for index, option in f.indexed_mappings(value.get("options")):
         if f.is_empty(option.get("name")):
             f.required(found, (*path, "options", index), "must not be empty", "name the option, for example ndots")
 
 
-def _check_searches(searches: list[str], path: Path, scope: Scope) -> None:
+def _check_searches(searches: list[str], path: Path, scope: PodContext) -> None:
     found = scope.found
     if len(searches) > _SEARCHES_MAX:
         f.invalid(found, path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
@@ -132,10 +132,10 @@ def _plain(text: str) -> str:
     return text.replace("_", "a")
 
 
-def check_host_aliases(value: Any, path: Path, scope: Scope) -> None:
+def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.hostAliases`."""
     found = scope.found
-    for index, alias in f.objects(value):
+    for index, alias in f.indexed_mappings(value):
         ip, hosts = alias.get("ip") or "", alias.get("hostnames")
         if type(ip) is str and (why := why_not_ip(ip, scope.context)):
             f.invalid(found, (*path, index, "ip"), ip, why)
@@ -144,13 +144,13 @@ def check_host_aliases(value: Any, path: Path, scope: Scope) -> None:
                 f.invalid(found, (*path, index, "hostnames", number), host, why)
 
 
-def check_label_field(value: Any, path: Path, scope: Scope) -> None:
+def check_label_field(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.hostname` and `spec.subdomain`: one DNS label each."""
     if type(value) is str and value and (why := names.why_not_dns_label(value)):
         f.invalid(scope.found, path, value, why, f.like_label(value))
 
 
-def check_hostname_override(value: Any, path: Path, scope: Scope) -> None:
+def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
     if type(value) is not str or not scope.context.at_least(35):
         return

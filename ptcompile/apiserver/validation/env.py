@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import mask_dash, why_not_key
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
@@ -56,11 +56,11 @@ def why_not_env(text: str, context: ApiServer) -> str | None:
     return names.why_not_env_name(text) if context.at_least(32) else names.why_not_classic_env_name(text)
 
 
-def check_env(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_env(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`env` of a container."""
     found = scope.found
     why_not = names.why_not_env_name if scope.context.at_least(32) else names.why_not_classic_env_name
-    for index, entry in f.objects(value):
+    for index, entry in f.indexed_mappings(value):
         name = entry.get("name")
         if type(name) is not str or not name:
             if f.is_empty(name):
@@ -72,7 +72,7 @@ def check_env(value: Any, path: Path, container: dict[str, Any], scope: Scope) -
             _check_source(source, entry.get("value"), (*path, index, "valueFrom"), scope)
 
 
-def _check_source(source: dict[str, Any], value: Any, path: Path, scope: Scope) -> None:
+def _check_source(source: dict[str, Any], value: Any, path: Path, scope: PodContext) -> None:
     found = scope.found
     given = [name for name in _SOURCES if source.get(name) is not None]
     if not given:
@@ -92,7 +92,7 @@ def _check_source(source: dict[str, Any], value: Any, path: Path, scope: Scope) 
         _check_file_volume(source["fileKeyRef"].get("volumeName"), (*path, "fileKeyRef", "volumeName"), scope)
 
 
-def _check_file_volume(name: Any, path: Path, scope: Scope) -> None:
+def _check_file_volume(name: Any, path: Path, scope: PodContext) -> None:
     """A file of variables stands in an emptyDir that an init container fills (EnvFiles, beta since 1.35)."""
     if type(name) is not str or not names.is_dns_label(name) or scope.volumes is None:
         return  # wrong already
@@ -105,7 +105,7 @@ def _check_file_volume(name: Any, path: Path, scope: Scope) -> None:
         f.invalid(scope.found, path, name, "referenced volume must be of type emptyDir", "use an emptyDir")
 
 
-def check_field_ref(ref: Any, path: Path, found: f.Found, allowed: frozenset[str] = ENV_FIELDS) -> None:
+def check_field_ref(ref: Any, path: Path, found: f.Problems, allowed: frozenset[str] = ENV_FIELDS) -> None:
     """A `fieldRef`: which field of the pod is read."""
     version, field = ref.get("apiVersion"), ref.get("fieldPath")
     here = (*path, "fieldPath")
@@ -117,7 +117,7 @@ def check_field_ref(ref: Any, path: Path, found: f.Found, allowed: frozenset[str
     head, subscript = _split(field)
     bad_version = type(version) is str and version not in ("", "v1")
     if bad_version or (head not in _SUBSCRIPTED if subscript is not None else field not in _KNOWN_FIELDS):
-        meant = suggest(field, allowed)
+        meant = closest_match(field, allowed)
         help = f"did you mean {meant}?" if meant and meant != field else f"use one of {', '.join(sorted(allowed))}"
         f.invalid(found, here, field, "error converting fieldPath: field label not supported", help)
     elif subscript is not None:
@@ -133,7 +133,7 @@ def _split(field: str) -> tuple[str, str | None]:
     return (head, rest[:-2]) if opening and head and rest.endswith("']") else (field, None)
 
 
-def check_resource_ref(ref: Any, path: Path, found: f.Found, volume: bool = False) -> None:
+def check_resource_ref(ref: Any, path: Path, found: f.Problems, volume: bool = False) -> None:
     """A `resourceFieldRef`: which request or limit is read, and in what unit."""
     resource, divisor = ref.get("resource"), parse(ref.get("divisor"))
     if volume and f.is_empty(ref.get("containerName")):
@@ -155,7 +155,7 @@ def check_resource_ref(ref: Any, path: Path, found: f.Found, volume: bool = Fals
         f.invalid(found, (*path, "divisor"), to_string(divisor), why, f"use one of {', '.join(units)}")
 
 
-def _check_key_ref(ref: Any, path: Path, found: f.Found) -> None:
+def _check_key_ref(ref: Any, path: Path, found: f.Problems) -> None:
     name, key = ref.get("name"), ref.get("key")
     if (name is None or type(name) is str) and (why := names.why_not_dns_subdomain(name or "")):
         f.invalid(found, (*path, "name"), name or "", why, "name the ConfigMap or Secret")
@@ -165,7 +165,7 @@ def _check_key_ref(ref: Any, path: Path, found: f.Found) -> None:
         f.invalid(found, (*path, "key"), key, why)
 
 
-def _check_file_ref(ref: Any, path: Path, found: f.Found) -> None:
+def _check_file_ref(ref: Any, path: Path, found: f.Problems) -> None:
     volume = ref.get("volumeName")
     for name in ("volumeName", "path", "key"):
         if f.is_empty(ref.get(name)):
@@ -174,7 +174,7 @@ def _check_file_ref(ref: Any, path: Path, found: f.Found) -> None:
         f.invalid(found, (*path, "volumeName"), volume, why)
 
 
-_CHECKS: Final[dict[str, Callable[[Any, Path, f.Found], None]]] = {
+_CHECKS: Final[dict[str, Callable[[Any, Path, f.Problems], None]]] = {
     "fieldRef": check_field_ref,
     "resourceFieldRef": check_resource_ref,
     "configMapKeyRef": _check_key_ref,
@@ -183,10 +183,10 @@ _CHECKS: Final[dict[str, Callable[[Any, Path, f.Found], None]]] = {
 }
 
 
-def check_env_from(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_env_from(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`envFrom` of a container. The server names the list and not the item where the source is wrong."""
     found = scope.found
-    for index, entry in f.objects(value):
+    for index, entry in f.indexed_mappings(value):
         prefix = entry.get("prefix")
         if type(prefix) is str and prefix and (why := why_not_env(prefix, scope.context)):
             f.invalid(found, (*path, index, "prefix"), prefix, why)
@@ -199,7 +199,7 @@ def check_env_from(value: Any, path: Path, container: dict[str, Any], scope: Sco
             )
             f.invalid(found, (*path, index), "", why, "give each entry one source", f"{field_path(path)}")
         for source in given:
-            name = f.mapping(entry[source]).get("name")
+            name = f.as_field_mapping(entry[source]).get("name")
             here = (*path, index, source, "name")
             if f.is_empty(name):
                 f.required(found, here, help="name the ConfigMap or Secret")

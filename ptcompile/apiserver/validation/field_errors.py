@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix, Path, Problem, field_path
-from ptcompile.diagnostics.fixes import label, spelt
+from ptcompile.diagnostics.fixes import fix_spelling, label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Stage
 
 
-Found = list[Problem]
+Problems = list[Problem]
 
 _SHOWN = 80
 
 
-def show(value: object) -> str:
+def quote_value(value: object) -> str:
     """A value as the server prints it in a message, cut when it is long."""
     if isinstance(value, str):
         text = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
@@ -43,7 +43,7 @@ def key_path(path: Path) -> str:
     return f"{field_path(path[:-1])}[{path[-1]}]"
 
 
-def _add(found: Found, name: str, path: Path, at: str | None, text: str, help: str, fix: Fix | None = None) -> None:
+def _add(found: Problems, name: str, path: Path, at: str | None, text: str, help: str, fix: Fix | None = None) -> None:
     found.append(Problem(name, path, f"{at or field_path(path)}: {text}", help, fix=fix))
 
 
@@ -52,13 +52,13 @@ def _after(detail: str) -> str:
 
 
 def required(
-    found: Found, path: Path, detail: str = "", help: str = "", at: str | None = None, *, fix: Fix | None = None
+    found: Problems, path: Path, detail: str = "", help: str = "", at: str | None = None, *, fix: Fix | None = None
 ) -> None:
     """A field that has to be there is missing or empty."""
     _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"set `{_last(path)}`", fix)
 
 
-def require(source: dict[str, Any], path: Path, found: Found, *fields: str) -> None:
+def check_required(source: dict[str, Any], path: Path, found: Problems, *fields: str) -> None:
     """Ask for text (or a list) in each of these fields."""
     for name in fields:
         if source.get(name) in (None, "", []):
@@ -66,7 +66,7 @@ def require(source: dict[str, Any], path: Path, found: Found, *fields: str) -> N
 
 
 def invalid(
-    found: Found,
+    found: Problems,
     path: Path,
     value: object,
     why: str,
@@ -78,18 +78,18 @@ def invalid(
     """A value that the server refuses, and why."""
     if not help:
         help = like_label(value) if isinstance(value, str) and "lower case" in why else f"change `{_last(path)}`"
-    _add(found, "invalid-value", path, at, f"Invalid value: {show(value)}: {why}", help, fix)
+    _add(found, "invalid-value", path, at, f"Invalid value: {quote_value(value)}: {why}", help, fix)
 
 
 def unsupported(
-    found: Found, path: Path, value: object, supported: Iterable[str], help: str = "", at: str | None = None
+    found: Problems, path: Path, value: object, supported: Iterable[str], help: str = "", at: str | None = None
 ) -> None:
     """A value outside a closed list."""
     names = sorted(supported)
     cure = None
     if not help:
-        meant = suggest(value, names) if isinstance(value, str) and value else None
-        cure = spelt(str(value), meant)
+        meant = closest_match(value, names) if isinstance(value, str) and value else None
+        cure = fix_spelling(str(value), meant)
         help = f'did you mean "{meant}"?' if meant else f"use one of {', '.join(names)}"
     allowed = ", ".join(f'"{name}"' for name in names)
     _add(
@@ -97,33 +97,35 @@ def unsupported(
         "unsupported-value",
         path,
         at,
-        f"Unsupported value: {show(value)}: supported values: {allowed}",
+        f"Unsupported value: {quote_value(value)}: supported values: {allowed}",
         help,
         cure and cure.at(path),
     )
 
 
-def not_found(found: Found, path: Path, value: object, help: str, at: str | None = None) -> None:
+def not_found(found: Problems, path: Path, value: object, help: str, at: str | None = None) -> None:
     """A name that nothing in the object bears."""
-    _add(found, "not-found-value", path, at, f"Not found: {show(value)}", help)
+    _add(found, "not-found-value", path, at, f"Not found: {quote_value(value)}", help)
 
 
-def duplicate(found: Found, path: Path, value: object, help: str = "", at: str | None = None) -> None:
+def duplicate(found: Problems, path: Path, value: object, help: str = "", at: str | None = None) -> None:
     """A value that has to be unique and is there twice; the path is of the later one."""
-    _add(found, "duplicate-value", path, at, f"Duplicate value: {show(value)}", help or "keep one, or rename one")
+    _add(
+        found, "duplicate-value", path, at, f"Duplicate value: {quote_value(value)}", help or "keep one, or rename one"
+    )
 
 
-def forbidden(found: Found, path: Path, why: str, help: str = "", at: str | None = None) -> None:
+def forbidden(found: Problems, path: Path, why: str, help: str = "", at: str | None = None) -> None:
     """A field that may not be set here."""
     _add(found, "forbidden-value", path, at, f"Forbidden: {why}", help or f"remove `{_last(path)}`")
 
 
-def too_long(found: Found, path: Path, limit: int, help: str = "", at: str | None = None) -> None:
+def too_long(found: Problems, path: Path, limit: int, help: str = "", at: str | None = None) -> None:
     """A text, or the sum of texts, above a number of bytes."""
     _add(found, "too-long-value", path, at, f"Too long: may not be more than {limit} bytes", help or "shorten it")
 
 
-def too_many(found: Found, path: Path, count: int, limit: int, help: str = "") -> None:
+def too_many(found: Problems, path: Path, count: int, limit: int, help: str = "") -> None:
     """A list with too many items."""
     text = f"Too many: {count}: must have at most {limit} items"
     _add(found, "too-many-items", path, None, text, help or f"keep at most {limit}")
@@ -133,7 +135,7 @@ def _last(path: Path) -> str:
     return next((part for part in reversed(path) if isinstance(part, str)), "the value")
 
 
-def objects(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
+def indexed_mappings(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
     """The objects of a list with their indexes; null stands for an empty one, other types are left out."""
     if type(value) is not list:
         return ()
@@ -146,16 +148,16 @@ def objects(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
 
 def container_names(pod: dict[str, Any]) -> set[str]:
     """The names of a pod's containers and init containers."""
-    both = (*objects(pod.get("containers")), *objects(pod.get("initContainers")))
+    both = (*indexed_mappings(pod.get("containers")), *indexed_mappings(pod.get("initContainers")))
     return {container["name"] for _, container in both if type(container.get("name")) is str}
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def as_field_mapping(value: Any) -> dict[str, Any]:
     """A value if it is an object, else an empty one."""
     return value if type(value) is dict else {}
 
 
-def integer(value: Any) -> int | None:
+def as_field_int(value: Any) -> int | None:
     """A value if it is a whole number (`True` is none), else `None`."""
     return value if type(value) is int else None
 
@@ -171,19 +173,19 @@ def is_empty(value: Any) -> bool:
     return value is None or value == ""
 
 
-def check_choice(found: Found, path: Path, value: Any, supported: Iterable[str]) -> None:
+def check_choice(found: Problems, path: Path, value: Any, supported: Iterable[str]) -> None:
     """Refuse a text outside a closed list."""
     if type(value) is str and value not in supported:
         unsupported(found, path, value, supported)
 
 
-def check_range(found: Found, path: Path, value: Any, low: int, high: int) -> None:
+def check_range(found: Problems, path: Path, value: Any, low: int, high: int) -> None:
     """Refuse a whole number outside its bounds, both of which belong to it."""
     if type(value) is int and not low <= value <= high:
         invalid(found, path, value, f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
 
 
-def check_not_negative(found: Found, path: Path, value: Any) -> None:
+def check_not_negative(found: Problems, path: Path, value: Any) -> None:
     """Refuse a number below zero."""
     if type(value) is int and value < 0:
         invalid(found, path, value, "must be greater than or equal to 0", "use 0 or more")
@@ -200,7 +202,7 @@ ANEW: Final = "delete the object and apply again (kubectl replace --force), or g
 
 def immutable(path: Path, value: Any = None, help: str = ANEW, why: str = "field is immutable") -> Problem:
     """A field that may not change."""
-    shown = "" if value is None else f"{show(value)}: "
+    shown = "" if value is None else f"{quote_value(value)}: "
     return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {shown}{why}", help)
 
 

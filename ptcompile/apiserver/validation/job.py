@@ -20,7 +20,7 @@ from ptcompile.apiserver.validation.pod import (
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.diagnostics.fixes import Cure
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
@@ -47,16 +47,16 @@ _NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
-def check_job(manifest: Any, context: ApiServer, found: f.Found) -> None:
+def check_job(manifest: Any, context: ApiServer, found: f.Problems) -> None:
     """A Job without its metadata; the name counts, since pods and labels are made of it."""
-    spec, meta = f.mapping(manifest.get("spec")), f.mapping(manifest.get("metadata"))
+    spec, meta = f.as_field_mapping(manifest.get("spec")), f.as_field_mapping(manifest.get("metadata"))
     if manifest.get("spec") is not None and type(manifest["spec"]) is not dict:
         return
     path: Path = ("spec",)
     check_job_counts(spec, path, context, found)
     _check_name(meta, spec, found)
     check_job_selector(meta, spec, path, found)
-    template = f.mapping(spec.get("template"))
+    template = f.as_field_mapping(spec.get("template"))
     pod, here = template.get("spec"), (*path, "template")
     check_template_metadata(template.get("metadata"), (*here, "metadata"), found, here)
     check_pod_annotations(template.get("metadata"), pod, (*here, "metadata"), found)
@@ -64,13 +64,13 @@ def check_job(manifest: Any, context: ApiServer, found: f.Found) -> None:
     check_restart_policy(pod, (*here, "spec"), found)
 
 
-def check_job_pods(manifest: Any, found: f.Found) -> None:
+def check_job_pods(manifest: Any, found: f.Problems) -> None:
     """What the template may have and the Job's pods may not: the Job is accepted and makes no pod."""
-    pod = f.mapping(f.mapping(f.mapping(manifest.get("spec")).get("template")).get("spec"))
+    pod = f.as_field_mapping(f.as_field_mapping(f.as_field_mapping(manifest.get("spec")).get("template")).get("spec"))
     check_pod_alone(pod, ("spec", "template", "spec"), found)
 
 
-def check_restart_policy(pod: Any, path: Path, found: f.Found) -> None:
+def check_restart_policy(pod: Any, path: Path, found: f.Problems) -> None:
     """Pods of a Job end: they may not restart always, which is also the default."""
     policy = pod.get("restartPolicy") if type(pod) is dict else None
     if policy in (None, "", "Always"):
@@ -80,14 +80,14 @@ def check_restart_policy(pod: Any, path: Path, found: f.Found) -> None:
         f.required(found, here, 'valid values: "OnFailure", "Never"', help, fix=fix)
 
 
-def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def check_job_counts(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     """Numbers, modes and policies of a Job's spec: everything that is not its template or its name."""
     for name in _COUNTS:
         if name in spec:
             f.check_not_negative(found, (*path, name), spec[name])
     f.check_choice(found, (*path, "completionMode"), spec.get("completionMode"), ("Indexed", "NonIndexed"))
     indexed = spec.get("completionMode") == "Indexed"
-    parallelism = f.integer(spec.get("parallelism"))
+    parallelism = f.as_field_int(spec.get("parallelism"))
     if indexed:
         _check_indexed(spec, path, parallelism, found)
     _check_index_limits(spec, path, indexed, found)
@@ -108,10 +108,10 @@ def completions_of(spec: dict[str, Any]) -> int | None:
     given = spec.get("completions")
     if given is None and spec.get("parallelism") is None:
         return 1
-    return f.integer(given)
+    return f.as_field_int(given)
 
 
-def _check_indexed(spec: dict[str, Any], path: Path, parallelism: int | None, found: f.Found) -> None:
+def _check_indexed(spec: dict[str, Any], path: Path, parallelism: int | None, found: f.Problems) -> None:
     if spec.get("completions") is None and spec.get("parallelism") is not None:
         why = "when completion mode is Indexed"
         f.required(found, (*path, "completions"), why, "set it to the number of pods, as parallelism")
@@ -120,8 +120,8 @@ def _check_indexed(spec: dict[str, Any], path: Path, parallelism: int | None, fo
         f.invalid(found, (*path, "parallelism"), parallelism, why)
 
 
-def _check_index_limits(spec: dict[str, Any], path: Path, indexed: bool, found: f.Found) -> None:
-    limit, failed = spec.get("backoffLimitPerIndex"), f.integer(spec.get("maxFailedIndexes"))
+def _check_index_limits(spec: dict[str, Any], path: Path, indexed: bool, found: f.Problems) -> None:
+    limit, failed = spec.get("backoffLimitPerIndex"), f.as_field_int(spec.get("maxFailedIndexes"))
     if not indexed:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if type(spec.get(name)) is int:
@@ -142,9 +142,9 @@ def _check_index_limits(spec: dict[str, Any], path: Path, indexed: bool, found: 
         _check_high(spec, path, failed, found)
 
 
-def _check_high(spec: dict[str, Any], path: Path, failed: int | None, found: f.Found) -> None:
+def _check_high(spec: dict[str, Any], path: Path, failed: int | None, found: f.Problems) -> None:
     suffix = f"when completions are above {_HIGH_COMPLETIONS} and used with backoff limit per index"
-    parallelism = f.integer(spec.get("parallelism"))
+    parallelism = f.as_field_int(spec.get("parallelism"))
     if parallelism is not None and parallelism > _LOW_LIMIT:
         why = f"must be less than or equal to {_LOW_LIMIT} {suffix}"
         f.invalid(found, (*path, "parallelism"), parallelism, why)
@@ -155,12 +155,12 @@ def _check_high(spec: dict[str, Any], path: Path, failed: int | None, found: f.F
         f.invalid(found, (*path, "maxFailedIndexes"), failed, f"must be less than or equal to {_LOW_LIMIT} {suffix}")
 
 
-def _check_replacement(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_replacement(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     allowed = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
     f.check_choice(found, (*path, "podReplacementPolicy"), spec.get("podReplacementPolicy"), allowed)
 
 
-def _check_name(meta: dict[str, Any], spec: dict[str, Any], found: f.Found) -> None:
+def _check_name(meta: dict[str, Any], spec: dict[str, Any], found: f.Problems) -> None:
     name = meta.get("name")
     key = "name"
     if f.is_empty(name) and type(meta.get("generateName")) is str and meta["generateName"]:
@@ -179,11 +179,11 @@ def _check_name(meta: dict[str, Any], spec: dict[str, Any], found: f.Found) -> N
         f.invalid(found, ("metadata", key), name, why, "shorten the name", "spec.template.labels")
 
 
-def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     """The selector and the labels that the server makes itself unless `manualSelector` is set."""
     selector, here = spec.get("selector"), (*path, "selector")
-    template = f.mapping(f.mapping(spec.get("template")).get("metadata"))
-    labels, at = f.mapping(template.get("labels")), (*path, "template", "metadata", "labels")
+    template = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("metadata"))
+    labels, at = f.as_field_mapping(template.get("labels")), (*path, "template", "metadata", "labels")
     if spec.get("manualSelector") is True:
         before = len(found)
         check_selector(selector, here, found)
@@ -198,7 +198,7 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, f
     for key in _NAME_LABELS:
         value, name = labels.get(key), meta.get("name")
         if type(value) is str and (value != name) and (type(name) is str or name is None):
-            why = f"must be the Job's name, {f.show(name)}" if name else "must be the Job's name, not known yet"
+            why = f"must be the Job's name, {f.quote_value(name)}" if name else "must be the Job's name, not known yet"
             f.invalid(found, (*at, key), value, why, "remove the label", f.key_path((*at, key)))
     for key in _UID_LABELS:
         value = labels.get(key)
@@ -212,7 +212,7 @@ def _made_labels(meta: dict[str, Any]) -> dict[str, Any]:
     return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
 
 
-def check_job_template_metadata(meta: Any, path: Path, found: f.Found) -> None:
+def check_job_template_metadata(meta: Any, path: Path, found: f.Problems) -> None:
     """Labels of a Job that an operator makes from a template."""
     if type(meta) is dict and meta.get("labels"):
         check_labels(meta["labels"], (*path, "labels"), found)
@@ -226,13 +226,13 @@ _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 
-def check_failure_policy(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def check_failure_policy(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     """`podFailurePolicy` of a Job's spec. It wants restartPolicy Never (rule 166)."""
     policy = spec.get("podFailurePolicy")
     if type(policy) is not dict:
         return
     here = (*path, "podFailurePolicy", "rules")
-    pod = f.mapping(f.mapping(spec.get("template")).get("spec"))
+    pod = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("spec"))
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
         f.invalid(found, (*path, "template", "spec", "restartPolicy"), "OnFailure", why, "set restartPolicy: Never")
@@ -240,11 +240,11 @@ def check_failure_policy(spec: dict[str, Any], path: Path, found: f.Found) -> No
     if type(rules) is list and len(rules) > _RULES_MAX:
         f.too_many(found, here, len(rules), _RULES_MAX)
     known = f.container_names(pod)
-    for index, rule in f.objects(rules):
+    for index, rule in f.indexed_mappings(rules):
         _check_rule(rule, (*here, index), spec, known, found)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: set[str], found: f.Found) -> None:
+def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: set[str], found: f.Problems) -> None:
     action, codes, conditions = rule.get("action"), rule.get("onExitCodes"), rule.get("onPodConditions")
     if f.is_empty(action):
         f.required(found, (*path, "action"), f"valid values: {', '.join(_ACTIONS)}")
@@ -256,7 +256,7 @@ def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: s
         _check_codes(codes, (*path, "onExitCodes"), known, found)
     if type(conditions) is list and len(conditions) > _PATTERNS_MAX:
         f.too_many(found, (*path, "onPodConditions"), len(conditions), _PATTERNS_MAX)
-    for index, condition in f.objects(conditions):
+    for index, condition in f.indexed_mappings(conditions):
         _check_condition(condition, (*path, "onPodConditions", index), found)
     if codes is not None and conditions:
         f.invalid(found, path, rule, "specifying both OnExitCodes and OnPodConditions is not supported", "split it")
@@ -265,7 +265,7 @@ def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: s
         f.invalid(found, path, rule, why, "say which failures the rule is for")
 
 
-def _check_codes(codes: dict[str, Any], path: Path, known: set[str], found: f.Found) -> None:
+def _check_codes(codes: dict[str, Any], path: Path, known: set[str], found: f.Problems) -> None:
     operator, name, values = codes.get("operator"), codes.get("containerName"), codes.get("values")
     if f.is_empty(operator):
         f.required(found, (*path, "operator"), 'valid values: "In", "NotIn"')
@@ -282,7 +282,7 @@ def _check_codes(codes: dict[str, Any], path: Path, known: set[str], found: f.Fo
         _check_numbers([v for v in values if type(v) is int], here, operator == "In", found)
 
 
-def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, found: f.Found) -> None:
+def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, found: f.Problems) -> None:
     seen: set[int] = set()
     for index, value in enumerate(values):
         if zero_is_wrong and value == 0:
@@ -296,7 +296,7 @@ def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, found: f.
         f.invalid(found, path, values, "must be ordered", "sort the exit codes")
 
 
-def _check_condition(condition: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_condition(condition: dict[str, Any], path: Path, found: f.Problems) -> None:
     kind, status = condition.get("type") or "", condition.get("status")
     if type(kind) is str and (why := why_not_key(kind)):
         f.invalid(found, (*path, "type"), kind, why)
@@ -304,7 +304,7 @@ def _check_condition(condition: dict[str, Any], path: Path, found: f.Found) -> N
         f.check_choice(found, (*path, "status"), status, ("False", "True", "Unknown"))
 
 
-def check_success_policy(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def check_success_policy(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     """`successPolicy` of a Job's spec."""
     policy, here = spec.get("successPolicy"), (*path, "successPolicy")
     if type(policy) is not dict:
@@ -319,12 +319,12 @@ def check_success_policy(spec: dict[str, Any], path: Path, found: f.Found) -> No
     elif type(rules) is list and len(rules) > _RULES_MAX:
         f.too_many(found, (*here, "rules"), len(rules), _RULES_MAX)
     total = spec.get("completions")
-    completions = 1 if total is None and spec.get("parallelism") is None else f.integer(total)
-    for index, rule in f.objects(rules):
+    completions = 1 if total is None and spec.get("parallelism") is None else f.as_field_int(total)
+    for index, rule in f.indexed_mappings(rules):
         _check_success_rule(rule, (*here, "rules", index), completions, found)
 
 
-def _check_success_rule(rule: dict[str, Any], path: Path, completions: int | None, found: f.Found) -> None:
+def _check_success_rule(rule: dict[str, Any], path: Path, completions: int | None, found: f.Problems) -> None:
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
         f.required(found, path, "at least one of succeededCount or succeededIndexes must be specified")
@@ -400,7 +400,7 @@ def job_update(update: Update) -> Iterator[Problem]:
     """A Job: its template changes only while it is suspended and has not run."""
     for name in _FIXED:
         if update.under("spec", name):
-            yield immutable(("spec", name), at(update.new, "spec").get(name))
+            yield immutable(("spec", name), nested_map(update.new, "spec").get(name))
     yield from _completions(update)
     free = _free(update)
     for path in update.under(*_TEMPLATE):
@@ -412,7 +412,7 @@ def job_update(update: Update) -> Iterator[Problem]:
 
 def _free(update: Update) -> list[tuple[str, ...]]:
     """The paths inside the template that may change."""
-    spec, status = at(update.old, "spec"), at(update.old, "status")
+    spec, status = nested_map(update.old, "spec"), nested_map(update.old, "status")
     if spec.get("suspend") is not True or not _at_rest(status, update.versions.kubernetes):
         return []
     if update.versions.kubernetes < (1, 36):
@@ -443,7 +443,7 @@ def _begins(path: tuple[str, ...], steps: tuple[str, ...]) -> bool:
 def _completions(update: Update) -> Iterator[Problem]:
     if not update.under("spec", "completions"):
         return
-    spec, here = at(update.new, "spec"), ("spec", "completions")
+    spec, here = nested_map(update.new, "spec"), ("spec", "completions")
     wanted: Any = spec.get("completions")
     if spec.get("completionMode") != "Indexed":
         yield immutable(here, wanted)

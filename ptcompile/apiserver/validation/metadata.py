@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ptcompile._internal.lazy import kept
+from ptcompile._internal.lazy import bounded_cache
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -25,8 +25,8 @@ ANNOTATIONS_MAX = 256 * 1024
 
 _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 
-why_not_key = kept(4096)(names.why_not_qualified_name)
-why_not_value = kept(4096)(names.why_not_label_value)
+why_not_key = bounded_cache(4096)(names.why_not_qualified_name)
+why_not_value = bounded_cache(4096)(names.why_not_label_value)
 
 
 def metadata_problems(
@@ -42,12 +42,12 @@ def metadata_problems(
     `name_rule` is the kind's own rule for names. `built_in` is false for kinds that a CRD defines: their finalizers
     need no domain.
     """
-    found: f.Found = []
+    found: f.Problems = []
     check_metadata(meta, path, found, name_rule, built_in)
     return iter(found)
 
 
-def check_metadata(meta: Any, path: Path, found: f.Found, name_rule: NameRule, built_in: bool = True) -> None:
+def check_metadata(meta: Any, path: Path, found: f.Problems, name_rule: NameRule, built_in: bool = True) -> None:
     """Add the problems of an object's metadata to `found`."""
     if meta is None:
         meta = {}
@@ -64,7 +64,7 @@ def check_metadata(meta: Any, path: Path, found: f.Found, name_rule: NameRule, b
         _check_owners(meta["ownerReferences"], (*path, "ownerReferences"), found)
 
 
-def _check_name(meta: dict[str, Any], path: Path, found: f.Found, name_rule: NameRule) -> None:
+def _check_name(meta: dict[str, Any], path: Path, found: f.Problems, name_rule: NameRule) -> None:
     name, prefix = meta.get("name"), meta.get("generateName")
     if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated(prefix))):
         help = "write a text that is a name with five random characters behind it"
@@ -76,9 +76,9 @@ def _check_name(meta: dict[str, Any], path: Path, found: f.Found, name_rule: Nam
         f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
 
 
-def check_generation(manifest: Any, found: f.Found) -> None:
+def check_generation(manifest: Any, found: f.Problems) -> None:
     """The generation of kinds for which the server does not begin to count at 1 itself."""
-    generation = f.mapping(manifest.get("metadata")).get("generation")
+    generation = f.as_field_mapping(manifest.get("metadata")).get("generation")
     f.check_not_negative(found, ("metadata", "generation"), generation)
 
 
@@ -92,7 +92,7 @@ def mask_dash(prefix: str) -> str:
     return prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix
 
 
-def check_labels(labels: Any, path: Path, found: f.Found, at: str | None = None) -> None:
+def check_labels(labels: Any, path: Path, found: f.Problems, at: str | None = None) -> None:
     """Labels, or any map that selects by labels. The server names the map and not the label."""
     if type(labels) is not dict:
         return
@@ -105,7 +105,7 @@ def check_labels(labels: Any, path: Path, found: f.Found, at: str | None = None)
             f.invalid(found, (*path, key), value, why, help, at or field_path(path))
 
 
-def check_annotations(annotations: Any, path: Path, found: f.Found) -> None:
+def check_annotations(annotations: Any, path: Path, found: f.Problems) -> None:
     """Annotation keys, and the size of all."""
     if type(annotations) is not dict:
         return
@@ -127,7 +127,7 @@ def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def check_finalizers(finalizers: Any, path: Path, found: f.Found, built_in: bool = True) -> None:
+def check_finalizers(finalizers: Any, path: Path, found: f.Problems, built_in: bool = True) -> None:
     """Finalizers: qualified names, with a domain on built-in kinds."""
     if type(finalizers) is not list:
         return
@@ -145,10 +145,10 @@ def check_finalizers(finalizers: Any, path: Path, found: f.Found, built_in: bool
         f.invalid(found, path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
-def _check_owners(owners: Any, path: Path, found: f.Found) -> None:
+def _check_owners(owners: Any, path: Path, found: f.Problems) -> None:
     controllers = 0
     at = field_path(path)
-    for index, owner in f.objects(owners):
+    for index, owner in f.indexed_mappings(owners):
         here = (*path, index)
         version = owner.get("apiVersion")
         if f.is_empty(version) or (type(version) is str and not _has_version(version)):
@@ -171,17 +171,17 @@ _WITH_VALUES = ("In", "NotIn")
 _WITHOUT_VALUES = ("Exists", "DoesNotExist")
 
 
-def check_selector(selector: Any, path: Path, found: f.Found) -> None:
+def check_selector(selector: Any, path: Path, found: f.Problems) -> None:
     """A `LabelSelector` of Kubernetes 1.36; null selects nothing and is fine."""
     if type(selector) is not dict:
         return
     if selector.get("matchLabels"):
         check_labels(selector["matchLabels"], (*path, "matchLabels"), found)
-    for index, requirement in f.objects(selector.get("matchExpressions")):
+    for index, requirement in f.indexed_mappings(selector.get("matchExpressions")):
         _check_requirement(requirement, (*path, "matchExpressions", index), found)
 
 
-def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Problems) -> None:
     operator, values = requirement.get("operator"), requirement.get("values") or []
     if operator in _WITH_VALUES:
         if not values:
@@ -195,19 +195,19 @@ def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) 
     check_values(values, (*path, "values"), found)
 
 
-def check_operator(operator: Any, path: Path, found: f.Found, known: tuple[str, ...]) -> None:
+def check_operator(operator: Any, path: Path, found: f.Problems, known: tuple[str, ...]) -> None:
     """Say that a requirement's operator is none of those known."""
     value = operator or ""
     f.invalid(found, (*path, "operator"), value, "not a valid selector operator", f"use {', '.join(known)}")
 
 
-def check_key(key: Any, path: Path, found: f.Found) -> None:
+def check_key(key: Any, path: Path, found: f.Problems) -> None:
     """The label key of a requirement."""
     if (key is None or type(key) is str) and (why := why_not_key(key or "")):
         f.invalid(found, path, key or "", why)
 
 
-def check_values(values: Any, path: Path, found: f.Found) -> None:
+def check_values(values: Any, path: Path, found: f.Problems) -> None:
     """The label values of a requirement."""
     if type(values) is not list:
         return
@@ -218,17 +218,17 @@ def check_values(values: Any, path: Path, found: f.Found) -> None:
 
 def selector_keys(selector: Any) -> set[str]:
     """The label keys that a selector names."""
-    parts = f.mapping(selector)
-    keys = set(f.mapping(parts.get("matchLabels")))
-    return keys | {r["key"] for _, r in f.objects(parts.get("matchExpressions")) if type(r.get("key")) is str}
+    parts = f.as_field_mapping(selector)
+    keys = set(f.as_field_mapping(parts.get("matchLabels")))
+    return keys | {r["key"] for _, r in f.indexed_mappings(parts.get("matchExpressions")) if type(r.get("key")) is str}
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
     """Whether a selector matches labels, as the server reads both. The selector has to be valid."""
-    for key, value in f.mapping(selector.get("matchLabels")).items():
+    for key, value in f.as_field_mapping(selector.get("matchLabels")).items():
         if labels.get(key) != value:
             return False
-    return all(_meets(labels, r) for _, r in f.objects(selector.get("matchExpressions")))
+    return all(_meets(labels, r) for _, r in f.indexed_mappings(selector.get("matchExpressions")))
 
 
 def _meets(labels: Mapping[str, Any], requirement: Mapping[str, Any]) -> bool:

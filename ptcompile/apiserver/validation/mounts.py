@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path, field_path
 
 TYPE_CHECKING = False
@@ -29,20 +29,20 @@ def why_not_forward(text: str) -> str | None:
     return "must not contain '..'" if ".." in text and ".." in text.split("/") else None
 
 
-def _check_volume_name(name: Any, path: Path, scope: Scope) -> None:
+def _check_volume_name(name: Any, path: Path, scope: PodContext) -> None:
     if f.is_empty(name):
         f.required(scope.found, path, help="name one of the pod's volumes")
     elif type(name) is str and scope.volumes is not None and name not in scope.volumes:
-        meant = suggest(name, scope.volumes)
+        meant = closest_match(name, scope.volumes)
         help = f'did you mean "{meant}"?' if meant else "declare the volume in the pod's volumes"
         f.not_found(scope.found, path, name, help)
 
 
-def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`volumeMounts` of a container."""
     found, seen = scope.found, set[str]()
-    devices = [d for _, d in f.objects(container["volumeDevices"])] if container.get("volumeDevices") else ()
-    for index, mount in f.objects(value):
+    devices = [d for _, d in f.indexed_mappings(container["volumeDevices"])] if container.get("volumeDevices") else ()
+    for index, mount in f.indexed_mappings(value):
         name, where = mount.get("name"), mount.get("mountPath")
         if type(name) is not str or not name or name not in (scope.volumes or ()):
             _check_volume_name(name, (*path, index, "name"), scope)
@@ -59,7 +59,7 @@ def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: Scope
             _check_options(mount, (*path, index), path, container, found)
 
 
-def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], path: Path, found: f.Found) -> None:
+def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], path: Path, found: f.Problems) -> None:
     why = "must not already exist in volumeDevices"
     for key, other in (("name", "name"), ("mountPath", "devicePath")):
         value = mount.get(key)
@@ -67,7 +67,7 @@ def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], pat
             f.invalid(found, (*path, key), value, why)
 
 
-def _check_options(mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Found) -> None:
+def _check_options(mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Problems) -> None:
     sub, expression = mount.get("subPath"), mount.get("subPathExpr")
     if type(sub) is str and sub and (why := why_not_relative(sub)):
         f.invalid(found, (*path, "subPath"), sub, why, at=field_path((*at, "subPath")))
@@ -83,19 +83,21 @@ def _check_options(mount: dict[str, Any], path: Path, at: Path, container: dict[
         _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), found, at_list)
 
 
-def _check_propagation(mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Found) -> None:
+def _check_propagation(
+    mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Problems
+) -> None:
     mode = mount.get("mountPropagation")
     if type(mode) is not str:
         return
     here, shown = (*path, "mountPropagation"), field_path((*at, "mountPropagation"))
     if mode not in _PROPAGATION:
         f.unsupported(found, here, mode, _PROPAGATION, at=shown)
-    elif mode == "Bidirectional" and f.mapping(container.get("securityContext")).get("privileged") is not True:
+    elif mode == "Bidirectional" and f.as_field_mapping(container.get("securityContext")).get("privileged") is not True:
         why = "Bidirectional mount propagation is available only to privileged containers"
         f.forbidden(found, here, why, "use HostToContainer, or a privileged container", shown)
 
 
-def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Found, at: str) -> None:
+def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Problems, at: str) -> None:
     if mode not in ("Enabled", "IfPossible"):
         f.unsupported(found, path, mode, ("Disabled", "Enabled", "IfPossible"), at=at)
         return
@@ -105,10 +107,10 @@ def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Foun
         f.forbidden(found, path, "may only be specified when mountPropagation is None or not specified", at=at)
 
 
-def check_devices(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_devices(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`volumeDevices` of a container."""
     found, names_seen, paths_seen = scope.found, set[str](), set[str]()
-    for index, device in f.objects(value):
+    for index, device in f.indexed_mappings(value):
         here = (*path, index)
         name, where = device.get("name"), device.get("devicePath")
         _check_volume_name(name, (*here, "name"), scope)
@@ -116,7 +118,7 @@ def check_devices(value: Any, path: Path, container: dict[str, Any], scope: Scop
             if name in names_seen:
                 f.invalid(found, (*here, "name"), name, "must be unique")
             names_seen.add(name)
-            volume = f.mapping((scope.volumes or {}).get(name))
+            volume = f.as_field_mapping((scope.volumes or {}).get(name))
             if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
                 why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
                 f.invalid(found, (*here, "name"), name, why, "use volumeMounts")

@@ -25,17 +25,17 @@ _ENDS: Final = ("/..", "/.")
 _CONTROLLER_MAX: Final = 250
 
 
-def check_ingress(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_ingress(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """An Ingress without its metadata."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     backend, rules, name = spec.get("defaultBackend"), spec.get("rules"), spec.get("ingressClassName")
     if backend is None and not rules:
         f.invalid(found, path, spec, "either `defaultBackend` or `rules` must be specified", "add a rule")
     if type(backend) is dict:
         _check_backend(backend, (*path, "defaultBackend"), context, found)
-    for index, rule in f.objects(rules):
+    for index, rule in f.indexed_mappings(rules):
         _check_rule(rule, (*path, "rules", index), context, found)
-    for index, tls in f.objects(spec.get("tls")):
+    for index, tls in f.indexed_mappings(spec.get("tls")):
         hosts = tls.get("hosts")
         for number, host in enumerate(hosts if type(hosts) is list else ()):
             if type(host) is str:
@@ -45,20 +45,20 @@ def check_ingress(manifest: Mapping[str, Any], context: ApiServer, found: f.Foun
             f.invalid(found, (*path, "tls", index, "secretName"), secret, why)
     if type(name) is str and (why := names.why_not_dns_subdomain(name)):
         f.invalid(found, (*path, "ingressClassName"), name, why)
-    notes = f.mapping(f.mapping(manifest.get("metadata")).get("annotations"))
+    notes = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
     if name is not None and notes.get(_CLASS_ANNOTATION):
         here = ("metadata", "annotations", _CLASS_ANNOTATION)
         why = "can not be set when the class field is also set"
         f.invalid(found, here, notes[_CLASS_ANNOTATION], why, "remove the annotation", f.key_path(here))
 
 
-def _check_host(host: str, path: Path, found: f.Found) -> None:
+def _check_host(host: str, path: Path, found: f.Problems) -> None:
     why = names.why_not_dns_subdomain(host.removeprefix("*."))
     if why:
         f.invalid(found, path, host, why)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_rule(rule: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     host = rule.get("host")
     if type(host) is str and host:
         if is_ip(host):
@@ -70,12 +70,14 @@ def _check_rule(rule: dict[str, Any], path: Path, context: ApiServer, found: f.F
         return
     if not http.get("paths"):
         f.required(found, (*path, "http", "paths"))
-    for index, one in f.objects(http.get("paths")):
+    for index, one in f.indexed_mappings(http.get("paths")):
         _check_path(one, (*path, "http", "paths", index), found)
-        _check_backend(f.mapping(one.get("backend")), (*path, "http", "paths", index, "backend"), context, found)
+        _check_backend(
+            f.as_field_mapping(one.get("backend")), (*path, "http", "paths", index, "backend"), context, found
+        )
 
 
-def _check_path(one: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_path(one: dict[str, Any], path: Path, found: f.Problems) -> None:
     kind, text = one.get("pathType"), one.get("path") or ""
     if kind is None:
         f.required(found, (*path, "pathType"), "pathType must be specified", "use Prefix, or Exact")
@@ -95,7 +97,7 @@ def _check_path(one: dict[str, Any], path: Path, found: f.Found) -> None:
                 f.invalid(found, (*path, "path"), text, f"cannot end with '{end}'")
 
 
-def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         f.invalid(found, path, "", "cannot set both resource and service backends", "keep one of the two")
@@ -104,7 +106,7 @@ def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, foun
     elif service is None:
         f.required(found, path, "resource or service backend is required", "name the service and its port")
     elif type(service) is dict:
-        name, port = service.get("name"), f.mapping(service.get("port"))
+        name, port = service.get("name"), f.as_field_mapping(service.get("port"))
         if name is None or name == "":
             f.required(found, (*path, "service", "name"))
         elif type(name) is str and (why := why_not_service_name(name, context)):
@@ -112,7 +114,7 @@ def _check_backend(backend: dict[str, Any], path: Path, context: ApiServer, foun
         _check_port(port, (*path, "service", "port"), found)
 
 
-def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_port(port: dict[str, Any], path: Path, found: f.Problems) -> None:
     name, number = port.get("name"), port.get("number")
     if name and number:
         f.invalid(found, path, "", "cannot set both port name & port number", "keep one of the two")
@@ -125,7 +127,7 @@ def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
         f.required(found, path, "port name or number is required")
 
 
-def _check_object(reference: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_object(reference: dict[str, Any], path: Path, found: f.Problems) -> None:
     group = reference.get("apiGroup")
     if type(group) is str and (why := names.why_not_dns_subdomain(group)):
         f.invalid(found, (*path, "apiGroup"), group, why)
@@ -134,9 +136,9 @@ def _check_object(reference: dict[str, Any], path: Path, found: f.Found) -> None
             f.required(found, (*path, name))
 
 
-def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """An IngressClass without its metadata."""
-    spec = f.mapping(manifest.get("spec"))
+    spec = f.as_field_mapping(manifest.get("spec"))
     controller, parameters = spec.get("controller") or "", spec.get("parameters")
     here = ("spec", "controller")
     if type(controller) is str and len(controller) > _CONTROLLER_MAX:
@@ -161,16 +163,16 @@ def check_ingress_class(manifest: Mapping[str, Any], context: ApiServer, found: 
 _TYPES: Final = ("Egress", "Ingress")
 
 
-def check_network_policy(manifest: Any, context: ApiServer, found: f.Found) -> None:
+def check_network_policy(manifest: Any, context: ApiServer, found: f.Problems) -> None:
     """A NetworkPolicy without its metadata."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     check_selector(spec.get("podSelector"), (*path, "podSelector"), found)
     for side, peers in (("ingress", "from"), ("egress", "to")):
-        for index, rule in f.objects(spec.get(side)):
+        for index, rule in f.indexed_mappings(spec.get(side)):
             here = (*path, side, index)
-            for number, port in f.objects(rule.get("ports")):
+            for number, port in f.indexed_mappings(rule.get("ports")):
                 _check_policy_port(port, (*here, "ports", number), found)
-            for number, peer in f.objects(rule.get(peers)):
+            for number, peer in f.indexed_mappings(rule.get(peers)):
                 _check_peer(peer, (*here, peers, number), context, found)
     kinds = spec.get("policyTypes")
     if type(kinds) is list:
@@ -182,7 +184,7 @@ def check_network_policy(manifest: Any, context: ApiServer, found: f.Found) -> N
             f.check_choice(found, (*path, "policyTypes", index), "" if kind is None else kind, _TYPES)
 
 
-def _check_policy_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_policy_port(port: dict[str, Any], path: Path, found: f.Problems) -> None:
     number, end = port.get("port"), port.get("endPort")
     if port.get("protocol") is not None:
         f.check_choice(found, (*path, "protocol"), port["protocol"], PROTOCOLS)
@@ -200,7 +202,7 @@ def _check_policy_port(port: dict[str, Any], path: Path, found: f.Found) -> None
         f.invalid(found, here, end, why)
 
 
-def _check_peer(peer: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_peer(peer: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     given = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
     if not given:
         f.required(found, path, "must specify a peer", "select pods, namespaces or an ipBlock")
@@ -210,10 +212,10 @@ def _check_peer(peer: dict[str, Any], path: Path, context: ApiServer, found: f.F
     if "ipBlock" in given:
         if len(given) > 1:
             f.forbidden(found, path, "may not specify both ipBlock and another peer", "make two peers of them")
-        _check_block(f.mapping(peer["ipBlock"]), (*path, "ipBlock"), context, found)
+        _check_block(f.as_field_mapping(peer["ipBlock"]), (*path, "ipBlock"), context, found)
 
 
-def _check_block(block: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_block(block: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     text = block.get("cidr")
     if f.is_empty(text):
         f.required(found, (*path, "cidr"), help="write it as 10.0.0.0/8")
@@ -234,7 +236,7 @@ def _check_block(block: dict[str, Any], path: Path, context: ApiServer, found: f
             continue
         inner = _network(hole)
         if inner.version != network.version or inner.prefixlen <= network.prefixlen or inner[0] not in network:
-            f.invalid(found, here, hole, f"must be a strict subset of `cidr` {f.show(text)}")
+            f.invalid(found, here, hole, f"must be a strict subset of `cidr` {f.quote_value(text)}")
 
 
 def _network(text: str) -> Any:

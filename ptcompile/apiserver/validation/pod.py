@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.containers import RESTART, check_containers
-from ptcompile.apiserver.validation.context import ON_SINCE, Scope, is_dropped
+from ptcompile.apiserver.validation.context import ON_SINCE, PodContext, is_dropped
 from ptcompile.apiserver.validation.dns import (
     check_dns_config,
     check_dns_policy,
@@ -34,7 +34,7 @@ from ptcompile.apiserver.validation.values import check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, named
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ptcompile.registry.model import Update
 
-    Check = Callable[[Any, Path, Scope], None]
+    PodFieldCheck = Callable[[Any, Path, PodContext], None]
 
 
 _MIRROR: Final = "kubernetes.io/config.mirror"
@@ -67,10 +67,10 @@ _LINUX_SECURITY: Final = (
 )
 
 
-def check_pod_alone(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def check_pod_alone(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     """Checks that templates pass and their pods do not."""
     for key in ("containers", "initContainers"):
-        for index, container in f.objects(spec.get(key)):
+        for index, container in f.indexed_mappings(spec.get(key)):
             image = container.get("image")
             if type(image) is str and image != image.strip():
                 why = "must not have leading or trailing whitespace"
@@ -84,7 +84,7 @@ def check_pod_alone(spec: dict[str, Any], path: Path, found: f.Found) -> None:
         f.forbidden(found, (*path, "overhead"), why)
 
 
-def _check_priority(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_priority(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     """What the priority admission plugin computes from the class may not be given as another value.
 
     A cluster may have a default class with just this priority, so a warning.
@@ -101,12 +101,12 @@ def _check_priority(spec: dict[str, Any], path: Path, found: f.Found) -> None:
     found[before:] = [problem._replace(severity="warning") for problem in found[before:]]
 
 
-def check_pod_annotations(meta: Any, spec: Any, path: Path, found: f.Found) -> None:
+def check_pod_annotations(meta: Any, spec: Any, path: Path, found: f.Problems) -> None:
     """Annotations that mean something to the server (Kubernetes 1.36 `ValidatePodSpecificAnnotations`)."""
-    annotations = f.mapping(f.mapping(meta).get("annotations"))
+    annotations = f.as_field_mapping(f.as_field_mapping(meta).get("annotations"))
     for key, value in annotations.items():
         here = (*path, "annotations", key)
-        if key == _MIRROR and not f.mapping(spec).get("nodeName"):
+        if key == _MIRROR and not f.as_field_mapping(spec).get("nodeName"):
             f.invalid(found, here, value, "must set spec.nodeName if mirror pod annotation is set", at=f.key_path(here))
         elif key == _DELETION_COST and type(value) is str and not _is_int32(value):
             f.invalid(found, here, value, "must be a 32bit integer", at=f.key_path(here))
@@ -114,8 +114,8 @@ def check_pod_annotations(meta: Any, spec: Any, path: Path, found: f.Found) -> N
             _check_app_armor(key[len(_APP_ARMOR) :], value, here, spec, found)
 
 
-def _check_app_armor(container: str, profile: str, path: Path, spec: Any, found: f.Found) -> None:
-    if container not in f.container_names(f.mapping(spec)):
+def _check_app_armor(container: str, profile: str, path: Path, spec: Any, found: f.Problems) -> None:
+    if container not in f.container_names(f.as_field_mapping(spec)):
         f.invalid(found, path, container, "container not found", "name one of the pod's containers", f.key_path(path))
     if profile not in ("runtime/default", "unconfined", "") and not profile.startswith("localhost/"):
         f.invalid(found, path, profile, "invalid AppArmor profile name", at=f.key_path(path))
@@ -128,7 +128,7 @@ def _is_int32(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) < 11 and -_INT32 <= int(text) < _INT32
 
 
-def check_os(value: Any, path: Path, scope: Scope) -> None:
+def check_os(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.os`, and the fields that the other system has not."""
     if type(value) is not dict:
         return
@@ -143,22 +143,22 @@ def check_os(value: Any, path: Path, scope: Scope) -> None:
         f.check_choice(found, path, name, ("linux", "windows"))
 
 
-def _contexts(scope: Scope, path: Path) -> list[tuple[Path, dict[str, Any]]]:
-    out = [((*path, "securityContext"), f.mapping(scope.spec.get("securityContext")))]
+def _contexts(scope: PodContext, path: Path) -> list[tuple[Path, dict[str, Any]]]:
+    out = [((*path, "securityContext"), f.as_field_mapping(scope.spec.get("securityContext")))]
     for key in ("containers", "initContainers"):
-        for index, container in f.objects(scope.spec.get(key)):
-            out.append(((*path, key, index, "securityContext"), f.mapping(container.get("securityContext"))))
+        for index, container in f.indexed_mappings(scope.spec.get(key)):
+            out.append(((*path, key, index, "securityContext"), f.as_field_mapping(container.get("securityContext"))))
     return out
 
 
-def _check_linux(scope: Scope, path: Path) -> None:
+def _check_linux(scope: PodContext, path: Path) -> None:
     for here, context in _contexts(scope, path):
         if context.get("windowsOptions") is not None:
             why = "windows options cannot be set for a linux pod"
             f.forbidden(scope.found, (*here, "windowsOptions"), why)
 
 
-def _check_windows(scope: Scope, path: Path) -> None:
+def _check_windows(scope: PodContext, path: Path) -> None:
     for name in (*_LINUX_ONLY, *_LINUX_ONLY_SET):
         value = scope.spec.get(name)
         if value is True or (value is False and name in _LINUX_ONLY_SET):
@@ -183,7 +183,7 @@ def pod_spec(
     `template` is true inside a Job, whose template gets fewer defaults than a Pod and a few checks less.
     `extra_volumes` are volumes that an operator adds to the pod.
     """
-    found: f.Found = []
+    found: f.Problems = []
     check_pod_spec(spec, path, context, found, template=template, extra_volumes=extra_volumes)
     return iter(found)
 
@@ -192,7 +192,7 @@ def check_pod_spec(
     spec: Any,
     path: Path,
     context: ApiServer,
-    found: f.Found,
+    found: f.Problems,
     *,
     template: bool,
     extra_volumes: frozenset[str] = frozenset(),
@@ -204,7 +204,7 @@ def check_pod_spec(
     volumes = named(spec.get("volumes"))
     if volumes is not None and extra_volumes:
         volumes = {**dict.fromkeys(extra_volumes), **volumes}
-    scope = Scope(spec, context, template, volumes, _claims(spec.get("resourceClaims")), found)
+    scope = PodContext(spec, context, template, volumes, _claims(spec.get("resourceClaims")), found)
     seen: set[str] = set()
     check_containers(spec.get("containers"), (*path, "containers"), seen, scope)
     inits = spec.get("initContainers")
@@ -226,72 +226,72 @@ def check_pod_spec(
 def _claims(value: Any) -> frozenset[str] | None:
     if value is None:
         return frozenset()
-    claims: list[Any] = [claim.get("name") for _, claim in f.objects(value)]
+    claims: list[Any] = [claim.get("name") for _, claim in f.indexed_mappings(value)]
     return None if any(type(name) is not str for name in claims) else frozenset(claims)
 
 
-def _check_host_ports(spec: dict[str, Any], path: Path, found: f.Found, template: bool) -> None:
+def _check_host_ports(spec: dict[str, Any], path: Path, found: f.Problems, template: bool) -> None:
     fill = spec.get("hostNetwork") is True and not template
     check_host_ports(spec.get("containers"), (*path, "containers"), found, fill)
-    for index, init in f.objects(spec.get("initContainers")):  # they run one after another
+    for index, init in f.indexed_mappings(spec.get("initContainers")):  # they run one after another
         if init.get("ports"):
             one = [None] * index + [init]
             check_host_ports(one, (*path, "initContainers"), found, fill)
 
 
-def _check_restart(value: Any, path: Path, scope: Scope) -> None:
+def _check_restart(value: Any, path: Path, scope: PodContext) -> None:
     if value:
         f.check_choice(scope.found, path, value, RESTART)
 
 
-def _check_subdomain_name(value: Any, path: Path, scope: Scope) -> None:
+def _check_subdomain_name(value: Any, path: Path, scope: PodContext) -> None:
     if type(value) is str and value and (why := names.why_not_dns_subdomain(value)):
         f.invalid(scope.found, path, value, why)
 
 
-def _check_old_account(value: Any, path: Path, scope: Scope) -> None:
+def _check_old_account(value: Any, path: Path, scope: PodContext) -> None:
     if not scope.spec.get("serviceAccountName"):  # of which this is the older name
         _check_subdomain_name(value, path, scope)
 
 
-def _check_runtime_class(value: Any, path: Path, scope: Scope) -> None:
+def _check_runtime_class(value: Any, path: Path, scope: PodContext) -> None:
     if type(value) is str and (why := names.why_not_dns_subdomain(value)):
         f.invalid(scope.found, path, value, why)
 
 
-def _check_deadline(value: Any, path: Path, scope: Scope) -> None:
+def _check_deadline(value: Any, path: Path, scope: PodContext) -> None:
     f.check_range(scope.found, path, value, 1, ID_MAX)
 
 
-def _check_preemption(value: Any, path: Path, scope: Scope) -> None:
+def _check_preemption(value: Any, path: Path, scope: PodContext) -> None:
     if value == "":
         f.required(scope.found, path)
     else:
         f.check_choice(scope.found, path, value, ("Never", "PreemptLowerPriority"))
 
 
-def _check_readiness_gates(value: Any, path: Path, scope: Scope) -> None:
-    for index, gate in f.objects(value):
+def _check_readiness_gates(value: Any, path: Path, scope: PodContext) -> None:
+    for index, gate in f.indexed_mappings(value):
         kind = gate.get("conditionType") or ""
         if type(kind) is str and (why := why_not_key(kind)):
             f.invalid(scope.found, (*path, index, "conditionType"), kind, why)
 
 
-def _check_overhead(value: Any, path: Path, scope: Scope) -> None:
+def _check_overhead(value: Any, path: Path, scope: PodContext) -> None:
     check_amounts({"limits": value}, path, scope.found, partial=True)
     if type(value) is dict and not value.keys() & {"cpu", "memory"} and any(n.startswith("hugepages-") for n in value):
         f.forbidden(scope.found, path, "HugePages require cpu or memory", "add cpu or memory")
 
 
-def _check_ephemeral(value: Any, path: Path, scope: Scope) -> None:
+def _check_ephemeral(value: Any, path: Path, scope: PodContext) -> None:
     if value:
         why = "ephemeral containers not allowed in pod template" if scope.template else "cannot be set on create"
         f.forbidden(scope.found, path, why, "add them to the running pod with kubectl debug")
 
 
-def _check_resource_claims(value: Any, path: Path, scope: Scope) -> None:
+def _check_resource_claims(value: Any, path: Path, scope: PodContext) -> None:
     found, seen = scope.found, set[str]()
-    for index, claim in f.objects(value):
+    for index, claim in f.indexed_mappings(value):
         name, here = claim.get("name"), (*path, index)
         if f.is_empty(name):
             f.required(found, (*here, "name"))
@@ -304,7 +304,7 @@ def _check_resource_claims(value: Any, path: Path, scope: Scope) -> None:
         _check_claim_source(claim, here, found)
 
 
-def _check_claim_source(claim: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_claim_source(claim: dict[str, Any], path: Path, found: f.Problems) -> None:
     fields = ("resourceClaimName", "resourceClaimTemplateName")
     given = [key for key in fields if claim.get(key) is not None]
     if len(given) > 1:
@@ -316,7 +316,7 @@ def _check_claim_source(claim: dict[str, Any], path: Path, found: f.Found) -> No
             f.invalid(found, (*path, key), claim[key], why)
 
 
-_FIELDS: Final[Mapping[str, Check]] = {
+_FIELDS: Final[Mapping[str, PodFieldCheck]] = {
     "volumes": check_volumes,
     "restartPolicy": _check_restart,
     "activeDeadlineSeconds": _check_deadline,
@@ -347,7 +347,7 @@ _FIELDS: Final[Mapping[str, Check]] = {
 }
 
 
-def check_template_metadata(meta: Any, path: Path, found: f.Found, at: Path) -> None:
+def check_template_metadata(meta: Any, path: Path, found: f.Problems, at: Path) -> None:
     """Labels and annotations of a template; `at` is where the server says they stand (a Job's: `spec.template`)."""
     if type(meta) is not dict:
         return
@@ -367,7 +367,7 @@ _WHY: Final = (
 
 def pod_update(update: Update) -> Iterator[Problem]:
     """A Pod: what may change of it is little."""
-    old, new = at(update.old, "spec"), at(update.new, "spec")
+    old, new = nested_map(update.old, "spec"), nested_map(update.new, "spec")
     for key in ("containers", "initContainers"):
         if _names(old.get(key)) != _names(new.get(key)):
             yield forbidden_change(("spec", key), "pod updates may not add or remove containers", _ANEW)
@@ -400,7 +400,7 @@ def _may_change(path: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str,
     if field == "schedulingGates":
         return True
     if field == "nodeSelector":
-        before, after = at(old, field), at(new, field)
+        before, after = nested_map(old, field), nested_map(new, field)
         return gated and all(after.get(key) == value for key, value in before.items())
     if field == "affinity":
         return gated and path[2:3] == ("nodeAffinity",) and _only_narrower(old, new)
@@ -422,8 +422,8 @@ def _without_seconds(toleration: Any) -> Any:
 def _only_narrower(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether the required node affinity only gained expressions inside its terms, or was empty."""
     name = "requiredDuringSchedulingIgnoredDuringExecution"
-    before = _items(at(old, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
-    after = _items(at(new, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
+    before = _items(nested_map(old, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
+    after = _items(nested_map(new, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
     if not before:
         return True
     pairs = zip(before, after, strict=False)

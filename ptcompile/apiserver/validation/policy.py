@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
-def check_disruption_budget(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_disruption_budget(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A PodDisruptionBudget without its metadata."""
-    spec = f.mapping(manifest.get("spec"))
+    spec = f.as_field_mapping(manifest.get("spec"))
     both = ("minAvailable", "maxUnavailable")
     if all(spec.get(name) is not None for name in both):
         f.invalid(found, ("spec",), spec, "minAvailable and maxUnavailable cannot be both set", "keep one of the two")
@@ -80,13 +80,13 @@ def why_not_quota(name: str) -> str | None:
 
 _TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 _AMOUNTS: Final = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
-_Amounts = dict[str, Quantity]
+_Quantities = dict[str, Quantity]
 
 
-def check_limit_range(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_limit_range(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A LimitRange without its metadata."""
     seen: set[str] = set()
-    for index, limit in f.objects(f.mapping(manifest.get("spec")).get("limits")):
+    for index, limit in f.indexed_mappings(f.as_field_mapping(manifest.get("spec")).get("limits")):
         path: Path = ("spec", "limits", index)
         kind = limit.get("type") or ""
         if type(kind) is not str:
@@ -102,7 +102,7 @@ def check_limit_range(manifest: Mapping[str, Any], context: ApiServer, found: f.
         _check_limit(limit, kind, path, found)
 
 
-def _check_limit(limit: dict[str, Any], kind: str, path: Path, found: f.Found) -> None:
+def _check_limit(limit: dict[str, Any], kind: str, path: Path, found: f.Problems) -> None:
     why_not = why_not_resource if kind in ("Pod", "Container") else why_not_resource_type
     for name in _AMOUNTS:
         if kind == "Pod" and name in ("default", "defaultRequest"):
@@ -121,14 +121,14 @@ def _check_limit(limit: dict[str, Any], kind: str, path: Path, found: f.Found) -
         _check_order(resource, amounts, path, found)
 
 
-def _check_names(amounts: Any, why_not: Callable[[str], str | None], path: Path, found: f.Found) -> None:
-    for name in f.mapping(amounts):
+def _check_names(amounts: Any, why_not: Callable[[str], str | None], path: Path, found: f.Problems) -> None:
+    for name in f.as_field_mapping(amounts):
         if why := why_not(name):
             f.invalid(found, (*path, name), name, why, at=f.key_path((*path, name)))
 
 
-def _read(amounts: Any) -> _Amounts:
-    read = {name: parse(0 if text is None else text) for name, text in f.mapping(amounts).items()}
+def _read(amounts: Any) -> _Quantities:
+    read = {name: parse(0 if text is None else text) for name, text in f.as_field_mapping(amounts).items()}
     return {name: amount for name, amount in read.items() if amount is not None}
 
 
@@ -143,7 +143,7 @@ _ORDER: Final = (
 """Where it is said, which amount may not be above which, and how it is said."""
 
 
-def _check_order(resource: str, amounts: dict[str, _Amounts], path: Path, found: f.Found) -> None:
+def _check_order(resource: str, amounts: dict[str, _Quantities], path: Path, found: f.Problems) -> None:
     of = {name: values[resource] for name, values in amounts.items() if resource in values}
     for field, low, high, text in _ORDER:
         if low in of and high in of and of[low] > of[high]:
@@ -175,10 +175,10 @@ _EXCLUSIVE: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTermin
 _STORAGE: Final = frozenset({"persistentvolumeclaims", "requests.storage"})
 
 
-def check_quota(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_quota(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A ResourceQuota without its metadata."""
-    spec = f.mapping(manifest.get("spec"))
-    hard = f.mapping(spec.get("hard"))
+    spec = f.as_field_mapping(manifest.get("spec"))
+    hard = f.as_field_mapping(spec.get("hard"))
     for name, text in hard.items():
         here = ("spec", "hard", name)
         if why := why_not_quota(name):
@@ -188,7 +188,7 @@ def check_quota(manifest: Mapping[str, Any], context: ApiServer, found: f.Found)
     if type(scopes) is list:
         named = [scope for scope in scopes if type(scope) is str]
         _check_scopes(named, hard, ("spec", "scopes"), context, found)
-    requirements = list(f.objects(f.mapping(spec.get("scopeSelector")).get("matchExpressions")))
+    requirements = list(f.indexed_mappings(f.as_field_mapping(spec.get("scopeSelector")).get("matchExpressions")))
     here = ("spec", "scopeSelector", "matchExpressions")
     names = [one.get("scopeName") or "" for _, one in requirements]
     _check_scopes([name for name in names if type(name) is str], hard, here, context, found)
@@ -196,7 +196,7 @@ def check_quota(manifest: Mapping[str, Any], context: ApiServer, found: f.Found)
         _check_requirement(requirement, (*here, index), found)
 
 
-def check_amount(name: str, text: Any, path: Path, found: f.Found) -> None:
+def check_amount(name: str, text: Any, path: Path, found: f.Problems) -> None:
     """An amount of a resource: 0 or more, and a whole number where the resource is counted."""
     amount = parse(0 if text is None else text)
     if amount is None:
@@ -207,7 +207,7 @@ def check_amount(name: str, text: Any, path: Path, found: f.Found) -> None:
         f.invalid(found, path, str(amount), "must be an integer", at=f.key_path(path))
 
 
-def _check_scopes(scopes: list[str], hard: Iterable[str], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_scopes(scopes: list[str], hard: Iterable[str], path: Path, context: ApiServer, found: f.Problems) -> None:
     known = _SCOPES | {"VolumeAttributesClass"} if context.at_least(34) else _SCOPES
     for scope in scopes:
         if scope not in known:
@@ -230,7 +230,7 @@ def _applies(scope: str, name: str) -> bool:
     return scope not in _SCOPES or name == "pods" or name in COMPUTE
 
 
-def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Problems) -> None:
     scope, operator = requirement.get("scopeName"), requirement.get("operator") or ""
     values = requirement.get("values")
     if type(scope) is not str or type(operator) is not str:

@@ -19,15 +19,15 @@ _SUBJECTS: Final = {"ServiceAccount": "", "User": _GROUP, "Group": _GROUP}
 """The kinds of subjects, and the group of each."""
 
 
-def check_role(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_role(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A Role without its metadata."""
-    for index, rule in f.objects(manifest.get("rules")):
+    for index, rule in f.indexed_mappings(manifest.get("rules")):
         _check_rule(rule, ("rules", index), found, namespaced=True)
 
 
-def check_cluster_role(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_cluster_role(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A ClusterRole without its metadata."""
-    for index, rule in f.objects(manifest.get("rules")):
+    for index, rule in f.indexed_mappings(manifest.get("rules")):
         _check_rule(rule, ("rules", index), found, namespaced=False)
     aggregation = manifest.get("aggregationRule")
     if type(aggregation) is not dict:
@@ -36,11 +36,11 @@ def check_cluster_role(manifest: Mapping[str, Any], context: ApiServer, found: f
     selectors = aggregation.get("clusterRoleSelectors")
     if not selectors:
         f.required(found, here, "at least one clusterRoleSelector required if aggregationRule is non-nil")
-    for index, selector in f.objects(selectors):
+    for index, selector in f.indexed_mappings(selectors):
         check_selector(selector, (*here, index), found)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, found: f.Found, *, namespaced: bool) -> None:
+def _check_rule(rule: dict[str, Any], path: Path, found: f.Problems, *, namespaced: bool) -> None:
     if not rule.get("verbs"):
         f.required(found, (*path, "verbs"), "verbs must contain at least one value")
     addresses = rule.get("nonResourceURLs")
@@ -60,20 +60,20 @@ def _check_rule(rule: dict[str, Any], path: Path, found: f.Found, *, namespaced:
         f.required(found, (*path, "resources"), "resource rules must supply at least one resource")
 
 
-def check_role_binding(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_role_binding(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A RoleBinding without its metadata."""
     _check_binding(manifest, ("ClusterRole", "Role"), found, namespaced=True)
 
 
-def check_cluster_role_binding(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_cluster_role_binding(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A ClusterRoleBinding without its metadata."""
     _check_binding(manifest, ("ClusterRole",), found, namespaced=False)
 
 
-def _check_binding(manifest: Mapping[str, Any], kinds: tuple[str, ...], found: f.Found, *, namespaced: bool) -> None:
+def _check_binding(manifest: Mapping[str, Any], kinds: tuple[str, ...], found: f.Problems, *, namespaced: bool) -> None:
     from ptcompile.apiserver.validation.values import why_not_path_segment
 
-    reference = f.mapping(manifest.get("roleRef"))
+    reference = f.as_field_mapping(manifest.get("roleRef"))
     group, name = reference.get("apiGroup"), reference.get("name")
     if group:
         f.check_choice(found, ("roleRef", "apiGroup"), group, (_GROUP,))
@@ -83,11 +83,11 @@ def _check_binding(manifest: Mapping[str, Any], kinds: tuple[str, ...], found: f
         f.required(found, ("roleRef", "name"))
     elif type(name) is str and (why := why_not_path_segment(name)):
         f.invalid(found, ("roleRef", "name"), name, why)
-    for index, subject in f.objects(manifest.get("subjects")):
+    for index, subject in f.indexed_mappings(manifest.get("subjects")):
         _check_subject(subject, ("subjects", index), found, namespaced)
 
 
-def _check_subject(subject: dict[str, Any], path: Path, found: f.Found, namespaced: bool) -> None:
+def _check_subject(subject: dict[str, Any], path: Path, found: f.Problems, namespaced: bool) -> None:
     kind, name, group = subject.get("kind") or "", subject.get("name"), subject.get("apiGroup")
     if name is None or name == "":
         f.required(found, (*path, "name"))

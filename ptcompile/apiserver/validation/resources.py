@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptcompile._internal.lazy import kept
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.lazy import bounded_cache
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope, is_dropped
+from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.diagnostics import Edit, Fix, Path, field_path, fixes
 from ptcompile.diagnostics.fixes import Cure
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 _CONTAINER: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE: Final = HUGE_PAGES
-_Amounts = dict[str, Quantity]
+_ResourceQuantities = dict[str, Quantity]
 
 
-@kept(1024)
+@bounded_cache(1024)
 def why_not_resource(name: str) -> str | None:
     """Why a container may not ask for a resource of this name (Kubernetes 1.36 `validateContainerResourceName`)."""
     if name in _CONTAINER:
@@ -46,7 +46,7 @@ def why_not_resource(name: str) -> str | None:
     return None
 
 
-def check_resources(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_resources(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`resources` of a container."""
     if type(value) is not dict:
         return
@@ -56,7 +56,7 @@ def check_resources(value: Any, path: Path, container: dict[str, Any], scope: Sc
         _check_claims(value["claims"], (*path, "claims"), scope)
 
 
-def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, partial: bool = False) -> None:
+def check_amounts(resources: dict[str, Any], path: Path, found: f.Problems, *, partial: bool = False) -> None:
     """Names, amounts and pairs of requests and limits.
 
     `partial` is for resources that an operator merges over others: what is absent here may stand there.
@@ -67,7 +67,7 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
         _check_huge_alone(limits, limits, path, found, partial)
         return  # the usual case, in which neither the amounts nor the pairs can be wrong
     requests = _read(resources.get("requests"), (*path, "requests"), found, partial)
-    written = f.mapping(resources.get("limits"))
+    written = f.as_field_mapping(resources.get("limits"))
     for name, amount in requests.items():
         limit = limits.get(name)
         firm = never_shared(name)
@@ -75,7 +75,7 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
             # A limit that is there and cannot be read is another mistake.
             if firm and not partial and name not in written:
                 why = "Limit must be set for non overcommitable resources"
-                as_written = f.mapping(resources.get("requests"))[name]
+                as_written = f.as_field_mapping(resources.get("requests"))[name]
                 fix = Fix(f"set the limit to {amount}", (Edit("set", (*path, "limits", name), as_written),), safe=True)
                 f.required(found, (*path, "limits"), why, f"set limits[{name}] to the request", fix=fix)
         elif (firm and amount != limit) or amount > limit:
@@ -88,16 +88,16 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
     _check_huge_alone(limits, requests, path, found, partial)
 
 
-def _read(amounts: Any, path: Path, found: f.Found, partial: bool) -> _Amounts:
-    out: _Amounts = {}
+def _read(amounts: Any, path: Path, found: f.Problems, partial: bool) -> _ResourceQuantities:
+    out: _ResourceQuantities = {}
     if type(amounts) is not dict:
         return out
     for name, text in amounts.items():
         if why := why_not_resource(name):
             here = (*path, name)
-            meant = suggest(name, (*_CONTAINER, "nvidia.com/gpu"))
+            meant = closest_match(name, (*_CONTAINER, "nvidia.com/gpu"))
             help = f"did you mean {meant}?" if meant else "write the device with its domain, for example nvidia.com/gpu"
-            cure = fixes.named(name, meant, amounts)
+            cure = fixes.fix_key(name, meant, amounts)
             f.invalid(found, here, name, why, help, f.key_path(here), fix=cure and cure.at(here))
             continue
         # A null in a map of quantities is decoded as 0.
@@ -108,7 +108,7 @@ def _read(amounts: Any, path: Path, found: f.Found, partial: bool) -> _Amounts:
     return out
 
 
-def _check_amount(name: str, amount: Quantity, at: Path, found: f.Found) -> None:
+def _check_amount(name: str, amount: Quantity, at: Path, found: f.Problems) -> None:
     """One amount of the requests or limits that stand at `at`."""
     if amount.nano < 0:
         path = (*at, name)
@@ -124,7 +124,9 @@ def _check_amount(name: str, amount: Quantity, at: Path, found: f.Found) -> None
             f.invalid(found, path, str(amount), "must be an integer multiple of page size", at=f.key_path(path))
 
 
-def _check_huge_alone(limits: _Amounts, requests: _Amounts, path: Path, found: f.Found, partial: bool) -> None:
+def _check_huge_alone(
+    limits: _ResourceQuantities, requests: _ResourceQuantities, path: Path, found: f.Problems, partial: bool
+) -> None:
     asked = limits.keys() | requests.keys()
     if partial or asked & {"cpu", "memory"}:
         return
@@ -132,9 +134,9 @@ def _check_huge_alone(limits: _Amounts, requests: _Amounts, path: Path, found: f
         f.forbidden(found, path, "HugePages require cpu or memory", "ask for cpu or memory too")
 
 
-def _check_claims(claims: Any, path: Path, scope: Scope) -> None:
+def _check_claims(claims: Any, path: Path, scope: PodContext) -> None:
     found, seen = scope.found, set[tuple[str, str]]()
-    for index, claim in f.objects(claims):
+    for index, claim in f.indexed_mappings(claims):
         name, request = claim.get("name"), claim.get("request") or ""
         here = (*path, index)
         if f.is_empty(name):
@@ -151,32 +153,32 @@ def _check_claims(claims: Any, path: Path, scope: Scope) -> None:
             f.not_found(found, here, name, "declare it in the pod's resourceClaims")
 
 
-def check_pod_resources(value: Any, path: Path, scope: Scope) -> None:
+def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.resources`, for the pod as a whole (Kubernetes 1.34 and later; older servers drop it)."""
     if type(value) is not dict or not scope.context.at_least(34):
         return
     found = scope.found
-    if f.mapping(scope.spec.get("os")).get("name") == "windows":
+    if f.as_field_mapping(scope.spec.get("os")).get("name") == "windows":
         f.forbidden(found, path, "may not be set for a windows pod")
         return
     if value.get("claims") is not None:
         f.forbidden(found, (*path, "claims"), "claims may not be set for Resources at pod-level")
     allowed = {"cpu", "memory"}
     for side in ("limits", "requests"):
-        for name in f.mapping(value.get(side)):
+        for name in f.as_field_mapping(value.get(side)):
             if name not in allowed and not name.startswith(_HUGE):
                 here = (*path, side, name)
                 help = "ask for it in a container"
                 f.unsupported(found, here, name, ("cpu", "hugepages-", "memory"), help, f.key_path(here))
     core = {
-        side: {n: v for n, v in f.mapping(value.get(side)).items() if n in allowed or n.startswith(_HUGE)}
+        side: {n: v for n, v in f.as_field_mapping(value.get(side)).items() if n in allowed or n.startswith(_HUGE)}
         for side in ("limits", "requests")
     }
     check_amounts(core, path, found, partial=not scope.template)
     _check_sums(core, path, scope)
 
 
-def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
     found, total = scope.found, _total(scope, _requests)
     for name, text in pod["requests"].items():
         amount = parse(text)
@@ -185,8 +187,8 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
             why = f"must be greater than or equal to aggregate container requests of {total[name]}"
             f.invalid(found, here, str(amount), why, "raise it, or lower the containers'", f.key_path(here))
     _check_huge_sums(pod, path, scope)
-    for index, container in f.objects(scope.spec.get("containers")):
-        for name, text in f.mapping(f.mapping(container.get("resources")).get("limits")).items():
+    for index, container in f.indexed_mappings(scope.spec.get("containers")):
+        for name, text in f.as_field_mapping(f.as_field_mapping(container.get("resources")).get("limits")).items():
             limit, cap = parse(text), parse(pod["limits"].get(name))
             if limit is not None and cap is not None and limit > cap:
                 here = ("spec", "containers", index, "resources", "limits", name)
@@ -195,7 +197,7 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
                 f.invalid(found, (*path[:-2], *here), str(limit), why, "lower it, or raise the pod's limit", at)
 
 
-def _check_huge_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_huge_sums(pod: dict[str, Any], path: Path, scope: PodContext) -> None:
     total = _total(scope, _limits)
     for name, text in pod["limits"].items():
         cap = parse(text)
@@ -205,14 +207,14 @@ def _check_huge_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
             f.invalid(scope.found, here, str(cap), why, "raise it, or lower the containers'", f.key_path(here))
 
 
-def _total(scope: Scope, asks: Callable[[dict[str, Any], Scope], _Amounts]) -> _Amounts:
+def _total(scope: PodContext, asks: Callable[[dict[str, Any], PodContext], _ResourceQuantities]) -> _ResourceQuantities:
     """What all containers ask for together: mains and sidecars summed, or the greatest init container."""
-    total: _Amounts = {}
-    peak: _Amounts = {}
-    for _, container in f.objects(scope.spec.get("containers")):
+    total: _ResourceQuantities = {}
+    peak: _ResourceQuantities = {}
+    for _, container in f.indexed_mappings(scope.spec.get("containers")):
         _add(total, asks(container, scope))
-    sidecars: _Amounts = {}
-    for _, container in f.objects(scope.spec.get("initContainers")):
+    sidecars: _ResourceQuantities = {}
+    for _, container in f.indexed_mappings(scope.spec.get("initContainers")):
         asked = asks(container, scope)
         if container.get("restartPolicy") == "Always":
             _add(total, asked)
@@ -225,19 +227,19 @@ def _total(scope: Scope, asks: Callable[[dict[str, Any], Scope], _Amounts]) -> _
     return {name: max(total.get(name, q), peak.get(name, q)) for name, q in (total | peak).items()}
 
 
-def _requests(container: dict[str, Any], scope: Scope) -> _Amounts:
-    resources = f.mapping(container.get("resources"))
-    asked = f.mapping(resources.get("requests"))
+def _requests(container: dict[str, Any], scope: PodContext) -> _ResourceQuantities:
+    resources = f.as_field_mapping(container.get("resources"))
+    asked = f.as_field_mapping(resources.get("requests"))
     if not scope.template:  # only a Pod's requests are filled in from its limits
-        asked = {**f.mapping(resources.get("limits")), **{k: v for k, v in asked.items() if v is not None}}
+        asked = {**f.as_field_mapping(resources.get("limits")), **{k: v for k, v in asked.items() if v is not None}}
     return {name: q for name, text in asked.items() if (q := parse(text)) is not None}
 
 
-def _limits(container: dict[str, Any], scope: Scope) -> _Amounts:
-    limits = f.mapping(f.mapping(container.get("resources")).get("limits"))
+def _limits(container: dict[str, Any], scope: PodContext) -> _ResourceQuantities:
+    limits = f.as_field_mapping(f.as_field_mapping(container.get("resources")).get("limits"))
     return {name: q for name, text in limits.items() if (q := parse(text)) is not None}
 
 
-def _add(total: _Amounts, more: _Amounts) -> None:
+def _add(total: _ResourceQuantities, more: _ResourceQuantities) -> None:
     for name, amount in more.items():
         total[name] = total[name] + amount if name in total else amount

@@ -6,7 +6,7 @@ Source: docs/facts/api-server.md#scheduling-and-the-pod 121 to 145, 157, Kuberne
 from __future__ import annotations
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import (
     check_key,
     check_labels,
@@ -30,7 +30,7 @@ _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 
 
-def check_affinity(value: Any, path: Path, scope: Scope) -> None:
+def check_affinity(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.affinity`."""
     if type(value) is not dict:
         return
@@ -41,43 +41,43 @@ def check_affinity(value: Any, path: Path, scope: Scope) -> None:
             _check_pods(value[name], (*path, name), scope)
 
 
-def _check_node(affinity: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_node(affinity: dict[str, Any], path: Path, found: f.Problems) -> None:
     required = affinity.get(_REQUIRED)
     if type(required) is dict:
         check_node_selector_terms(required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms"), found)
-    for index, item in f.objects(affinity.get(_PREFERRED)):
+    for index, item in f.indexed_mappings(affinity.get(_PREFERRED)):
         here = (*path, _PREFERRED, index)
         check_weight(item.get("weight"), (*here, "weight"), found)
-        _check_node_term(f.mapping(item.get("preference")), (*here, "preference"), found, strict=False)
+        _check_node_term(f.as_field_mapping(item.get("preference")), (*here, "preference"), found, strict=False)
 
 
-def check_node_selector_terms(terms: Any, path: Path, found: f.Found) -> None:
+def check_node_selector_terms(terms: Any, path: Path, found: f.Problems) -> None:
     """The terms of a node selector, one of which has to hold."""
     if terms is None or terms == []:
         f.required(found, path, "must have at least one node selector term", "add a term or remove the selector")
-    for index, term in f.objects(terms):
+    for index, term in f.indexed_mappings(terms):
         _check_node_term(term, (*path, index), found, strict=True)
 
 
-def check_weight(weight: Any, path: Path, found: f.Found) -> None:
+def check_weight(weight: Any, path: Path, found: f.Problems) -> None:
     """The weight of a preference: 1 to 100; absent counts as 0."""
     weight = 0 if weight is None else weight
     if type(weight) is int and not 1 <= weight <= 100:
         f.invalid(found, path, weight, "must be in the range 1-100", "use 1 to 100")
 
 
-def _check_node_term(term: dict[str, Any], path: Path, found: f.Found, *, strict: bool) -> None:
-    for index, requirement in f.objects(term.get("matchExpressions")):
+def _check_node_term(term: dict[str, Any], path: Path, found: f.Problems, *, strict: bool) -> None:
+    for index, requirement in f.indexed_mappings(term.get("matchExpressions")):
         here = (*path, "matchExpressions", index)
         _check_expression(requirement, here, found)
         check_key(requirement.get("key"), (*here, "key"), found)
         if strict:  # the server lets any value through in preferences
             check_values(requirement.get("values"), (*here, "values"), found)
-    for index, requirement in f.objects(term.get("matchFields")):
+    for index, requirement in f.indexed_mappings(term.get("matchFields")):
         _check_field(requirement, (*path, "matchFields", index), found)
 
 
-def _check_expression(requirement: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_expression(requirement: dict[str, Any], path: Path, found: f.Problems) -> None:
     operator, values, here = requirement.get("operator"), requirement.get("values") or [], (*path, "values")
     if operator in ("In", "NotIn"):
         if not values:
@@ -93,7 +93,7 @@ def _check_expression(requirement: dict[str, Any], path: Path, found: f.Found) -
         check_operator(operator, path, found, _OPERATORS)
 
 
-def _check_field(requirement: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_field(requirement: dict[str, Any], path: Path, found: f.Problems) -> None:
     key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values") or []
     if operator in ("In", "NotIn"):
         if type(values) is list and len(values) != 1:
@@ -110,18 +110,18 @@ def _check_field(requirement: dict[str, Any], path: Path, found: f.Found) -> Non
             f.invalid(found, (*path, "values", index), value, why)
 
 
-def _check_pods(affinity: dict[str, Any], path: Path, scope: Scope) -> None:
-    for index, required in f.objects(affinity.get(_REQUIRED)):
+def _check_pods(affinity: dict[str, Any], path: Path, scope: PodContext) -> None:
+    for index, required in f.indexed_mappings(affinity.get(_REQUIRED)):
         _check_pod_term(required, (*path, _REQUIRED, index), scope)
-    for index, item in f.objects(affinity.get(_PREFERRED)):
+    for index, item in f.indexed_mappings(affinity.get(_PREFERRED)):
         here = (*path, _PREFERRED, index)
         check_weight(item.get("weight"), (*here, "weight"), scope.found)
         term = item.get("podAffinityTerm")
         if term is None or type(term) is dict:
-            _check_pod_term(f.mapping(term), (*here, "podAffinityTerm"), scope)
+            _check_pod_term(f.as_field_mapping(term), (*here, "podAffinityTerm"), scope)
 
 
-def _check_pod_term(term: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_pod_term(term: dict[str, Any], path: Path, scope: PodContext) -> None:
     found = scope.found
     for name in ("labelSelector", "namespaceSelector"):
         check_selector(term.get(name), (*path, name), found)
@@ -138,7 +138,7 @@ def _check_pod_term(term: dict[str, Any], path: Path, scope: Scope) -> None:
         _check_label_keys(term, path, found)
 
 
-def _check_label_keys(term: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_label_keys(term: dict[str, Any], path: Path, found: f.Problems) -> None:
     match, mismatch = (
         [key for key in term.get(name) or () if type(key) is str] if type(term.get(name)) is list else []
         for name in ("matchLabelKeys", "mismatchLabelKeys")
@@ -162,18 +162,18 @@ _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _WHEN: Final = ("DoNotSchedule", "ScheduleAnyway")
 
 
-def check_node_selector(value: Any, path: Path, scope: Scope) -> None:
+def check_node_selector(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.nodeSelector`."""
     check_labels(value, path, scope.found)
 
 
-def check_tolerations(value: Any, path: Path, scope: Scope) -> None:
+def check_tolerations(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.tolerations`."""
-    for index, toleration in f.objects(value):
+    for index, toleration in f.indexed_mappings(value):
         check_toleration(toleration, (*path, index), scope.found)
 
 
-def check_toleration(toleration: dict[str, Any], path: Path, found: f.Found) -> None:
+def check_toleration(toleration: dict[str, Any], path: Path, found: f.Problems) -> None:
     """One toleration (Kubernetes 1.36 `ValidateTolerations`; the operators Lt and Gt are behind an alpha gate)."""
     key, operator = toleration.get("key"), toleration.get("operator") or ""
     here = (*path, "operator")
@@ -195,7 +195,7 @@ def check_toleration(toleration: dict[str, Any], path: Path, found: f.Found) -> 
     _check_effect(toleration, (*path, "effect"), found)
 
 
-def _check_effect(toleration: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_effect(toleration: dict[str, Any], path: Path, found: f.Problems) -> None:
     effect = toleration.get("effect") or ""
     if type(effect) is not str:
         return
@@ -206,11 +206,11 @@ def _check_effect(toleration: dict[str, Any], path: Path, found: f.Found) -> Non
         f.invalid(found, path, effect, why, "set effect: NoExecute, or remove tolerationSeconds")
 
 
-def check_spread(value: Any, path: Path, scope: Scope) -> None:
+def check_spread(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.topologySpreadConstraints`."""
     found = scope.found
     seen: set[tuple[str, str]] = set()
-    for index, item in f.objects(value):
+    for index, item in f.indexed_mappings(value):
         here, key, when = (*path, index), item.get("topologyKey"), item.get("whenUnsatisfiable")
         skew = item.get("maxSkew") or 0
         if type(skew) is int and skew <= 0:
@@ -226,7 +226,7 @@ def check_spread(value: Any, path: Path, scope: Scope) -> None:
         _check_spread_options(item, here, scope)
 
 
-def _check_spread_options(item: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_spread_options(item: dict[str, Any], path: Path, scope: PodContext) -> None:
     found, domains, when = scope.found, item.get("minDomains"), item.get("whenUnsatisfiable")
     if type(domains) is int:
         if domains <= 0:
@@ -251,10 +251,10 @@ def _check_spread_options(item: dict[str, Any], path: Path, scope: Scope) -> Non
                 f.invalid(found, (*path, "matchLabelKeys", index), key, why)
 
 
-def check_scheduling_gates(value: Any, path: Path, scope: Scope) -> None:
+def check_scheduling_gates(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.schedulingGates`."""
     found, seen = scope.found, set[str]()
-    for index, gate in f.objects(value):
+    for index, gate in f.indexed_mappings(value):
         name, here = gate.get("name") or "", (*path, index)
         if type(name) is not str:
             continue

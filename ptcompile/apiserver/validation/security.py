@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope, is_dropped
+from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.mounts import why_not_relative
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
@@ -27,7 +27,7 @@ _CHOICES: Final = {
 }
 
 
-def check_container_security(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_container_security(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`securityContext` of a container."""
     if type(value) is not dict:
         return
@@ -40,7 +40,7 @@ def check_container_security(value: Any, path: Path, container: dict[str, Any], 
     if proc == "Unmasked" and scope.context.at_least(33) and scope.spec.get("hostUsers") is not False:
         f.invalid(found, (*path, "procMount"), proc, "`hostUsers` must be false to use `Unmasked`")
     if value.get("allowPrivilegeEscalation") is False:
-        added = f.mapping(value.get("capabilities")).get("add")
+        added = f.as_field_mapping(value.get("capabilities")).get("add")
         other = "privileged" if value.get("privileged") is True else None
         if type(added) is list and "CAP_SYS_ADMIN" in added:
             other = other or "capabilities.Add CAP_SYS_ADMIN"
@@ -49,7 +49,7 @@ def check_container_security(value: Any, path: Path, container: dict[str, Any], 
             f.invalid(found, path, value, why, "leave `allowPrivilegeEscalation` out")
 
 
-def check_pod_security(value: Any, path: Path, scope: Scope) -> None:
+def check_pod_security(value: Any, path: Path, scope: PodContext) -> None:
     """`spec.securityContext`."""
     if type(value) is not dict:
         return
@@ -67,7 +67,7 @@ def check_pod_security(value: Any, path: Path, scope: Scope) -> None:
         _check_sysctls(value["sysctls"], (*path, "sysctls"), scope)
 
 
-def _check_profiles(value: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_profiles(value: dict[str, Any], path: Path, found: f.Problems) -> None:
     for name in ("seccompProfile", "appArmorProfile"):
         profile = value.get(name)
         if type(profile) is dict:
@@ -77,7 +77,7 @@ def _check_profiles(value: dict[str, Any], path: Path, found: f.Found) -> None:
         _check_windows(windows, (*path, "windowsOptions"), found)
 
 
-def _check_profile(profile: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_profile(profile: dict[str, Any], path: Path, found: f.Problems) -> None:
     kind, local = profile.get("type"), profile.get("localhostProfile")
     if f.is_empty(kind):
         f.required(found, (*path, "type"), f"type is required when {path[-1]} is set")
@@ -93,7 +93,7 @@ def _check_profile(profile: dict[str, Any], path: Path, found: f.Found) -> None:
         _check_local(local, here, found)
 
 
-def _check_local(local: str, path: Path, found: f.Found) -> None:
+def _check_local(local: str, path: Path, found: f.Problems) -> None:
     if path[-2] == "appArmorProfile":
         if not local.strip():
             f.required(found, path, "must be set when AppArmor type is Localhost")
@@ -105,7 +105,7 @@ def _check_local(local: str, path: Path, found: f.Found) -> None:
         f.invalid(found, path, local, why)
 
 
-def _check_windows(options: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_windows(options: dict[str, Any], path: Path, found: f.Problems) -> None:
     name, spec, user = (options.get(k) for k in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if type(name) is str and (why := names.why_not_dns_subdomain(name)):
         f.invalid(found, (*path, "gmsaCredentialSpecName"), name, why)
@@ -119,9 +119,9 @@ def _check_windows(options: dict[str, Any], path: Path, found: f.Found) -> None:
         f.invalid(found, (*path, "runAsUserName"), user, "must be DOMAIN\\USER or USER, without control characters")
 
 
-def _check_sysctls(sysctls: Any, path: Path, scope: Scope) -> None:
+def _check_sysctls(sysctls: Any, path: Path, scope: PodContext) -> None:
     found, seen = scope.found, set[str]()
-    for index, item in f.objects(sysctls):
+    for index, item in f.indexed_mappings(sysctls):
         name, here = item.get("name"), (*path, index, "name")
         if f.is_empty(name):
             f.required(found, here)
@@ -134,7 +134,7 @@ def _check_sysctls(sysctls: Any, path: Path, scope: Scope) -> None:
             _check_sysctl_host(name, here, scope)
 
 
-def _check_sysctl_host(name: str, path: Path, scope: Scope) -> None:
+def _check_sysctl_host(name: str, path: Path, scope: PodContext) -> None:
     first = min((i for i in (name.find("."), name.find("/")) if i >= 0), default=-1)
     dotted = name.replace("/", ".") if first >= 0 and name[first] == "/" else name
     if dotted.startswith("net.") and scope.spec.get("hostNetwork") is True:
@@ -143,18 +143,20 @@ def _check_sysctl_host(name: str, path: Path, scope: Scope) -> None:
         f.invalid(scope.found, path, name, "may not be specified when 'hostIPC' is set to true")
 
 
-def check_host_process(spec: Any, path: Path, found: f.Found) -> None:
+def check_host_process(spec: Any, path: Path, found: f.Problems) -> None:
     """Windows' host processes share the host's network."""
     if spec.get("hostNetwork") is True:
         return
-    every = [spec, *(one for _, one in f.objects(spec.get("containers")))]
+    every = [spec, *(one for _, one in f.indexed_mappings(spec.get("containers")))]
     contexts = [given for one in every if (given := one.get("securityContext")) is not None]
-    if any(f.mapping(f.mapping(one).get("windowsOptions")).get("hostProcess") is True for one in contexts):
+    if any(
+        f.as_field_mapping(f.as_field_mapping(one).get("windowsOptions")).get("hostProcess") is True for one in contexts
+    ):
         why = "hostNetwork must be true if pod contains any hostProcess containers"
         f.invalid(found, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
 
 
-def check_host_namespaces(spec: Any, path: Path, context: ApiServer, found: f.Found) -> None:
+def check_host_namespaces(spec: Any, path: Path, context: ApiServer, found: f.Problems) -> None:
     """Which namespaces of the host a pod may share with which settings."""
     if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
@@ -165,7 +167,7 @@ def check_host_namespaces(spec: Any, path: Path, context: ApiServer, found: f.Fo
             if spec.get(name) is True:
                 f.forbidden(found, (*path, name), "when `hostUsers` is false", "leave `hostUsers` out")
         for key in ("containers", "initContainers") if context.at_least(35) else ():
-            for index, container in f.objects(spec.get(key)):
+            for index, container in f.indexed_mappings(spec.get(key)):
                 if container.get("volumeDevices"):
                     here = (*path, key, index, "volumeDevices")
                     f.forbidden(found, here, "when `hostUsers` is false", "leave `hostUsers` out")

@@ -47,7 +47,7 @@ def why_not_service_name(name: str, context: ApiServer) -> str | None:
     return names.why_not_dns_label(name) if context.at_least(36) else names.why_not_dns_1035_label(name)
 
 
-def check_service(manifest: Any, context: ApiServer, found: f.Found) -> None:
+def check_service(manifest: Any, context: ApiServer, found: f.Problems) -> None:
     """A Service without its metadata."""
     spec, path = manifest.get("spec"), ("spec",)
     spec = {} if spec is None else spec
@@ -72,13 +72,13 @@ def _is_headless(spec: dict[str, Any]) -> bool:
     return spec.get("clusterIP") == "None" or (type(many) is list and many[:1] == ["None"])
 
 
-def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Found) -> None:
+def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Problems) -> None:
     ports, here = spec.get("ports"), (*path, "ports")
     if ports is None or ports == []:
         if not headless and kind != "ExternalName":
             f.required(found, here, help="list the ports, or set clusterIP: None")
         return
-    entries = list(f.objects(ports))
+    entries = list(f.indexed_mappings(ports))
     seen: set[str] = set()
     pairs: set[tuple[Any, str]] = set()
     nodes: set[tuple[Any, str]] = set()
@@ -97,7 +97,7 @@ def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, fo
             nodes.add((node, protocol))
 
 
-def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], found: f.Found) -> None:
+def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], found: f.Problems) -> None:
     if f.is_empty(name):
         if needed:
             f.required(found, (*path, "name"), help="name each port where there are two or more")
@@ -109,7 +109,7 @@ def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], found:
         seen.add(name)
 
 
-def _check_port(port: dict[str, Any], path: Path, kind: str, found: f.Found) -> None:
+def _check_port(port: dict[str, Any], path: Path, kind: str, found: f.Problems) -> None:
     number, target, node = port.get("port"), port.get("targetPort"), port.get("nodePort")
     check_port_number(found, (*path, "port"), 0 if number is None else number)
     if port.get("protocol"):
@@ -128,7 +128,7 @@ def _check_port(port: dict[str, Any], path: Path, kind: str, found: f.Found) -> 
             f.invalid(found, (*path, "nodePort"), node, why)
 
 
-def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Found) -> None:
+def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Problems) -> None:
     """`ipFamilies`: at most one of each, and two only where the policy wants two."""
     families, here = spec.get("ipFamilies"), (*path, "ipFamilies")
     if type(families) is not list or kind == "ExternalName":
@@ -164,7 +164,7 @@ def _why_not_outside(ip: str) -> str | None:
 
 
 def _check_addresses(
-    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: ApiServer, found: f.Found
+    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: ApiServer, found: f.Problems
 ) -> None:
     one, many = spec.get("clusterIP"), spec.get("clusterIPs")
     key = "clusterIP" if one else "clusterIPs"
@@ -189,7 +189,7 @@ def _check_addresses(
             f.invalid(found, (*path, "externalIPs", index), ip, why)
 
 
-def _check_external_name(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_external_name(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
         if spec.get(name):
             f.forbidden(found, (*path, name), "may not be set for ExternalName services")
@@ -200,17 +200,17 @@ def _check_external_name(spec: dict[str, Any], path: Path, found: f.Found) -> No
         f.invalid(found, here, value, why)
 
 
-def _check_affinity(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_affinity(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
     config, here = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
     if spec.get("sessionAffinity") != "ClientIP":
         if config is not None and spec.get("sessionAffinity") == "None":
             f.forbidden(found, here, "must not be set when sessionAffinity is None")
         return  # left out, the server makes it None, and drops the configuration
-    client = f.mapping(f.mapping(config).get("clientIP"))
+    client = f.as_field_mapping(f.as_field_mapping(config).get("clientIP"))
     f.check_range(found, (*here, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS)
 
 
-def _check_only_external(spec: dict[str, Any], path: Path, kind: str, found: f.Found) -> None:
+def _check_only_external(spec: dict[str, Any], path: Path, kind: str, found: f.Problems) -> None:
     policy = spec.get("externalTrafficPolicy")
     outside = kind in _EXTERNAL or bool(spec.get("externalIPs"))
     if policy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.apiserver.validation.mounts import why_not_forward
 from ptcompile.apiserver.validation.scheduling import check_node_selector_terms
@@ -56,12 +56,12 @@ _SECRETS: Final = (
 )
 
 
-def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A PersistentVolume without its metadata."""
-    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    spec, path = f.as_field_mapping(manifest.get("spec")), ("spec",)
     check_access(spec.get("accessModes"), (*path, "accessModes"), found)
     _check_capacity(spec.get("capacity"), (*path, "capacity"), found)
-    _check_source(spec, path, Scope({}, context, False, None, None, found))
+    _check_source(spec, path, PodContext({}, context, False, None, None, found))
     affinity = spec.get("nodeAffinity")
     if type(affinity) is dict:
         here = (*path, "nodeAffinity", "required")
@@ -76,14 +76,14 @@ def check_persistent_volume(manifest: Mapping[str, Any], context: ApiServer, fou
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy:
         f.check_choice(found, (*path, "persistentVolumeReclaimPolicy"), policy, ("Delete", "Recycle", "Retain"))
-    if f.mapping(spec.get("hostPath")).get("path") == "/" and policy == "Recycle":
+    if f.as_field_mapping(spec.get("hostPath")).get("path") == "/" and policy == "Recycle":
         why = "may not be 'recycle' for a hostPath volume of '/'"
         f.forbidden(found, (*path, "persistentVolumeReclaimPolicy"), why, "use Retain")
     f.check_choice(found, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     _check_classes(spec, path, context, found)
 
 
-def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
+def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
     storage, attributes = spec.get("storageClassName"), spec.get("volumeAttributesClassName")
     if type(storage) is str and storage and (why := names.why_not_dns_subdomain(storage)):
         f.invalid(found, (*path, "storageClassName"), storage, why)
@@ -98,8 +98,8 @@ def _check_classes(spec: dict[str, Any], path: Path, context: ApiServer, found: 
         f.required(found, (*path, "csi"), "has to be specified when using volumeAttributesClassName")
 
 
-def _check_capacity(capacity: Any, path: Path, found: f.Found) -> None:
-    amounts = f.mapping(capacity)
+def _check_capacity(capacity: Any, path: Path, found: f.Problems) -> None:
+    amounts = f.as_field_mapping(capacity)
     if not amounts and (capacity is None or type(capacity) is dict):
         f.required(found, path, help="say how large the volume is: storage: 10Gi")
     elif "storage" not in amounts or len(amounts) > 1:
@@ -110,11 +110,11 @@ def _check_capacity(capacity: Any, path: Path, found: f.Found) -> None:
             f.invalid(found, (*path, name), str(size), "must be greater than zero", at=f.key_path((*path, name)))
 
 
-def _check_source(spec: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_source(spec: dict[str, Any], path: Path, scope: PodContext) -> None:
     given = [key for key in _SOURCES if spec.get(key) is not None]
     for key in given[1:]:
         if key == "flexVolume":  # the server counts it, does not refuse it, and looks into it
-            check_one_source(key, f.mapping(spec[key]), (*path, key), scope)
+            check_one_source(key, f.as_field_mapping(spec[key]), (*path, key), scope)
             continue
         f.forbidden(scope.found, (*path, key), "may not specify more than 1 volume type", f"keep only {given[0]}")
     if not given:
@@ -129,15 +129,15 @@ def _check_source(spec: dict[str, Any], path: Path, scope: Scope) -> None:
             check_one_source(given[0], source, here, scope)
 
 
-def _check_csi(source: dict[str, Any], path: Path, scope: Scope) -> None:
+def _check_csi(source: dict[str, Any], path: Path, scope: PodContext) -> None:
     check_csi({"driver": source.get("driver")}, path, scope)
-    f.require(source, path, scope.found, "volumeHandle")
+    f.check_required(source, path, scope.found, "volumeHandle")
     for key in _SECRETS:
         if type(source.get(key)) is dict:
-            f.require(source[key], (*path, key), scope.found, "name", "namespace")
+            f.check_required(source[key], (*path, key), scope.found, "name", "namespace")
 
 
-def _check_local(source: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_local(source: dict[str, Any], path: Path, found: f.Problems) -> None:
     where = source.get("path")
     if f.is_empty(where):
         f.required(found, (*path, "path"))
@@ -149,7 +149,7 @@ _PARAMETERS_MAX: Final = 512
 _PARAMETERS_SIZE_MAX: Final = 256 * 1024
 
 
-def check_storage_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_storage_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A StorageClass without its metadata."""
     check_provisioner(manifest.get("provisioner"), ("provisioner",), found)
     _check_parameters(manifest.get("parameters"), ("parameters",), found)
@@ -161,7 +161,7 @@ def check_storage_class(manifest: Mapping[str, Any], context: ApiServer, found: 
     _check_topologies(manifest.get("allowedTopologies"), ("allowedTopologies",), found)
 
 
-def check_provisioner(value: Any, path: Path, found: f.Found) -> None:
+def check_provisioner(value: Any, path: Path, found: f.Problems) -> None:
     """The name of what makes the volumes."""
     if value is None or value == "":
         f.required(found, path)
@@ -169,7 +169,7 @@ def check_provisioner(value: Any, path: Path, found: f.Found) -> None:
         f.invalid(found, path, value, why)
 
 
-def _check_parameters(parameters: Any, path: Path, found: f.Found) -> None:
+def _check_parameters(parameters: Any, path: Path, found: f.Problems) -> None:
     if type(parameters) is not dict:
         return
     if len(parameters) > _PARAMETERS_MAX:
@@ -183,11 +183,11 @@ def _check_parameters(parameters: Any, path: Path, found: f.Found) -> None:
         f.too_long(found, path, _PARAMETERS_SIZE_MAX)
 
 
-def _check_topologies(terms: Any, path: Path, found: f.Found) -> None:
+def _check_topologies(terms: Any, path: Path, found: f.Problems) -> None:
     seen: list[dict[Any, Any]] = [{}]  # a term without expressions counts as a repeated one
-    for index, term in f.objects(terms):
+    for index, term in f.indexed_mappings(terms):
         here, wanted = (*path, index, "matchLabelExpressions"), {}
-        for number, expression in f.objects(term.get("matchLabelExpressions")):
+        for number, expression in f.indexed_mappings(term.get("matchLabelExpressions")):
             key, values = expression.get("key"), expression.get("values")
             text = "" if key is None else key
             if type(text) is str and (why := why_not_key(text)):
@@ -207,7 +207,7 @@ def _check_topologies(terms: Any, path: Path, found: f.Found) -> None:
         seen.append(wanted)
 
 
-def check_volume_attributes_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_volume_attributes_class(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
     """A VolumeAttributesClass without its metadata."""
     check_provisioner(manifest.get("driverName"), ("driverName",), found)
     parameters = manifest.get("parameters")

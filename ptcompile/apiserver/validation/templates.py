@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
-from ptcompile.apiserver.validation.values import same
+from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.model import ApiServer
@@ -29,19 +29,19 @@ def template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterat
     spec = manifest.get("spec")
     if type(spec) is not dict:
         return iter(())
-    found: f.Found = []
+    found: f.Problems = []
     kind_named(kind_of(manifest)).check_children(manifest, spec, context, found)
     return f.at_stage(found, "pod")
 
 
 def check_template(
-    template: Any, path: Path, context: ApiServer, found: f.Found, volumes: frozenset[str], clean: Any = None
+    template: Any, path: Path, context: ApiServer, found: f.Problems, volumes: frozenset[str], clean: Any = None
 ) -> Any:
     """One pod template, as the Pod that will be made of it. Gives it back where nothing is wrong with it.
 
     `clean` is such a template of the same object: what is the same is right too, and is not looked at again.
     """
-    if type(template) is not dict or same(template, clean, exact=context.exact):
+    if type(template) is not dict or is_equal(template, clean, exact=context.exact):
         return clean
     start = len(found)
     meta, spec = template.get("metadata"), template.get("spec")
@@ -55,7 +55,7 @@ def check_template(
 
 def without_restart(template: Any) -> Any:
     """A template whose restartPolicy the operator overwrites, as it is checked."""
-    spec = f.mapping(template).get("spec")
+    spec = f.as_field_mapping(template).get("spec")
     if type(spec) is not dict or "restartPolicy" not in spec:
         return template
     return {**template, "spec": {key: value for key, value in spec.items() if key != "restartPolicy"}}
@@ -90,7 +90,7 @@ TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 def other_template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     """What the server answers to the pods that these operators make of a manifest: stage pod."""
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
-    found: f.Found = []
+    found: f.Problems = []
     for steps in TEMPLATES.get(kind, ()):
         for path, template in templates_at(manifest, steps):
             check_template(template, path, context, found, frozenset())

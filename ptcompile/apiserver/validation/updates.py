@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.crds import Definition, shipped
-from ptcompile.apiserver.crds.rules import filled, rule_problems
+from ptcompile.apiserver.crds.rules import rule_problems, with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM
-from ptcompile.apiserver.server_side_apply import merged
+from ptcompile.apiserver.server_side_apply import merge_by_schema
 from ptcompile.apiserver.validation.field_errors import ANEW, forbidden_change, immutable
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.unstructured import kind_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _KEYS: Final = ("name", "manager")
 
 
-def stored(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Problem]]:
+def stored_after_apply(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Problem]]:
     """What is made of a file over a custom resource, and what is said of nulls in it."""
     kind = kind_of(new)
     if kind in CUSTOM:
@@ -38,7 +38,7 @@ def stored(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str,
     else:
         return new, []
     nulls: list[Path] = []
-    made = merged(schema, document, old, new, (), nulls)
+    made = merge_by_schema(schema, document, old, new, (), nulls)
     help = "remove the line: an apply treats null as a value"
     problems = (Problem("wrong-type", path, f"{field_path(path)}: must not be null", help) for path in nulls)
     return made, list(problems)
@@ -49,7 +49,7 @@ def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
     definition: Definition | None
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]
-        old, new = (filled(schema, document, one) for one in (update.old, update.new))
+        old, new = (with_schema_defaults(schema, document, one) for one in (update.old, update.new))
         for path, why in kind_named(kind).immutable_fields():
             for place, before, after in _pairs(old, new, path.split("."), ()):
                 if before != after:

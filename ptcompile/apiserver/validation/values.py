@@ -9,7 +9,7 @@ import marshal
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.names import why_not_port_name
 
@@ -28,7 +28,7 @@ def amount_of(value: Any) -> int:
     return int(value[:-1]) if type(value) is str and _PERCENT(value) else 0
 
 
-def check_amount_or_percent(value: Any, path: Path, found: f.Found, *, most: bool = True) -> None:
+def check_amount_or_percent(value: Any, path: Path, found: f.Problems, *, most: bool = True) -> None:
     """A number of 0 or more, or a percentage; `most`: of 100 % at most."""
     if type(value) is int:
         f.check_not_negative(found, path, value)
@@ -44,12 +44,12 @@ PROTOCOLS = ("TCP", "UDP", "SCTP")
 PORT_MAX = 65535
 
 
-def check_port_number(found: f.Found, path: Path, value: Any) -> None:
+def check_port_number(found: f.Problems, path: Path, value: Any) -> None:
     """A port number: 1 to 65535."""
     f.check_range(found, path, value, 1, PORT_MAX)
 
 
-def check_port_reference(found: f.Found, path: Path, value: Any) -> None:
+def check_port_reference(found: f.Problems, path: Path, value: Any) -> None:
     """A port by number or by name: probes, lifecycle hooks, `targetPort`. Absent counts as 0."""
     if type(value) is str:
         if why := why_not_port_name(value):
@@ -59,11 +59,11 @@ def check_port_reference(found: f.Found, path: Path, value: Any) -> None:
         check_port_number(found, path, 0 if value is None else value)
 
 
-def check_ports(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+def check_ports(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     """`ports` of a container."""
     found, seen = scope.found, set[str]()
     host_network = scope.spec.get("hostNetwork") is True
-    for index, port in f.objects(value):
+    for index, port in f.indexed_mappings(value):
         here = (*path, index)
         name = port.get("name")
         if type(name) is str and name:
@@ -86,11 +86,11 @@ def check_ports(value: Any, path: Path, container: dict[str, Any], scope: Scope)
             f.check_choice(found, (*here, "protocol"), port["protocol"], PROTOCOLS)
 
 
-def check_host_ports(containers: Any, path: Path, found: f.Found, fill: bool) -> None:
+def check_host_ports(containers: Any, path: Path, found: f.Problems, fill: bool) -> None:
     """Host ports that two ports of these containers would share. `fill`: under hostNetwork, the container's own."""
     seen: set[str] = set()
-    for index, container in f.objects(containers):
-        for number, port in f.objects(container["ports"]) if container.get("ports") else ():
+    for index, container in f.indexed_mappings(containers):
+        for number, port in f.indexed_mappings(container["ports"]) if container.get("ports") else ():
             host = port.get("hostPort") or (port.get("containerPort") if fill else None)
             if type(host) is not int or host == 0:
                 continue
@@ -101,7 +101,7 @@ def check_host_ports(containers: Any, path: Path, found: f.Found, fill: bool) ->
             seen.add(key)
 
 
-def same(one: Any, other: Any, *, exact: bool = False) -> bool:
+def is_equal(one: Any, other: Any, *, exact: bool = False) -> bool:
     """Whether two decoded values are equal in every type too, and their keys stand in the same order.
 
     False also where that cannot be told: data of other types than JSON's, or without end. Of parts of an object that is

@@ -11,7 +11,7 @@ from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.model import ApiServer
 
 TYPE_CHECKING = False
@@ -25,18 +25,18 @@ NOW: Final = ApiServer()
 _ACCESS: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
-def check_claim(manifest: Any, context: ApiServer, found: f.Found) -> None:
+def check_claim(manifest: Any, context: ApiServer, found: f.Problems) -> None:
     """A PersistentVolumeClaim without its metadata."""
     check_claim_spec(manifest.get("spec"), ("spec",), found, context)
 
 
-def check_claim_spec(spec: Any, path: Path, found: f.Found, context: ApiServer = NOW) -> None:
+def check_claim_spec(spec: Any, path: Path, found: f.Problems, context: ApiServer = NOW) -> None:
     """The spec of a claim: access modes, size, class, source."""
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
     check_access(spec.get("accessModes"), (*path, "accessModes"), found)
-    _check_size(f.mapping(spec.get("resources")), (*path, "resources"), found)
+    _check_size(f.as_field_mapping(spec.get("resources")), (*path, "resources"), found)
     check_selector(spec.get("selector"), (*path, "selector"), found)
     for name in ("storageClassName", "volumeAttributesClassName"):
         value = spec.get(name)
@@ -60,7 +60,7 @@ def drops_source(name: str, source: Mapping[str, Any]) -> bool:
     return (group, kind) not in known
 
 
-def check_access(modes: Any, path: Path, found: f.Found) -> None:
+def check_access(modes: Any, path: Path, found: f.Problems) -> None:
     """The access modes of a claim or a volume."""
     if modes is None or modes == []:
         f.required(found, path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS)}")
@@ -73,11 +73,11 @@ def check_access(modes: Any, path: Path, found: f.Found) -> None:
         f.forbidden(found, path, "may not use ReadWriteOncePod with other access modes")
 
 
-def _check_size(resources: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_size(resources: dict[str, Any], path: Path, found: f.Problems) -> None:
     requests = resources.get("requests")
     if requests is not None and type(requests) is not dict:
         return
-    text, at = f.mapping(requests).get("storage"), f"{field_path(path)}[storage]"
+    text, at = f.as_field_mapping(requests).get("storage"), f"{field_path(path)}[storage]"
     here = (*path, "requests", "storage")
     size = parse(text)
     if text is None:
@@ -86,7 +86,7 @@ def _check_size(resources: dict[str, Any], path: Path, found: f.Found) -> None:
         f.invalid(found, here, str(size), "must be greater than zero", at=at)
 
 
-def _check_source(source: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_source(source: dict[str, Any], path: Path, found: f.Problems) -> None:
     group, kind = source.get("apiGroup"), source.get("kind")
     for name in ("name", "kind"):
         if f.is_empty(source.get(name)):
@@ -103,7 +103,7 @@ _GROWS = ("spec", "resources", "requests", "storage")
 def _set_once(path: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether a change names the volume or the class of a claim that had none, or a source that the server drops."""
     if path[1:2] in (("dataSource",), ("dataSourceRef",)):
-        return old.get(path[1]) is None and drops_source(path[1], at(new, path[1]))
+        return old.get(path[1]) is None and drops_source(path[1], nested_map(new, path[1]))
     return path[1:] in (("volumeName",), ("storageClassName",)) and not old.get(path[1])
 
 
@@ -115,13 +115,13 @@ def claim_update(update: Update) -> Iterator[Problem]:
     touched = [
         path
         for path in update.under("spec")
-        if not _set_once(path, *(at(one, "spec") for one in (update.old, update.new)))
+        if not _set_once(path, *(nested_map(one, "spec") for one in (update.old, update.new)))
     ]
     if not touched:
         return
-    bound = update.old.get("status") is None or at(update.old, "status").get("phase") == "Bound"
+    bound = update.old.get("status") is None or nested_map(update.old, "status").get("phase") == "Bound"
     live = update.old.get("status") is not None
-    size, wanted = (parse(at(one, *_GROWS[:-1]).get("storage")) for one in (update.old, update.new))
+    size, wanted = (parse(nested_map(one, *_GROWS[:-1]).get("storage")) for one in (update.old, update.new))
     if live and bound and all(path == _GROWS for path in touched):
         if size is not None and wanted is not None and wanted < size:
             text = "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
-from ptcompile.cli.files import File, UsageError, distrust
+from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Findings, lines_of, shared
 from ptcompile.compiler.reader import load_profile
@@ -41,10 +41,10 @@ def check(contents: Mapping[str, str], folder: str | None) -> int:
     beside = _beside(folder, contents) if folder is not None else {}
     checked = verb.check(contents, committed, beside)
     for what, path in checked.found:
-        files.say(f"ptcompile: {what}: {path}\n")
+        files.print_error(f"ptcompile: {what}: {path}\n")
     if checked.ok:
         return 0
-    files.say(
+    files.print_error(
         "ptcompile: the same command without --check writes what is stale or missing; orphans are yours to delete\n"
     )
     return max(1, files.write_stdout(checked.patch))
@@ -87,7 +87,7 @@ def is_folder(output: str) -> bool:
     return output.endswith(os.sep) or os.path.isdir(output)
 
 
-class Compiled(NamedTuple):
+class CompiledFile(NamedTuple):
     """What became of one file."""
 
     manifests: Mapping[str, list[dict[str, object]]]
@@ -118,7 +118,7 @@ class Compiler:
         """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
         return _compiler, (self._options,)
 
-    def __call__(self, file: File) -> Compiled:
+    def __call__(self, file: InputFile) -> CompiledFile:
         """The manifests of a file, and what there is to say of it."""
         notes: list[str] = []
         results = {target: self._result(file, target) for target in self._targets}
@@ -132,9 +132,9 @@ class Compiler:
         several = len(self._targets) > 1
         manifests = {(target or "") if several else "": list(one.manifests) for target, one in results.items()}
         meant = _said([one.meant for one in results.values()])
-        return Compiled(manifests, said, notes, lines_of(file, said, self._options), meant)
+        return CompiledFile(manifests, said, notes, lines_of(file, said, self._options), meant)
 
-    def _result(self, file: File, target: str | None) -> compile.Result:
+    def _result(self, file: InputFile, target: str | None) -> compile.Result:
         options, config = self._options, self._config
         result = compile.compile(
             file.content,
@@ -173,7 +173,7 @@ def _unable(one: compile.Result) -> str | None:
 def _compiler(options: argparse.Namespace) -> Compiler:
 
     if options.untrusted:
-        distrust()
+        enter_untrusted_mode()
     config = load(None)
     content = None if options.cluster is None else files.read(options.cluster)
     return Compiler(options, config, load_profile(content)[0], targets_of(options, config))
@@ -211,10 +211,10 @@ def run(options: argparse.Namespace) -> int:
     return write(outputs, options.output, options.format)
 
 
-def _collect(file: File, one: Compiled, outputs: Outputs, findings: Findings) -> None:
+def _collect(file: InputFile, one: CompiledFile, outputs: Outputs, findings: Findings) -> None:
     """Put the manifests of a file to those of the others, and what there is to say of it to the findings."""
     for note in one.notes:
-        files.say(note)
+        files.print_error(note)
     manifests = [each for made in one.manifests.values() for each in made]
     if findings.compiled(file, compile.Result(tuple(manifests), one.diagnostics, one.meant), one.lines):
         for target, made in one.manifests.items():

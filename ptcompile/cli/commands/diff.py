@@ -6,7 +6,7 @@ import argparse
 import json
 
 from ptcompile.cli import config, files
-from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.cli.reporter import Findings
 
@@ -79,7 +79,7 @@ def _difference(options: argparse.Namespace, findings: Findings, extensions: Ext
         return None
     a, b = options.a, options.a if options.b is None else options.b
     before = files.read(a)
-    sides = [File(_name(a), before, True), File(_name(b), before if a == b else files.read(b), True)]
+    sides = [InputFile(_name(a), before, True), InputFile(_name(b), before if a == b else files.read(b), True)]
     difference = diff(
         sides[0].content,
         sides[1].content,

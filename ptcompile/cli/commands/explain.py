@@ -10,7 +10,7 @@ from ptcompile.api import compile
 from ptcompile.cli import config, files
 from ptcompile.cli.commands import reference
 from ptcompile.cli.config import Config
-from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.cli.reporter import Findings
 
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     return max(status, files.write_stdout(_shown(explanation, options)))
 
 
-def _page(file: File, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
+def _page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
     """Write the page of every target, or of one. It is written for what does not compile as well: it shows why."""
     from ptcompile.explainer import page
 
@@ -105,17 +105,17 @@ def _page(file: File, options: argparse.Namespace, findings: Findings, settings:
     return status
 
 
-def _profile(options: argparse.Namespace) -> File | None:
-    return File(options.cluster, files.read(options.cluster), True) if options.cluster else None
+def _profile(options: argparse.Namespace) -> InputFile | None:
+    return InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
 
 
-def _tell(found: Sequence[Diagnostic], given: Sequence[File | None], findings: Findings) -> None:
+def _tell(found: Sequence[Diagnostic], given: Sequence[InputFile | None], findings: Findings) -> None:
     about = {one.name: one for one in given if one is not None}
     for one in about.values():
         findings.add(one, [diagnostic for diagnostic in found if diagnostic.filename == one.name])
 
 
-def _explained(file: File, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
+def _explained(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
     profile = _profile(options)
     explanation = compile.explain(
         file.content,

@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 
 from ptcompile.cli import files
 from ptcompile.cli.commands.compile import write
-from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.cli.reporter import Findings
 from ptcompile.source import documents as source
@@ -117,7 +117,7 @@ def _loaded(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
         what = "compiled by flytekit"
         if is_workflow(found):
             _ = found.nodes
-    except runner.Refused as error:
+    except runner.TaskCallError as error:
         raise UsageError(str(error)) from None
     except (Exception, SystemExit) as error:
         raise UsageError(_why(options.task, what, error)) from error
@@ -172,7 +172,7 @@ def _tell(findings: Findings, where: str, result: Result, functions: _Functions)
         name, placed = _placed(one, where, functions.get(one.resource) or functions.get(None), texts)
         by_file.setdefault(name, []).append(placed)
     for name, found in by_file.items():
-        findings.add(File(name, texts.get(name, b""), True), found)
+        findings.add(InputFile(name, texts.get(name, b""), True), found)
 
 
 def _placed(

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, settings
-from ptcompile.cli.files import File, UsageError, distrust
-from ptcompile.cli.related import Beside
+from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
+from ptcompile.cli.related import RelatedObjects
 from ptcompile.cli.reporter import Findings, Judged, lines_of, shared, shows_lines
-from ptcompile.report.layout import place, printable
+from ptcompile.report.layout import format_location, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ FEW: Final = 16
 """Files that are judged about as soon as it is known whether they have changed."""
 
 
-class Judge:
+class FileLinter:
     """All that decides what is found in a file, but the file."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Judge:
         options: argparse.Namespace,
         config: Config,
         profile: ClusterProfile | None,
-        beside: Callable[[File], Sequence[Mapping[str, Any]]] = lambda _: (),
+        beside: Callable[[InputFile], Sequence[Mapping[str, Any]]] = lambda _: (),
     ) -> None:
         self.options, self.config, self.profile, self.beside = options, config, profile, beside
 
@@ -45,7 +45,7 @@ class Judge:
         """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
         return _judge, (self.options, self.beside)
 
-    def __call__(self, file: File) -> Judged:
+    def __call__(self, file: InputFile) -> Judged:
         """The findings of a file, with the lines that are shown of it."""
         report = self.report(file)
         found = tuple(
@@ -53,7 +53,7 @@ class Judge:
         )
         return Judged(found, report.documents, report.unchecked, len(report.meant), lines_of(file, found, self.options))
 
-    def report(self, file: File) -> Report:
+    def report(self, file: InputFile) -> Report:
         """The findings of a file, with their edits."""
         from ptcompile.api.lint import lint
 
@@ -72,7 +72,7 @@ class Judge:
             extensions=config.extensions,
         )
 
-    def fixed(self, file: File) -> Fixed:
+    def fixed(self, file: InputFile) -> Fixed:
         """A file with its findings fixed."""
         from ptcompile.api.fix import fixed_by
 
@@ -82,7 +82,9 @@ class Judge:
         )
 
 
-def judged(inputs: Sequence[File], judge: Judge, others: Beside) -> Iterator[tuple[File, Judged]]:
+def lint_files(
+    inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects
+) -> Iterator[tuple[InputFile, Judged]]:
     """Each file with what is found in it. `others` is what `judge` has for each file of the others."""
     kept = _kept(inputs, judge, others)
     known = [kept.get(file) if kept is not None else None for file in inputs]
@@ -102,7 +104,7 @@ def judged(inputs: Sequence[File], judge: Judge, others: Beside) -> Iterator[tup
         kept.save()
 
 
-def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> Kept | None:
+def _kept(inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects) -> Kept | None:
     """The results of the last run; None where they are not wanted, or cannot be had."""
     options, config = judge.options, judge.config
     if options.no_cache or options.untrusted or config.plugins or len(inputs) < FEW:
@@ -117,20 +119,20 @@ def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> Kept | None:
         asked = cache.settings_key(options, config, shows_lines(options))
     except OSError as error:
         if options.cache_dir:
-            files.say(f"ptcompile: --cache-dir: {folder}: {files.reason(error)}; no results are kept\n")
+            files.print_error(f"ptcompile: --cache-dir: {folder}: {files.reason(error)}; no results are kept\n")
         return None
     return cache.Kept(folder, asked, cache.file_key(config, others))
 
 
-def _judge(options: argparse.Namespace, beside: Any) -> Judge:
+def _judge(options: argparse.Namespace, beside: Any) -> FileLinter:
     from ptcompile.compiler.reader import load_profile
 
     if options.untrusted:
-        distrust()
+        enter_untrusted_mode()
     config = settings(options)
     if config.cluster is None:
-        return Judge(options, config, None, beside)
-    return Judge(options, config, load_profile(files.read(config.cluster))[0], beside)
+        return FileLinter(options, config, None, beside)
+    return FileLinter(options, config, load_profile(files.read(config.cluster))[0], beside)
 
 
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
@@ -139,7 +141,7 @@ _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
 class _File(NamedTuple):
     """A file, and what became of it."""
 
-    file: File
+    file: InputFile
     fixed: Fixed
 
 
@@ -154,7 +156,7 @@ def asked(options: argparse.Namespace) -> bool:
     return bool(options.fix or options.diff)
 
 
-def run_fixes(inputs: Sequence[File], judge: Judge, findings: Findings) -> int:
+def run_fixes(inputs: Sequence[InputFile], judge: FileLinter, findings: Findings) -> int:
     """Fix all files, then report what is left of their findings; or show the difference and write nothing."""
     from contextlib import closing
 
@@ -170,8 +172,8 @@ def _say_skipped(one: _File) -> None:
     for diagnostic, why, fault in one.fixed.skipped:
         title = diagnostic.fix.title if diagnostic.fix else ""
         ours = f"; {files.BUG}, please report it" if fault else ""
-        text = f"{place(diagnostic)}: {diagnostic.code} is not fixed ({title}): {why}{ours}"
-        files.say(f"ptcompile: {printable(text)}\n")
+        text = f"{format_location(diagnostic)}: {diagnostic.code} is not fixed ({title}): {why}{ours}"
+        files.print_error(f"ptcompile: {printable(text)}\n")
 
 
 def _write(done: list[_File], findings: Findings) -> int:
@@ -198,7 +200,7 @@ def _show(done: list[_File], findings: Findings) -> int:
     count = sum(one.fixed.content != one.file.content for one in done)
     left = sum(d.fix is not None and not d.fix.safe for one in done for d in one.fixed.report.diagnostics)
     more = f", {left} more with --unsafe-fixes" if left else ""
-    files.say(f"ptcompile: {applied} fixable in {count} of {len(done)} files{more}\n")
+    files.print_error(f"ptcompile: {applied} fixable in {count} of {len(done)} files{more}\n")
     return max(files.write_stdout(text), int(applied > 0), findings.unread())
 
 
@@ -226,18 +228,18 @@ def run(options: argparse.Namespace) -> int:
     )
     exclude = None
     if _folders(options.paths):
-        from ptcompile.cli.exclude import excluding
+        from ptcompile.cli.exclude import exclusions
 
-        exclude = excluding(config)
+        exclude = exclusions(config)
     inputs, unreadable = files.read_all(options.paths, exclude)
     findings.unreadable(unreadable)
     profile = findings.profile(config.cluster) if config.cluster else None
     if options.add_ignore:
-        return _add_ignores(inputs, Judge(options, config, profile))
+        return _add_ignores(inputs, FileLinter(options, config, profile))
     if fixing:
-        return run_fixes(inputs, Judge(options, config, profile), findings)
-    others = Beside(inputs)
-    for file, one in judged(inputs, Judge(options, config, profile, others.of), others):
+        return run_fixes(inputs, FileLinter(options, config, profile), findings)
+    others = RelatedObjects(inputs)
+    for file, one in lint_files(inputs, FileLinter(options, config, profile, others.of), others):
         findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
         findings.meant += one.meant
     return findings.finish(always=True)
@@ -255,7 +257,7 @@ def _asks_for_fixes(options: argparse.Namespace) -> bool:
     return asked(options)
 
 
-def _add_ignores(inputs: Iterable[File], judge: Judge) -> int:
+def _add_ignores(inputs: Iterable[InputFile], judge: FileLinter) -> int:
     """Write a comment for every finding, and say what cannot be said in a comment."""
     from ptcompile.source.suppression import add_ignores
 
@@ -273,5 +275,7 @@ def _add_ignores(inputs: Iterable[File], judge: Judge) -> int:
     if "<stdin>" in changed:
         raise UsageError("--add-ignore edits files and cannot be used with standard input")
     files.write_files(changed)
-    files.say(f"ptcompile: {added} findings ignored in {len(changed)} files, {left} that no comment can ignore\n")
+    files.print_error(
+        f"ptcompile: {added} findings ignored in {len(changed)} files, {left} that no comment can ignore\n"
+    )
     return int(left > 0)

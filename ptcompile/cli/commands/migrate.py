@@ -9,7 +9,7 @@ import re
 
 from ptcompile.cli import files
 from ptcompile.cli.console import watched
-from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.cli.reporter import Findings
 
@@ -153,7 +153,7 @@ def run_import(options: argparse.Namespace) -> int:
             and {one.name for one in imported.diagnostics} == {"nothing-to-import"}
         ):
             continue
-        findings.add(File(file.name, content, file.named), imported.diagnostics)
+        findings.add(InputFile(file.name, content, file.named), imported.diagnostics)
         found[file.name] = imported
     status = findings.finish()
     return max(status, _write(found, options)) if found else max(status, findings.no_jobs(options.paths))
@@ -186,7 +186,7 @@ def _write(found: dict[str, Imported], options: argparse.Namespace) -> int:
         left = iter(specs)
         found = {name: each.with_documents(left) for name, each in found.items()}
         for line in near:
-            files.say(f"ptcompile: {line}\n")
+            files.print_error(f"ptcompile: {line}\n")
     _tell(found, options)
     contents: dict[str, str] = {}
     needed = profile or next((one.profile for one in found.values() if one.profile is not None), None)
@@ -239,12 +239,12 @@ def _tell(found: dict[str, Imported], options: argparse.Namespace) -> None:
     specs = [one for imported in found.values() for one in imported.found]
     whole, same = sum(one.same_manifest for one in specs), sum(one.same_world for one in specs)
     kept = sum(len(imported.kept) for imported in found.values())
-    files.say(
+    files.print_error(
         f"ptcompile: {len(specs)} imported: {same} with the same world, {whole} of them with the same manifest"
         f"{f'; {kept} objects are kept as they are' if kept else ''}\n"
     )
     if not options.profile and any(one.profile is not None for one in found.values()):
-        files.say(
+        files.print_error(
             "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
             "import again with --profile FILE, and compile with --cluster FILE\n"
         )

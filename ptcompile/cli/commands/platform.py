@@ -80,7 +80,9 @@ def platform(options: argparse.Namespace) -> int:
     if not options.values:
         return files.write_stdout(setup.text())
     if not setup.values:
-        files.say("ptcompile: there are no Helm values: no job is a PyTorchJob, and the profile has no operator\n")
+        files.print_error(
+            "ptcompile: there are no Helm values: no job is a PyTorchJob, and the profile has no operator\n"
+        )
         return 0
     return files.write_stdout(emit(setup.values))
 
@@ -126,9 +128,9 @@ def _check_releases(
     problems = list(too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
     if problems and path is not None:
         content = files.read(path)
-        documents = streams.profiles(streams.read(content, path))
-        found = [streams.stamp(one, documents[0] if documents else None, path) for one in problems]
-        findings.add(files.File(path, content, True), found)
+        documents = streams.profile_documents(streams.read(content, path))
+        found = [streams.to_diagnostic(one, documents[0] if documents else None, path) for one in problems]
+        findings.add(files.InputFile(path, content, True), found)
 
 
 def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
@@ -138,7 +140,9 @@ def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findin
     return _compiled(inputs, profile, target, findings)
 
 
-def _compiled(inputs: list[files.File], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
+def _compiled(
+    inputs: list[files.InputFile], profile: ClusterProfile, target: str | None, findings: Findings
+) -> list[Spec]:
     from ptcompile.compiler.frontend.reader import decode_spec
     from ptcompile.source import documents as source
 

@@ -39,7 +39,7 @@ def run_init(options: argparse.Namespace) -> int:
     if os.path.lexists(options.output):
         raise UsageError(f"{options.output}already exists, and init never overwrites a file")
     files.write_files({options.output: text})
-    files.say(f"ptcompile: wrote {options.output}; ptcompile {options.output} prints its manifests\n")
+    files.print_error(f"ptcompile: wrote {options.output}; ptcompile {options.output} prints its manifests\n")
     return 0
 
 
@@ -101,7 +101,7 @@ def is_code(word: str) -> bool:
 
 def explain(word: str) -> int:
     """Print the page of a code or a name. Raises `UsageError` where there is none."""
-    from ptcompile._internal.spelling import suggest
+    from ptcompile._internal.spelling import closest_match
     from ptcompile.diagnostics.codes import CODES
     from ptcompile.linter.pages import explained, named
 
@@ -115,7 +115,7 @@ def explain(word: str) -> int:
             return files.write_stdout(calls.explained(rule))
     if name is None:
         more = extensions.codes if extensions is not None else {}
-        near = suggest(word, [*CODES, *CODES.values(), *more, *more.values()])
+        near = closest_match(word, [*CODES, *CODES.values(), *more, *more.values()])
         raise UsageError(f"no rule {word!r}" + (f"; did you mean {near}?" if near else "; ptcompile rules lists them"))
     return files.write_stdout(explained(name))
 
@@ -155,7 +155,7 @@ def run_targets(options: argparse.Namespace) -> int:
     if options.accelerators:
         return files.write_stdout(_accelerators(options.format))
     if options.format == "markdown":
-        files.say("ptcompile: --format markdown goes with --accelerators\n")
+        files.print_error("ptcompile: --format markdown goes with --accelerators\n")
         return 2
     if options.versions:
         from ptcompile.requirements import capabilities

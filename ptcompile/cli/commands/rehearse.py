@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulator.faults import Fault
-    from ptcompile.simulator.job import Job
+    from ptcompile.simulator.job import SimulatedJob
 
 _FAULTS = {
     "late": "start the container of a pod late, such as 0=150s",
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
             return 1
         found = _play(options, job, faults, limit)
     except RehearsalError as error:
-        files.say(f"ptcompile: {error}\n")
+        files.print_error(f"ptcompile: {error}\n")
         return 2
     shown = json.dumps(to_dict(found), indent=2) + "\n" if options.format == "json" else text(found)
     return max(files.write_stdout(shown), int(not found.verdict.passed))
@@ -107,7 +107,7 @@ def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
         raise UsageError(str(error)) from error
 
 
-def _job(options: argparse.Namespace, extensions: Extensions | None) -> Job | None:
+def _job(options: argparse.Namespace, extensions: Extensions | None) -> SimulatedJob | None:
     """The job to play; None where the file has findings instead, which are told."""
     from ptcompile.api import simulate
     from ptcompile.api.rehearse import the_job
@@ -135,21 +135,21 @@ def _job(options: argparse.Namespace, extensions: Extensions | None) -> Job | No
     return the_job(world, inputs[0].content, profile) if world.jobs or world.ok else None
 
 
-def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: float) -> Rehearsal:
-    from ptcompile.rehearsal import Settings, rehearse
+def _play(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float) -> Rehearsal:
+    from ptcompile.rehearsal import RehearsalSettings, rehearse
 
     script = options.script
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
-    settings = Settings(options.python, script, options.own_command, options.scale, limit, options.image)
+    settings = RehearsalSettings(options.python, script, options.own_command, options.scale, limit, options.image)
     alive = terminal()
 
     def progress(line: str) -> None:
-        show(line) if alive else files.say(f"{line}\n")
+        show(line) if alive else files.print_error(f"{line}\n")
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
     try:
         return rehearse(job, faults, settings=settings, most=options.max_processes, progress=progress)
     finally:
         signal.signal(signal.SIGTERM, before)
-        files.say("", raw=True)  # the last line of progress goes
+        files.print_error("", raw=True)  # the last line of progress goes

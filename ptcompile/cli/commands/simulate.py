@@ -64,7 +64,7 @@ def _world(
     options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None, extensions: Extensions | None
 ) -> World:
     """The world of all files; each file sees the objects of the others."""
-    from ptcompile.simulator.world import joined
+    from ptcompile.simulator.world import merge_worlds
 
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
@@ -82,7 +82,7 @@ def _world(
         )
         findings.add(file, world.diagnostics)
         worlds.append(world)
-    return joined(worlds)
+    return merge_worlds(worlds)
 
 
 def _shown(world: World, options: argparse.Namespace) -> str:
@@ -96,7 +96,7 @@ def _shown(world: World, options: argparse.Namespace) -> str:
     if options.format == "json":
         shown = world.to_dict(all_pods=options.all)
         for cut in shown["diagnostics"][len(world.diagnostics) :]:
-            files.say(f"ptcompile: {cut['message']}; {cut['help']}\n")
+            files.print_error(f"ptcompile: {cut['message']}; {cut['help']}\n")
         return json.dumps(shown, indent=2) + "\n"
     from ptcompile.simulator.as_text import overview
 
@@ -119,9 +119,9 @@ def _find(world: World, name: str) -> Pod:
     found = world.pods.named(name)
     if found:
         return found[0]
-    from ptcompile._internal.spelling import suggest
+    from ptcompile._internal.spelling import closest_match
 
     known = [pod.shown for pod in world.pods.folded()]
-    near = suggest(name, known)
+    near = closest_match(name, known)
     help = f"did you mean {near}?" if near else f"there are {', '.join(known[:6])}" + (" ..." if len(known) > 6 else "")
     raise UsageError(f"no pod {name!r}; {help}" if known else f"no pod {name!r}: no object here creates pods")

@@ -18,7 +18,7 @@ from types import TracebackType
 
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
-from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import check_target
 
 TYPE_CHECKING = False
@@ -235,7 +235,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"port {options.port}: {error}") from None
     gc.enable()
     with suppress(KeyboardInterrupt), live:
-        files.say(f"ptcompile: {live.address} (Ctrl-C ends it)\n")
+        files.print_error(f"ptcompile: {live.address} (Ctrl-C ends it)\n")
         _watch(live, options, settings)
     return 0
 
@@ -269,7 +269,7 @@ def _contents(options: argparse.Namespace) -> tuple[bytes, ...]:
 def _page(options: argparse.Namespace, contents: tuple[bytes, ...], settings: Config) -> str:
     from ptcompile.explainer import page
 
-    spec = File(options.spec, contents[0], True)
+    spec = InputFile(options.spec, contents[0], True)
     shown = page.gather(
         spec.content,
         target=options.target,

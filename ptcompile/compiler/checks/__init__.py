@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import emission
 from ptcompile.compiler.checks import devices, job as checks, targets as budget
 from ptcompile.compiler.checks.kubernetes_fields import freeform
-from ptcompile.compiler.frontend.parts import Parts
-from ptcompile.compiler.location import TARGET, Finding, in_known_names
+from ptcompile.compiler.frontend.parts import SpecParts
+from ptcompile.compiler.location import TARGET, PlacedProblem, in_known_names
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import Context, Job
 from ptcompile.registry import emitting
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-def machine_type(parts: Parts) -> Iterator[Problem]:
+def machine_type(parts: SpecParts) -> Iterator[Problem]:
     """Yield what no machine with the spec's accelerator has."""
     if parts.job.accelerator is not None:
         from ptcompile.compiler.checks.machines import fit
@@ -32,12 +32,12 @@ def machine_type(parts: Parts) -> Iterator[Problem]:
         yield from fit(parts)
 
 
-def in_kubernetes_words(parts: Parts) -> Iterator[Problem]:
+def in_kubernetes_words(parts: SpecParts) -> Iterator[Problem]:
     """Yield what Kubernetes' decoder has against the parts of a spec that are Kubernetes' own."""
     return freeform(parts.job)
 
 
-CHECKS: tuple[Callable[[Parts], Iterator[Problem]], ...] = (
+CHECKS: tuple[Callable[[SpecParts], Iterator[Problem]], ...] = (
     checks.metadata,
     checks.start,
     checks.shape,
@@ -58,7 +58,7 @@ CHECKS: tuple[Callable[[Parts], Iterator[Problem]], ...] = (
 """What the models cannot say of a spec: fields that contradict each other, the profile, arithmetic or Kubernetes."""
 
 
-def check(parts: Parts, target: str | None = None, extensions: Extensions | None = None) -> list[Finding]:
+def check(parts: SpecParts, target: str | None = None, extensions: Extensions | None = None) -> list[PlacedProblem]:
     """Ask every question about a spec, and whether the target exists.
 
     A name that is only too long is left to the target, which says how long it may be.
@@ -71,11 +71,11 @@ def check(parts: Parts, target: str | None = None, extensions: Extensions | None
     if checks.only_too_long(parts.spec.metadata.name):
         others = [problem for problem in problems if problem.path != ("metadata", "name")]
         problems = problems if any(problem.severity == "error" for problem in others) else others
-    return list(map(Finding, in_known_names(problems, parts.spec)))
+    return list(map(PlacedProblem, in_known_names(problems, parts.spec)))
 
 
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
-    near = suggest(name, targets)
+    near = closest_match(name, targets)
     help = f"did you mean {near}?" if near else f"the targets are {', '.join(targets)}"
     return Problem(
         "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
@@ -113,6 +113,6 @@ TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
 """What the target cannot express of a job, and what no target can that the job's names or devices need."""
 
 
-def check_target(spec: Spec, job: Job, context: Context) -> list[Finding]:
+def check_target(spec: Spec, job: Job, context: Context) -> list[PlacedProblem]:
     """Ask every question about a job on its target."""
-    return [Finding(problem, by=TARGET) for ask in TARGET_CHECKS for problem in ask(spec, job, context)]
+    return [PlacedProblem(problem, by=TARGET) for ask in TARGET_CHECKS for problem in ask(spec, job, context)]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import suggest
-from ptcompile.compiler.frontend.errors import bad, conflict, problem
-from ptcompile.compiler.frontend.parts import Part, Parts, amount, gpus_per_node
+from ptcompile._internal.spelling import closest_match
+from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem
+from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, gpus_per_node, total_quantity
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import JobSpec
 
 
-def amounts(parts: Parts) -> Iterator[Problem]:
+def amounts(parts: SpecParts) -> Iterator[Problem]:
     """Yield every contradiction between the amounts of a spec."""
     job, gpu = parts.job, hardware.gpu_resource(parts.cluster, parts.job.accelerator)
     for part in parts.every:
@@ -43,7 +43,7 @@ def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]
     return [(resources, path), (resources.requests, (*path, "requests")), (resources.limits, (*path, "limits"))]
 
 
-def _halves(part: Part) -> Iterator[Problem]:
+def _halves(part: SpecPart) -> Iterator[Problem]:
     """Requests against limits, as one part gives them."""
     path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own
     for where, name in sorted(nulls):
@@ -57,16 +57,16 @@ def _halves(part: Part) -> Iterator[Problem]:
         half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
         request, limit = requests.get(name, limits.get(name, "0")), limits.get(name, requests.get(name, "0"))
         device = name == "gpu" or "/" in name
-        if device and not amount(request).is_integer:
+        if device and not total_quantity(request).is_integer:
             at = _place(path, resources, half, name)
-            yield bad(at, f"{request!r}: devices cannot be split", "give a whole number")
+            yield invalid_field(at, f"{request!r}: devices cannot be split", "give a whole number")
         elif request == limit:
             continue
-        elif device and amount(request) != amount(limit):
+        elif device and total_quantity(request) != total_quantity(limit):
             at = _place(path, resources, half, name)
             message = f"{request} is not the limit, {limit}, and devices cannot be shared"
             yield problem("gpu-request-differs-from-limit", at, message, f"request {name} once, under resources")
-        elif amount(request) > amount(limit):
+        elif total_quantity(request) > total_quantity(limit):
             at = _place(path, resources, half, name)
             message = f"{request} is above the limit, {limit}"
             yield problem("request-above-limit", at, message, "lower the request or raise the limit")
@@ -86,9 +86,9 @@ def _word(name: str) -> Path:
     return ("ephemeralStorage",) if name == "ephemeral-storage" else ("devices", name)
 
 
-def _shared_memory(size: str, part: Part) -> Iterator[Problem]:
+def _shared_memory(size: str, part: SpecPart) -> Iterator[Problem]:
     limit = part.amounts.limits.get("memory")
-    if limit is not None and amount(size) > amount(limit):
+    if limit is not None and total_quantity(size) > total_quantity(limit):
         whose = "" if part.path == ("spec",) else f" of {part.path[-1]}"
         yield problem(
             "shm-above-memory-limit",
@@ -128,31 +128,31 @@ def unknown(name: str, cluster: ClusterProfile) -> Problem:
     if row is not None and cloud not in row.nodes:
         clouds = ", ".join(one for one in row.nodes if one) or "none of the clouds"
         if cloud:
-            return bad(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is available on {clouds}")
+            return invalid_field(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is available on {clouds}")
         message = f"{base!r} can be identified only by a cloud's labels"
-        return bad(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
+        return invalid_field(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
     if row is not None:
         slices, where = row.slices_in(cloud), f" on {cloud}" if part in row.slices else ""
         shown = (*slices[:_SHOWN], "...") if len(slices) > _SHOWN else slices
         help = f"its slices are {', '.join(shown)}" if slices else f"write {base}"
-        return bad(_ACCELERATOR, f"{base!r} has no slice {part!r}{where}", help)
+        return invalid_field(_ACCELERATOR, f"{base!r} has no slice {part!r}{where}", help)
     message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
     near, known = _near(name, own, cloud), ", ".join([*sorted(own), *accelerators.names(cloud)])
-    return bad(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")
+    return invalid_field(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")
 
 
 def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
     """The profile's own name that may have been meant, else the built-in ones that hold the word or are like it."""
     from ptcompile.hardware import accelerators
 
-    if mine := suggest(name, own):
+    if mine := closest_match(name, own):
         return [mine]
     holding = [one for one in accelerators.names(cloud) if name and name.lower() in one]
-    like = suggest(name, accelerators.names(cloud, slices=True))
+    like = closest_match(name, accelerators.names(cloud, slices=True))
     return holding[:4] or ([like] if like else [])
 
 
-def devices(parts: Parts) -> Iterator[Problem]:
+def devices(parts: SpecParts) -> Iterator[Problem]:
     """Yield every contradiction between accelerators, their name and the processes."""
     job, cluster = parts.job, parts.cluster
     if job.accelerator is None and job.script is None and job.module is None:
@@ -168,7 +168,7 @@ def devices(parts: Parts) -> Iterator[Problem]:
         yield from _processes(job, nodes, cluster)
 
 
-def _node(part: Part, accelerator: str | None, cluster: ClusterProfile) -> _Node:
+def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _Node:
     limits = part.amounts.limits
     devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
     count = hardware.accelerators_in(cluster, devices)
@@ -272,7 +272,7 @@ def _plural(n: int, word: str, ending: str = "s") -> str:
     return word if n == 1 else word + ending
 
 
-def fabric(parts: Parts) -> Iterator[Problem]:
+def fabric(parts: SpecParts) -> Iterator[Problem]:
     """Yield what is wrong with the name of the fabric, and a warning for an unknown number of its devices."""
     job, cluster = parts.job, parts.cluster
     if job.fabric is None:
@@ -282,9 +282,9 @@ def fabric(parts: Parts) -> Iterator[Problem]:
         from ptcompile.hardware.fabrics import FABRICS
 
         known = sorted({*cluster.spec.fabrics, *FABRICS})
-        near = suggest(job.fabric, known)
+        near = closest_match(job.fabric, known)
         message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
-        yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
+        yield invalid_field(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
         return
     yield from _domain(parts)
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
@@ -303,7 +303,7 @@ def fabric(parts: Parts) -> Iterator[Problem]:
             return
 
 
-def _domain(parts: Parts) -> Iterator[Problem]:
+def _domain(parts: SpecParts) -> Iterator[Problem]:
     """A ComputeDomain where NVLink ends at the node, of more nodes than a rack has, or of two pods on a node.
 
     A node gives one pod its channel: the second waits for it (dra-driver-nvidia-gpu, compute-domain-kubelet-plugin).
@@ -359,7 +359,7 @@ def incomplete(job: Job) -> Iterator[tuple[str, Problem]]:
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
             continue
-        for gap in gaps(pod_template.written(role.template)):
+        for gap in gaps(pod_template.write_shared(role.template)):
             yield role.name, _fabric_problem(gap.path, gap.message, gap.help)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.limits import limits
-from ptcompile._internal.spelling import suggest
-from ptcompile.compiler.frontend.errors import bad, conflict, problem, such_as
-from ptcompile.compiler.frontend.parts import Part, Parts
+from ptcompile._internal.spelling import closest_match
+from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem, such_as
+from ptcompile.compiler.frontend.parts import SpecPart, SpecParts
 from ptcompile.compiler.frontend.reader import stand_in
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.hardware.nodes import levels_of
@@ -32,7 +32,7 @@ _WORDS = frozenset({"true", "false", "null"})
 """What kubectl makes of a key that YAML takes for a word of its own."""
 
 
-def metadata(parts: Parts) -> Iterator[Problem]:
+def metadata(parts: SpecParts) -> Iterator[Problem]:
     """Yield what is wrong with the names of the job and of its namespace."""
     spec = parts.spec
     beginning, named = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
@@ -41,13 +41,15 @@ def metadata(parts: Parts) -> Iterator[Problem]:
     elif named and beginning is not None and spec.metadata.name != stand_in(beginning):
         yield conflict(("metadata", "generateName"), "name already names the job", "remove one of them")
     elif named and (reason := names.why_not_dns_label(spec.metadata.name)):
-        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", such_as(spec.metadata.name, "llama-sft"))
+        yield invalid_field(
+            ("metadata", "name"), f"{spec.metadata.name!r} {reason}", such_as(spec.metadata.name, "llama-sft")
+        )
     if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
         help = such_as(spec.metadata.namespace, "research")
-        yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
+        yield invalid_field(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
 
 
-def containers(parts: Parts) -> Iterator[Problem]:
+def containers(parts: SpecParts) -> Iterator[Problem]:
     """Yield what is wrong with the variables of each part, and an error where its container has no image."""
     job = parts.job
     for path, fields, _, _ in parts.every:
@@ -126,7 +128,7 @@ def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
     return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
 
 
-def start(parts: Parts) -> Iterator[Problem]:
+def start(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error unless exactly one word says what runs, and where nothing starts torchrun."""
     job = parts.job
     given = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
@@ -140,7 +142,7 @@ def start(parts: Parts) -> Iterator[Problem]:
         )
 
 
-def shape(parts: Parts) -> Iterator[Problem]:
+def shape(parts: SpecParts) -> Iterator[Problem]:
     """Yield contradictions about the number of nodes."""
     job = parts.job
     ways: list[tuple[Path, bool]] = [
@@ -160,10 +162,12 @@ def shape(parts: Parts) -> Iterator[Problem]:
         yield conflict(path, f"{field_path(given[0])} already sets the number of nodes", "set it in one place")
     if job.master is not None and job.master.replicas != 1:
         message = f"a job has one master, not {job.master.replicas}"
-        yield bad(("spec", "master", "replicas"), message, "write 1 or remove it; worker.replicas is the rest")
+        yield invalid_field(
+            ("spec", "master", "replicas"), message, "write 1 or remove it; worker.replicas is the rest"
+        )
 
 
-def torchrun(parts: Parts) -> Iterator[Problem]:
+def torchrun(parts: SpecParts) -> Iterator[Problem]:
     """Yield contradictions about how torchrun starts the job."""
     job, elastic = parts.job, parts.job.elastic
     if elastic is None:
@@ -180,16 +184,18 @@ def torchrun(parts: Parts) -> Iterator[Problem]:
     if elastic.rdzv_endpoint is not None and not etcd:
         yield conflict((*at, "rdzvEndpoint"), "it is only for etcd: other backends meet at node 0", "remove it")
     elif elastic.rdzv_endpoint is not None and split_endpoint(elastic.rdzv_endpoint) is None:
-        yield bad((*at, "rdzvEndpoint"), f"{elastic.rdzv_endpoint!r} is not HOST:PORT", "such as etcd.infra:2379")
+        yield invalid_field(
+            (*at, "rdzvEndpoint"), f"{elastic.rdzv_endpoint!r} is not HOST:PORT", "such as etcd.infra:2379"
+        )
     for key, value in elastic.rdzv_configs.items():
         if "," in f"{key}{value}" or "=" in key:
             message = "torchrun splits its --rdzv-conf at commas and '=', so neither is allowed here"
-            yield bad((*at, "rdzvConfigs", key), message, None)
+            yield invalid_field((*at, "rdzvConfigs", key), message, None)
         elif value is not None and (why := why_not_option(key, str(value), elastic.rdzv_backend)):
-            yield bad((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
+            yield invalid_field((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
 
 
-def of_profile(parts: Parts) -> Iterator[Problem]:
+def of_profile(parts: SpecParts) -> Iterator[Problem]:
     """Yield what the profile does not define: the accelerator, spot nodes."""
     job, cluster = parts.job, parts.cluster
     if job.accelerator is not None and hardware.accelerator(cluster, job.accelerator) is None:
@@ -206,24 +212,24 @@ def of_profile(parts: Parts) -> Iterator[Problem]:
         )
 
 
-def queue(parts: Parts) -> Iterator[Problem]:
+def queue(parts: SpecParts) -> Iterator[Problem]:
     """Yield what is wrong with the queue, the priority and the topology."""
     job, cluster = parts.job, parts.cluster
     for field, name in (("queue", job.queue), ("priority", job.priority)):
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
-            yield bad(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
+            yield invalid_field(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
     if job.topology is None:
         return
     levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
     for how, level in job.topology.given().items():
         if level not in levels:
-            near = suggest(level, levels)
+            near = closest_match(level, levels)
             known = f"the levels are {', '.join(levels)}"
             message = f"{level!r} is not a level of the profile {cluster.metadata.name!r}"
-            yield bad(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
+            yield invalid_field(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
 
 
-def part_names(parts: Parts) -> Iterator[Problem]:
+def part_names(parts: SpecParts) -> Iterator[Problem]:
     """Yield what is wrong with the names of the job's parts."""
     job = parts.job
     if not job.names_parts():
@@ -231,7 +237,7 @@ def part_names(parts: Parts) -> Iterator[Problem]:
     named = job.names_of_parts()
     for place, name in named.items():
         if reason := names.why_not_dns_label(name):
-            yield bad(("spec", *place), f"{name!r} {reason}", such_as(name, "master"))
+            yield invalid_field(("spec", *place), f"{name!r} {reason}", such_as(name, "master"))
     master, worker = job.names_of_nodes()
     if master == worker:
         of_workers = ("names", "worker") if job.names.given() else list(named)[1]
@@ -247,13 +253,13 @@ def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
             yield problem("spec-invalid-value", at, message, help, severity="warning", on_key=True)
         if value is not None and not isinstance(value, str) and len(value.given()) != 1:
             help = "use one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
-            yield bad((*path, "env", name), "a variable has exactly one source", help)
+            yield invalid_field((*path, "env", name), "a variable has exactly one source", help)
 
 
 _POLICY: Path = ("spec", "runPolicy")
 
 
-def endings(parts: Parts) -> Iterator[Problem]:
+def endings(parts: SpecParts) -> Iterator[Problem]:
     """Yield every contradiction about restarts.
 
     onPodFailure is for the pods that train; those of other roles restart in place beside it.
@@ -281,13 +287,13 @@ def endings(parts: Parts) -> Iterator[Problem]:
         )
 
 
-def _in_place(parts: Iterable[Part]) -> RestartPolicy | None:
+def _in_place(parts: Iterable[SpecPart]) -> RestartPolicy | None:
     """The first restart policy by which the kubelet starts a failed container again."""
     said = (part.fields.restart_policy for part in parts)
     return next((one for one in said if one not in {None, "Never"}), None)
 
 
-def images(parts: Parts) -> Iterator[Problem]:
+def images(parts: SpecParts) -> Iterator[Problem]:
     """Yield what is wrong with the images of a spec's parts and of the containers in their patches."""
     for path, fields, _, _ in parts.every:
         if fields.image:
@@ -340,7 +346,7 @@ _MOST = 32
 """Characters of a role's name: what is left of a pod's 63 for the job's own."""
 
 
-def role_names(parts: Parts) -> Iterator[Problem]:
+def role_names(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error for every name that cannot be that of an auxiliary role."""
     job = parts.job
     if not job.roles:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.paths import MISSING, get
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.structure import partial_pod
 from ptcompile.compiler.frontend.errors import problem
-from ptcompile.compiler.frontend.lowering import written
-from ptcompile.compiler.frontend.parts import blocks, moved
+from ptcompile.compiler.frontend.lowering import pod_template_of
+from ptcompile.compiler.frontend.parts import at_job_field, blocks
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.spec.pod_words import POD_WORDS
 
@@ -44,7 +44,7 @@ def freeform_cluster(profile: ClusterProfile) -> Iterator[Problem]:
 
 def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
     for one in _problems({"kind": "Pod", **template}) if template else ():
-        yield moved(one, (*path, *one.path))
+        yield at_job_field(one, (*path, *one.path))
 
 
 def _fields(block: Path, fields: PodFields) -> Iterator[Problem]:
@@ -55,7 +55,7 @@ def _fields(block: Path, fields: PodFields) -> Iterator[Problem]:
 
         marked = _in_kubernetes_words(marked_block(fields, block))
         for one in found:
-            yield moved(one, place_in(marked, one.path) or ("spec",))
+            yield at_job_field(one, place_in(marked, one.path) or ("spec",))
 
 
 _FOREIGN = tuple(one for one in POD_WORDS if one.foreign)
@@ -67,7 +67,7 @@ def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:
     words = [one for one in _FOREIGN if one.attribute in given]
     if not words or (len(words) == 1 and words[0].word == "env" and all(map(_plain, fields.env.values()))):
         return {}
-    return {"kind": "Pod", "spec": written(fields, words)["spec"]}
+    return {"kind": "Pod", "spec": pod_template_of(fields, words)["spec"]}
 
 
 def _plain(value: object) -> bool:
@@ -86,7 +86,7 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         yield problem("spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True)
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
-        near = suggest(key, _PATCH_METADATA)
+        near = closest_match(key, _PATCH_METADATA)
         help = f"did you mean {near}?" if near else "a template can give its pods only labels and annotations"
         named = key in {"name", "generateName"}
         message = "pods are named after the job" if named else "unknown field of a pod template"

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
-from ptcompile.compiler.frontend.parts import Part, Parts, amount, blocks
+from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, blocks, total_quantity
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.hardware.machines import DISKS, EKS_ROOT_LEFT, Ask, amount as nano, by_name, left_of, misfits, shared
 from ptcompile.ir import pods as pod_template
@@ -47,7 +47,7 @@ class _Said(NamedTuple):
     ask: Ask
 
 
-def fit(parts: Parts) -> Iterator[Problem]:
+def fit(parts: SpecParts) -> Iterator[Problem]:
     """Yield what no machine has, and what the kubelet keeps."""
     job, cluster = parts.job, parts.cluster
     from ptcompile.hardware.accelerators import machines_of
@@ -67,7 +67,7 @@ def fit(parts: Parts) -> Iterator[Problem]:
                 yield found
 
 
-def _of_part(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
+def _of_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
 
     said, cloud = _said(part, job, cluster), cluster.spec.cloud
     found = list(misfits([one.ask for one in said], machines, cloud))
@@ -78,7 +78,7 @@ def _of_part(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfi
     yield from _disk(part, job, machines, cluster)
 
 
-def _said(part: Part, job: JobSpec, cluster: ClusterProfile) -> list[_Said]:
+def _said(part: SpecPart, job: JobSpec, cluster: ClusterProfile) -> list[_Said]:
     """The accelerators first, since they decide which machines it can be."""
     amounts = part.amounts
     device, nics = hardware.gpu_resource(cluster, job.accelerator), hardware.counted(cluster, job.fabric)
@@ -91,7 +91,7 @@ def _said(part: Part, job: JobSpec, cluster: ClusterProfile) -> list[_Said]:
     for name, what in words.items():
         text = amounts.requests.get(name) or amounts.limits.get(name)
         if text is not None:
-            found.append(_Said(_place(blocks, name), text, Ask(what, amount(text).nano)))
+            found.append(_Said(_place(blocks, name), text, Ask(what, total_quantity(text).nano)))
     return found
 
 
@@ -153,14 +153,14 @@ def _share(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str |
     yield problem("part-of-a-machine", devices.path, text, help, severity="note", stage="style", authority="ptcompile")
 
 
-def _disk(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
+def _disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
     """Ephemeral storage beyond what the nodes have: on EKS by default it is the root volume, elsewhere local disks."""
     name, cloud = "ephemeral-storage", cluster.spec.cloud
     asked = part.amounts.requests.get(name) or part.amounts.limits.get(name)
     disks = {one.name: nano(DISKS[one.name]) for one in machines if one.name in DISKS}
     if asked is None or len(disks) < len(machines):
         return
-    most, wanted = max(disks, key=disks.__getitem__), amount(asked).nano
+    most, wanted = max(disks, key=disks.__getitem__), total_quantity(asked).nano
     if wanted > disks[most]:
         message, help = f"{most} has local disks of {DISKS[most]}", "mount a volume for the rest"
     elif cloud == "eks" and wanted > nano(EKS_ROOT_LEFT):
@@ -242,7 +242,7 @@ def _asks(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str,
 
 def _why_not(one: _Pool, template: PodTemplate) -> str | None:
     """Why the pods of a template may not run on a pool's nodes."""
-    spec = pod_template.written(template)["spec"]
+    spec = pod_template.write_shared(template)["spec"]
     if not admits(spec, one.labels):
         return "has other labels"
     for taint in one.pool.taints:

@@ -15,11 +15,11 @@ from functools import lru_cache
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.ir.job import Derived, Group, Job, Target
+from ptcompile.ir.job import Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.registry import queue_systems, queues
-from ptcompile.registry.emitting import RUN_POLICY, SPEC, cannot, role_path
-from ptcompile.registry.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
+from ptcompile.registry.emitting import RUN_POLICY, SPEC, role_path, unsupported_by_target
+from ptcompile.registry.queues import can_share_domain, gang, gang_scheduler, level_of, nearness_by, queue_of
 from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
@@ -43,12 +43,12 @@ def room(job: Job, target: Target) -> Room:
 
 
 @lru_cache(256)
-def _least(names: tuple[Derived, ...], groups: tuple[Group, ...]) -> Room:
+def _least(names: tuple[Derived, ...], groups: tuple[IndexedGroup, ...]) -> Room:
     found = (_room(derived, group) for derived in names for group in groups)
     return min(found, key=lambda one: one.longest)
 
 
-def _room(derived: Derived, group: Group) -> Room:
+def _room(derived: Derived, group: IndexedGroup) -> Room:
     last = {"last": max(0, group.pods - 1), "last_job": max(0, group.jobs - 1)}
     pattern = derived.pattern.format(job="<name>", group=group.name, **last)
     longest = derived.limit - (len(pattern) - len("<name>"))
@@ -116,14 +116,14 @@ def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     if queue is None:
         return
     if target == "volcano" and system == "kai":
-        yield cannot(
+        yield unsupported_by_target(
             _QUEUE, "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's", "use another target"
         )
     versions = cluster.versions()
     patched = has_feature("kueue-runtime-patches", versions) and not has_feature("runtime-patches", versions)
     if target == "trainjob" and system == "kueue" and patched:
         message = "Kueue starts TrainJobs by runtimePatches, which Trainer has only since 2.2: it would never start"
-        yield cannot(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
+        yield unsupported_by_target(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
     said = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
     if target == "volcano" and system == "kueue" and said:
         yield _roughly(_QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target")
@@ -146,11 +146,15 @@ def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
         message = (
             f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: nothing would start it"
         )
-        yield cannot(_QUEUE, message, "remove multiKueue or queueSystem from the profile")
+        yield unsupported_by_target(_QUEUE, message, "remove multiKueue or queueSystem from the profile")
     elif target == "volcano":
-        yield cannot(_QUEUE, "MultiKueue does not know Volcano's Job", "use the target job, jobset or pytorchjob")
+        yield unsupported_by_target(
+            _QUEUE, "MultiKueue does not know Volcano's Job", "use the target job, jobset or pytorchjob"
+        )
     elif target in since and not has_feature(since[target][0], versions):
-        yield cannot(_QUEUE, f"{since[target][1]}: it would also run here", "use the target jobset, or a newer release")
+        yield unsupported_by_target(
+            _QUEUE, f"{since[target][1]}: it would also run here", "use the target jobset, or a newer release"
+        )
 
 
 def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
@@ -159,7 +163,7 @@ def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Proble
         return
     if queue is None and (system == "kueue" or gang(job, cluster) == "none"):
         help = "add queue, or use priorityClassName, which is for the pods"
-        yield cannot(_PRIORITY, "it orders the jobs of a queue, but this job has none", help)
+        yield unsupported_by_target(_PRIORITY, "it orders the jobs of a queue, but this job has none", help)
     elif system == "volcano" and target in {"pod", "trainjob"}:
         owner = "Volcano" if target == "pod" else "Trainer"
         for role in job.roles:
@@ -167,7 +171,9 @@ def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Proble
             if own not in {None, job.priority}:
                 path = (*role_path(role), "priorityClassName")
                 message = f"{owner} takes the job's priority from its pods, and {own} is not {job.priority}"
-                yield cannot(path, message, "set the same in both, or use the target volcano, job or jobset")
+                yield unsupported_by_target(
+                    path, message, "set the same in both, or use the target volcano, job or jobset"
+                )
 
 
 def _topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
@@ -175,26 +181,30 @@ def _topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> I
     groups = target.groups(job)
     if by is None:
         help = "add a queue of Kueue, or use the target volcano"
-        yield cannot(
+        yield unsupported_by_target(
             _TOPOLOGY, "nothing here places pods by network topology: no Kueue queue, no Volcano, no KAI", help
         )
     elif by == "volcano" and level.tier is None:
-        yield cannot(_TOPOLOGY, f"the profile {profile!r} gives {name} no tier, which Volcano requires", "add its tier")
+        yield unsupported_by_target(
+            _TOPOLOGY, f"the profile {profile!r} gives {name} no tier, which Volcano requires", "add its tier"
+        )
     elif by != "volcano" and level.node_label is None:
         message = f"the profile {profile!r} gives {name} no node label, which {by.capitalize()} requires"
-        yield cannot(_TOPOLOGY, message, "add its nodeLabel")
-    elif by == "kueue" and len(groups) > 1 and not together(groups):
+        yield unsupported_by_target(_TOPOLOGY, message, "add its nodeLabel")
+    elif by == "kueue" and len(groups) > 1 and not can_share_domain(groups):
         message = f"Kueue keeps each of the {len(groups)} kinds of pods close by itself, not all of them together"
         help = "use one pod template for all nodes, and at most one other pod"
         yield _roughly(_TOPOLOGY, message, help, "kueue")
     elif by == "kai" and cluster.spec.topology.name is None:
         message = f"the profile {profile!r} does not name the Topology object that KAI requires"
-        yield cannot(_TOPOLOGY, message, "add spec.topology.name to the profile")
+        yield unsupported_by_target(_TOPOLOGY, message, "add spec.topology.name to the profile")
     elif by == "volcano" and not has_feature("volcano-topology", cluster.versions()):
-        yield cannot(_TOPOLOGY, "Volcano has network topology only since 1.11", "remove it, or use a newer Volcano")
+        yield unsupported_by_target(
+            _TOPOLOGY, "Volcano has network topology only since 1.11", "remove it, or use a newer Volcano"
+        )
     elif by == "volcano" and target.name == "pytorchjob":
         message = "the training-operator creates the PodGroup and has no field for it"
-        yield cannot(_TOPOLOGY, message, "use the target volcano, trainjob, jobset or job")
+        yield unsupported_by_target(_TOPOLOGY, message, "use the target volcano, trainjob, jobset or job")
 
 
 def _gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
@@ -203,7 +213,7 @@ def _gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     if target == "trainjob" and placer == "volcano" and not has_feature("trainer-volcano", versions):
         path = _QUEUE if job.queue else SPEC
         help = "use the target volcano or pytorchjob, or a newer Trainer"
-        yield cannot(path, "Trainer supports Volcano only since 2.1", help)
+        yield unsupported_by_target(path, "Trainer supports Volcano only since 2.1", help)
     elif target == "trainjob" and job.elastic and placer in {"volcano", "scheduler-plugins"}:
         message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
         yield _roughly((*SPEC, "elastic", "nnodes"), message, "use the target jobset, job or pytorchjob", "trainer")

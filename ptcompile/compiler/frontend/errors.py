@@ -13,11 +13,11 @@ from functools import cache
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes
 from ptcompile.diagnostics.fixes import Cure
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import mapping
+from ptcompile.kubernetes.unstructured import as_mapping
 from ptcompile.spec.reader import SPEC_FILE
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.diagnostics.terms import Authority, Severity, Stage
-    from ptcompile.spec.reader import Block, Fault
+    from ptcompile.spec.reader import Block, SpecViolation
 
 
 _CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
@@ -53,32 +53,32 @@ _LAUNCH: Final = ("script", "module", "elastic")
 """What an auxiliary role has no counterpart of."""
 
 
-class Place(NamedTuple):
+class FieldSuggestion(NamedTuple):
     """Where a word belongs: in words, and as a path where its value is the same there."""
 
     help: str
     path: Path | None = None
 
 
-def elsewhere(key: str, path: Path, block: Block, root: Block) -> Place | None:
+def elsewhere(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
     """Where a word belongs that the `block` at `path` does not know; None where it is unknown.
 
     `path` ends with the word; `root` is the document.
     """
     if key in WORDS and not (key in ("value", "valueFrom") and path[-3:-2] != ("env",)):
-        return Place(WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key])
+        return FieldSuggestion(WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key])
     if path[:2] == ("spec", "roles") and key in _LAUNCH:
-        return Place("write command: torchrun starts only the nodes of the job")
+        return FieldSuggestion("write command: torchrun starts only the nodes of the job")
     found = _nearest(key, path, block, root)
     if found:
-        return Place(f"it is {field_path(found)}", found)
+        return FieldSuggestion(f"it is {field_path(found)}", found)
     inside = _in_a_pod(key, path, root)
-    return Place(inside) if inside else None
+    return FieldSuggestion(inside) if inside else None
 
 
 def slip(key: str, path: Path, block: Block, root: Block) -> str | None:
     """The same for a word that is nearly one of them."""
-    near = suggest(key, _field_names(root))
+    near = closest_match(key, _field_names(root))
     found = _nearest(near, path, block, root) if near else None
     return f"did you mean {field_path(found)}?" if found else None
 
@@ -134,7 +134,7 @@ def _in_a_pod(key: str, path: Path, root: Block) -> str | None:
     return f"it goes into {_CONTAINERS % key}" if key in core["Container"]["properties"] else None
 
 
-def same(name: str | None, other: str) -> bool:
+def is_same_value(name: str | None, other: str) -> bool:
     """Whether two names differ in letter case, `_` and `-` alone."""
     return name is not None and _letters(name) == _letters(other)
 
@@ -160,7 +160,7 @@ def problem(
     return Problem(name, path, text, help, severity, stage, authority, on_key, fix=fix)
 
 
-def bad(path: Path, message: str, help: str | None) -> Problem:
+def invalid_field(path: Path, message: str, help: str | None) -> Problem:
     """A value that means nothing."""
     return problem("spec-invalid-value", path, message, help)
 
@@ -189,9 +189,9 @@ _TYPES = {"a string": "string", "a whole number": "integer", "true or false": "b
 """The API server's words for them."""
 
 
-def problems(faults: Iterable[Fault], data: Any, document: Block) -> list[Problem]:
+def problems(faults: Iterable[SpecViolation], data: Any, document: Block) -> list[Problem]:
     """Every mistake that was found in a document, at most one for each value of it."""
-    by_path: dict[Path, list[Fault]] = {}
+    by_path: dict[Path, list[SpecViolation]] = {}
     for fault in faults:
         by_path.setdefault(fault.path, []).append(fault)
     # A union's other branch complains of the whole, this one of the part.
@@ -199,7 +199,7 @@ def problems(faults: Iterable[Fault], data: Any, document: Block) -> list[Proble
     return [_problem(path, group, data, document) for path, group in by_path.items() if path not in outer]
 
 
-def _problem(path: Path, faults: list[Fault], data: Any, document: Block) -> Problem:
+def _problem(path: Path, faults: list[SpecViolation], data: Any, document: Block) -> Problem:
     by_kind = {fault.kind: fault for fault in reversed(faults)}
     fault = by_kind.get("value_error", faults[0])
     value = fault.value
@@ -208,22 +208,22 @@ def _problem(path: Path, faults: list[Fault], data: Any, document: Block) -> Pro
     if fault.kind == "missing":
         return problem("spec-missing-field", path, "is missing", f"add {path[-1]}")
     if bound := next((one for one in faults if one.kind.startswith(("greater_than", "less_than"))), None):
-        return bad(path, f"{_shown(bound.value)}: {bound.message[:1].lower()}{bound.message[1:]}", None)
+        return invalid_field(path, f"{_shown(bound.value)}: {bound.message[:1].lower()}{bound.message[1:]}", None)
     if "literal_error" in by_kind:
         return _literal(path, by_kind["literal_error"], faults)
     if fault.kind == "value_error":
         meant = quantity.suggest(value) if isinstance(value, str) else None
-        cure = fixes.amount(value) if meant else None
+        cure = fixes.fix_quantity(value) if meant else None
         help = f"did you mean {meant}?" if meant else None
         return problem("spec-invalid-value", path, str(fault.error), help, fix=cure and cure.at(path))
     wanted = list(dict.fromkeys(_KINDS[one.kind] for one in faults if one.kind in _KINDS))
     if wanted:
         help = _in_quotes(value) if "a string" in wanted else None
-        cure = fixes.typed(_TYPES.get(wanted[0], ""), value) if len(wanted) == 1 else None
+        cure = fixes.fix_type(_TYPES.get(wanted[0], ""), value) if len(wanted) == 1 else None
         help, cure = _reshaped(path, value) or (help, cure)
         message = f"{_shown(value)} is not {' or '.join(wanted)}"
         return problem("spec-wrong-type", path, message, help, fix=cure and cure.at(path))
-    return bad(path, f"{fault.message[:1].lower()}{fault.message[1:]}", None)
+    return invalid_field(path, f"{fault.message[:1].lower()}{fault.message[1:]}", None)
 
 
 def _reshaped(path: Path, value: Any) -> tuple[str, fixes.Cure | None] | None:
@@ -231,12 +231,12 @@ def _reshaped(path: Path, value: Any) -> tuple[str, fixes.Cure | None] | None:
     return reshaped(path, value)
 
 
-def _literal(path: Path, fault: Fault, faults: list[Fault]) -> Problem:
+def _literal(path: Path, fault: SpecViolation, faults: list[SpecViolation]) -> Problem:
     given, allowed = fault.value, fault.expected
     others = [_KINDS[one.kind] for one in faults if one.kind in _KINDS]
-    near = suggest(str(given), allowed) if isinstance(given, str) else None
+    near = closest_match(str(given), allowed) if isinstance(given, str) else None
     help = f"did you mean {near}?" if near else None
-    cure = fixes.spelt(given, near) if isinstance(given, str) else None
+    cure = fixes.fix_spelling(given, near) if isinstance(given, str) else None
     if isinstance(given, bool) or given is None:
         help = "YAML does not read a plain word such as this as a string: quote it"
     message = f"{_shown(given)} is not one of {', '.join([*others, *allowed])}"
@@ -248,12 +248,12 @@ def _unknown(path: Path, data: Any, document: Block) -> Problem:
     key, block = str(path[-1]), _block_at(document, path[:-1])
     siblings = [] if block is None else [*block.fields]
     message = "unknown field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
-    near = suggest(key, siblings)
-    other = elsewhere(key, path, block, document) if block is not None and not same(near, key) else None
+    near = closest_match(key, siblings)
+    other = elsewhere(key, path, block, document) if block is not None and not is_same_value(near, key) else None
     if other is not None:
         fix = _move(path, other.path, data) if other.path else None
         return problem("spec-unknown-field", path, message, other.help, on_key=True, fix=fix)
-    cure = fixes.named(key, near, mapping(get(data, path[:-1])))
+    cure = fixes.fix_key(key, near, as_mapping(get(data, path[:-1])))
     help = f"did you mean {near}?" if near else (block and slip(key, path, block, document)) or _known(siblings, path)
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
 

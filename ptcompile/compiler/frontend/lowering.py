@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import cast
-from ptcompile.compiler.frontend.parts import Parts, lowered, parts_of
+from ptcompile.compiler.frontend.parts import SpecParts, lower_resources, parts_of
 from ptcompile.diagnostics import Path
 from ptcompile.ir import job as ir, pods
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Tree = dict[str, Any]
 
 
-Place = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 _NULLABLE = tuple(one for one in POD_WORDS if one.nullable)
 
@@ -30,7 +30,7 @@ _NULLABLE = tuple(one for one in POD_WORDS if one.nullable)
 def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
     """What the words of a block keep empty. `at` is the block's path, `main` what its container is called."""
     tree: Tree = {}
-    holders: dict[str, Place] = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", main)}
+    holders: dict[str, KeyPath] = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", main)}
     given = fields.model_fields_set
     for word, attribute, holder, field, _, _ in [one for one in _NULLABLE if one.attribute in given]:
         value = getattr(fields, attribute)
@@ -69,7 +69,7 @@ def merged(tree: Tree, over: Tree) -> Tree:
     return out
 
 
-def _put(tree: Tree, place: Place, said: Path) -> None:
+def _put(tree: Tree, place: KeyPath, said: Path) -> None:
     for part in place[:-1]:
         tree = tree.setdefault(part, {})
     tree[place[-1]] = said
@@ -100,8 +100,8 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
     own = pods.Resources()
     if role is not None:
         of_role = of_fields(role, (*_JOB, name), MAIN)
-        template = pods.merge(pods.without(template, of_role), template_of(role))
-        nulls, own = merged(nulls, of_role), lowered(role.resources)
+        template = pods.merge(pods.without_paths(template, of_role), template_of(role))
+        nulls, own = merged(nulls, of_role), lower_resources(role.resources)
     called = job.names.container
     patches = [((*_JOB, "podTemplate"), _of_main(job.pod_template, called))]
     if role is not None:
@@ -153,9 +153,9 @@ def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
         template["spec"]["containers"][0].pop(key, None)
     at = (*_JOB, "roles", name)
     of_role = of_fields(role, at, name)
-    template = pods.merge(pods.without(template, of_role), template_of(role, name))
+    template = pods.merge(pods.without_paths(template, of_role), template_of(role, name))
     patches = [((*at, "podTemplate"), role.pod_template)]
-    read = _patched(template, merged(nulls, of_role), lowered(role.resources), patches, name)
+    read = _patched(template, merged(nulls, of_role), lower_resources(role.resources), patches, name)
     return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)
 
 
@@ -164,13 +164,13 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
 
     `name` is that of its main container. Amounts are not in it: `lowered` reads them.
     """
-    template = written(fields, _WORDS, name)
+    template = pod_template_of(fields, _WORDS, name)
     if fields.host_network:
         template["spec"]["dnsPolicy"] = "ClusterFirstWithHostNet"
     return template
 
 
-def written(fields: PodFields, words: Iterable[PodWord], name: str = MAIN) -> dict[str, Any]:
+def pod_template_of(fields: PodFields, words: Iterable[PodWord], name: str = MAIN) -> dict[str, Any]:
     """Some of a block's words as a pod template. What is not said is left out: null, empty lists and mappings."""
     main: dict[str, Any] = {"name": name}
     pod: dict[str, Any] = {"containers": [main]}
@@ -201,7 +201,7 @@ def variable(name: str, value: str | EnvSource) -> dict[str, Any]:
     return {"name": name, "valueFrom": value.given()}
 
 
-def lower(spec: Spec, cluster: ClusterProfile, parts: Parts | None = None) -> ir.Job:
+def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -> ir.Job:
     """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet.
 
     `parts` are those of the spec, where they are known.
@@ -252,9 +252,9 @@ def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
     return {"apiGroup": reference.api_group, "kind": reference.kind, "name": reference.name}
 
 
-def _names(job: JobSpec) -> ir.Names:
+def _names(job: JobSpec) -> ir.JobNames:
     names = job.names
-    return ir.Names(names.container, names.node or "node", *job.names_of_nodes())
+    return ir.JobNames(names.container, names.node or "node", *job.names_of_nodes())
 
 
 def _nearness(job: JobSpec) -> ir.Nearness | None:
@@ -264,7 +264,7 @@ def _nearness(job: JobSpec) -> ir.Nearness | None:
     return ir.Nearness(wish.required or wish.preferred or "", required=wish.required is not None)
 
 
-def _launch(parts: Parts) -> ir.Launch | None:
+def _launch(parts: SpecParts) -> ir.Launch | None:
     """How torchrun starts the job; None where it does not."""
     spec, job, elastic = parts.spec, parts.job, parts.job.elastic
     if job.script is not None:
@@ -301,7 +301,7 @@ def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
     return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
 
 
-def _by_devices(parts: Parts) -> int:
+def _by_devices(parts: SpecParts) -> int:
     """Processes on a node of a job that does not say: one for each GPU of a worker, one without GPUs.
 
     A device that takes several, such as a Trainium with its cores, gets them.

@@ -10,7 +10,7 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
 from ptcompile.spec import devices as hardware
-from ptcompile.spec.objects import Beside, as_text_or_null
+from ptcompile.spec.objects import AuxiliaryRole, as_text_or_null
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import JobSpec, PodFields, Spec
 
 
-class Part(NamedTuple):
+class SpecPart(NamedTuple):
     """A part of a spec that describes pods: the job, or a role that is written."""
 
     path: Path
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     @property
     def beside(self) -> bool:
         """Whether it is an auxiliary role, whose pods are no nodes."""
-        return isinstance(self.fields, Beside)
+        return isinstance(self.fields, AuxiliaryRole)
 
 
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
@@ -48,14 +48,14 @@ def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
     return out
 
 
-class Parts(NamedTuple):
+class SpecParts(NamedTuple):
     """A spec and its parts, worked out once: the view of a spec that every check and lowering share."""
 
     spec: Spec
     cluster: ClusterProfile
-    every: tuple[Part, ...]
+    every: tuple[SpecPart, ...]
     """The job, then the roles that are written."""
-    nodes: tuple[Part, ...]
+    nodes: tuple[SpecPart, ...]
     """Those that decide what a node has: the roles that train, or the job where there are none."""
 
     @property
@@ -64,31 +64,31 @@ class Parts(NamedTuple):
         return self.spec.spec
 
 
-def parts_of(spec: Spec, cluster: ClusterProfile) -> Parts:
+def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
     """Work out the parts of a spec and their amounts."""
     defaults = cluster.spec.defaults
     profile = pods.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
-    parts: list[Part] = []
+    parts: list[SpecPart] = []
     for path, fields in blocks(spec.spec):
-        own = lowered(fields.resources)
-        of_a_node = parts and not isinstance(fields, Beside)  # the job's amounts are those of a node
-        parts.append(Part(path, fields, own, own.over(parts[0].amounts if of_a_node else profile)))
+        own = lower_resources(fields.resources)
+        of_a_node = parts and not isinstance(fields, AuxiliaryRole)  # the job's amounts are those of a node
+        parts.append(SpecPart(path, fields, own, own.over(parts[0].amounts if of_a_node else profile)))
     nodes = tuple([part for part in parts[1:] if not part.beside]) or (parts[0],)
-    return Parts(spec, cluster, tuple(parts), nodes)
+    return SpecParts(spec, cluster, tuple(parts), nodes)
 
 
-def lowered(resources: Resources) -> pods.Resources:
+def lower_resources(resources: Resources) -> pods.Resources:
     """The spec's resources as requests and limits: a plain amount is both, and a null half none."""
     flat, requests, limits = resources.by_name(), resources.requests.by_name(), resources.limits.by_name()
     return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
-def gpus_per_node(part: Part, cluster: ClusterProfile) -> int:
+def gpus_per_node(part: SpecPart, cluster: ClusterProfile) -> int:
     """How many accelerators a node of this part has; 0 where it asks for none."""
     return hardware.accelerators_in(cluster, part.amounts.limits)
 
 
-def amount(text: str) -> quantity.Quantity:
+def total_quantity(text: str) -> quantity.Quantity:
     """The quantity of a text that the vocabulary has already taken as one."""
     return quantity.parse(text) or quantity.Quantity(0)
 
@@ -97,7 +97,7 @@ _OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"
 """What an auxiliary role does not have from the job."""
 
 
-def moved(problem: Problem, path: Path) -> Problem:
+def at_job_field(problem: Problem, path: Path) -> Problem:
     """The same problem at another place, which its message then begins with.
 
     A fix goes along where it is about nothing but that place, and that has the same name there.
@@ -111,16 +111,16 @@ def moved(problem: Problem, path: Path) -> Problem:
     return problem._replace(path=path, message=message, fix=fix)
 
 
-def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
+def to_job_field(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     """A problem of a role's field at the job's, where the role leaves it to the job; of `nodes` where they are said."""
     path, job = problem.path, spec.get("spec")
     if path == ("spec", "nodes") and isinstance(job, Mapping) and "nodes" not in job:
         where = ("worker",) if "worker" in job else ("elastic", "nnodes")
-        return moved(problem, ("spec", *where))
+        return at_job_field(problem, ("spec", *where))
     depth = 3 if path[1:2] == ("roles",) else 2
     if len(path) <= depth or path[0] != "spec" or path[1] not in {"master", "worker", "roles"}:
         return problem
     role = get(job, path[1:depth])
     said = isinstance(role, Mapping) and path[depth] in role
     left = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in _OWN)
-    return moved(problem, ("spec", *path[depth:])) if left and not said else problem
+    return at_job_field(problem, ("spec", *path[depth:])) if left and not said else problem

@@ -42,7 +42,7 @@ WITH_RUNTIME: tuple[Pass, ...] = (resources, processes, rendezvous)
 """What remains to do for a job that runs with a runtime of the cluster's, which holds all else."""
 
 
-class Step(NamedTuple):
+class PassRun(NamedTuple):
     """What one pass did: the job before and after it."""
 
     name: str
@@ -68,12 +68,12 @@ def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES, observe: 
     return job
 
 
-def steps(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Step, ...]:
+def steps(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[PassRun, ...]:
     """Run the passes and return what each of them did."""
-    done: list[Step] = []
+    done: list[PassRun] = []
 
     def collect(name: str, before: Job, after: Job) -> Job:
-        done.append(Step(name, before, after))
+        done.append(PassRun(name, before, after))
         return after
 
     run(job, context, passes, collect)

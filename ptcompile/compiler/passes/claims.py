@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptcompile.ir import job as device_claims
-from ptcompile.ir.job import CHANNEL, DOMAIN_LABEL, GPU, Claim, Context, Job, map_templates
+from ptcompile.ir.job import CHANNEL, DOMAIN_LABEL, GPU, Context, Job, JobClaim, map_templates
 from ptcompile.ir.pods import Container, PodTemplate, Resources
 from ptcompile.kubernetes import quantity
 from ptcompile.spec import devices as hardware
@@ -35,10 +35,10 @@ def claims(job: Job, context: Context) -> Job:
     if by_claim is None and not domain and not (found and found.claims):
         return job
     of_fabric = [
-        Claim(name, f"{job.name}-{name}", one.device_class_name, one.count, tuple(one.selectors))
+        JobClaim(name, f"{job.name}-{name}", one.device_class_name, one.count, tuple(one.selectors))
         for name, one in (found.claims if found else {}).items()
     ]
-    made: dict[Claim, None] = dict.fromkeys((*job.claims, *of_fabric))
+    made: dict[JobClaim, None] = dict.fromkeys((*job.claims, *of_fabric))
     gpu = hardware.gpu_resource(cluster, job.accelerator)
 
     def attach(template: PodTemplate) -> PodTemplate:
@@ -51,7 +51,7 @@ def claims(job: Job, context: Context) -> Job:
     def attach_node(template: PodTemplate) -> PodTemplate:
         template = _claiming(attach(template), of_fabric)
         if domain:
-            channel = Claim(CHANNEL, device_claims.channel_template(job.name), "", 1)
+            channel = JobClaim(CHANNEL, device_claims.channel_template(job.name), "", 1)
             template = _near(_claiming(template, [channel]), job, cluster)
         return template
 
@@ -59,7 +59,7 @@ def claims(job: Job, context: Context) -> Job:
     return done._replace(claims=tuple(made), compute_domain=domain)
 
 
-def _of_gpus(job: str, resources: Resources, gpu: str, said: GpuClaim) -> Iterator[tuple[str, Claim]]:
+def _of_gpus(job: str, resources: Resources, gpu: str, said: GpuClaim) -> Iterator[tuple[str, JobClaim]]:
     """The claims that stand for GPUs among a container's amounts, each with the resource that it replaces."""
     for name, text in resources.limits.items():
         amount = quantity.parse(text)
@@ -70,11 +70,11 @@ def _of_gpus(job: str, resources: Resources, gpu: str, said: GpuClaim) -> Iterat
             called = f"mig-{part.replace('.', '-').replace('+', '-')}"
             selector = f"device.attributes['gpu.nvidia.com'].profile == '{part}'"
             selectors = (selector, *said.selectors)
-            yield name, Claim(called, f"{job}-{called}-{amount.value}", said.slice_device_class_name, amount.value,
+            yield name, JobClaim(called, f"{job}-{called}-{amount.value}", said.slice_device_class_name, amount.value,
                               selectors, accelerators=True)  # fmt: skip
         elif name == gpu:
             template = f"{job}-{GPU}-{amount.value}"
-            yield name, Claim(GPU, template, said.device_class_name, amount.value, tuple(said.selectors),
+            yield name, JobClaim(GPU, template, said.device_class_name, amount.value, tuple(said.selectors),
                               accelerators=True)  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _without(template: PodTemplate, names: Iterable[str]) -> PodTemplate:
     return template._replace(main=template.main._replace(resources=Resources(requests, limits, nulls)))
 
 
-def _claiming(template: PodTemplate, wanted: Iterable[Claim]) -> PodTemplate:
+def _claiming(template: PodTemplate, wanted: Iterable[JobClaim]) -> PodTemplate:
     """The template with claims that it has not by name, of the pod and of the container that trains."""
     there = list(template.extra.get("resourceClaims") or ())
     new = [one for one in wanted if all(claim.get("name") != one.name for claim in there)]

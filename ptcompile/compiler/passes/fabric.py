@@ -44,7 +44,7 @@ def fabric(job: Job, context: Context) -> Job:
         main = main._replace(resources=_with_devices(main.resources, amounts))
         annotations = {**found.annotations, **_networks(found, amounts), **template.annotations}
         whole = template._replace(main=main, annotations=annotations)
-        return pod_template.under(whole, found.pod_template, MAIN) if found.pod_template else whole
+        return pod_template.merge_under(whole, found.pod_template, MAIN) if found.pod_template else whole
 
     return map_templates(job, attach, unchanged)
 

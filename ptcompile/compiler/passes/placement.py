@@ -52,7 +52,7 @@ def placement(job: Job, context: Context) -> Job:
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
-        return pod_template.under(placed, base, MAIN) if base else placed
+        return pod_template.merge_under(placed, base, MAIN) if base else placed
 
     placed = map_templates(job, place)
     return placed if job.queue is not None or not defaults.queue else placed._replace(queue=defaults.queue)

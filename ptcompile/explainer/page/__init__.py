@@ -6,7 +6,7 @@ page.js stand beside them, and in the page; it loads nothing.
 
 from __future__ import annotations
 
-from ptcompile.explainer.page.content import Page, gather
+from ptcompile.explainer.page.content import ExplainPage, gather
 from ptcompile.explainer.page.html import html
 
-__all__ = ["Page", "gather", "html"]
+__all__ = ["ExplainPage", "gather", "html"]

@@ -27,17 +27,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.explainer.sensitivity import File
+    from ptcompile.explainer.sensitivity import InputName
     from ptcompile.extending import Extensions
 
     Strength = Literal["value", "there", "said"]
     """How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""
 
 
-class Origin(NamedTuple):
+class SourceLines(NamedTuple):
     """What a value came from: lines of a file, or in `words` what no file holds."""
 
-    file: File
+    file: InputName
     first: int
     """Lines count from 1; 0 for what stands on no line."""
     last: int
@@ -53,10 +53,10 @@ class Reason(NamedTuple):
     by: str
     """ "spec", "target", or the name of a pass."""
     rule: str
-    origins: tuple[Origin, ...]
+    origins: tuple[SourceLines, ...]
 
 
-class Text(NamedTuple):
+class SourceText(NamedTuple):
     """The lines of a file or of the manifests."""
 
     lines: tuple[str, ...]
@@ -67,18 +67,18 @@ class Text(NamedTuple):
 class Panel(NamedTuple):
     """The spec or the profile."""
 
-    file: File
+    file: InputName
     filename: str
-    text: Text | None
+    text: SourceText | None
     """None where the file could not be read, so which of its words are secrets is unknown."""
 
 
-class Finding(NamedTuple):
+class PageFinding(NamedTuple):
     """Something that was found, and for which targets it was."""
 
     diagnostic: Diagnostic
     targets: tuple[str, ...]
-    file: File
+    file: InputName
     line: int
     """0 where it stands on no line."""
 
@@ -88,21 +88,21 @@ class Listing(NamedTuple):
 
     target: str
     title: str
-    text: Text
+    text: SourceText
     """No lines where the target cannot express any job of the spec."""
     reasons: tuple[Reason, ...]
     explanation: Explanation
     world: World
 
 
-class Page(NamedTuple):
+class ExplainPage(NamedTuple):
     """One spec with its profile, for some targets."""
 
     name: str
     """Of the job; of several the names."""
     panels: tuple[Panel, ...]
     listings: tuple[Listing, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[PageFinding, ...]
     chosen: str
     """The target that is shown first: what `compile` would take, or else the first that can express the job."""
     diagnostics: tuple[Diagnostic, ...]
@@ -121,7 +121,7 @@ def listing(target: str, explanation: Explanation, versions: Versions) -> Listin
     spans = ((cause, read.documents[cause.manifest].span(cause.path)) for cause in explanation.causes)
     reasons = (_reason(cause, span, explanation) for cause, span in spans if span is not None)
     world = simulate(manifests, versions=versions, target=target)
-    text = Text(tuple(read.lines[:-1]), inside(read))
+    text = SourceText(tuple(read.lines[:-1]), inside(read))
     return Listing(target, target_named(target).title, text, tuple(reasons), explanation, world)
 
 
@@ -138,7 +138,7 @@ def lines_of(span: Span) -> tuple[int, int]:
 
 
 def _reason(cause: Cause, span: Span, explanation: Explanation) -> Reason:
-    found: dict[Origin, None] = {}
+    found: dict[SourceLines, None] = {}
     for origin in _origins(cause, explanation):
         lines = [other for other in found if origin.first and other[:3] == origin[:3]]
         if not lines:  # the strongest stands first
@@ -146,14 +146,14 @@ def _reason(cause: Cause, span: Span, explanation: Explanation) -> Reason:
     return Reason(*lines_of(span), cause.by, cause.rule, tuple(found))
 
 
-def _origins(cause: Cause, explanation: Explanation) -> Iterator[Origin]:
+def _origins(cause: Cause, explanation: Explanation) -> Iterator[SourceLines]:
     """The lines: first those whose values count, then those without which it would be another."""
     for one in sorted(cause.inputs, key=lambda one: (not one.other_value, not one.left_out)):
         strength: Strength = "value" if one.other_value else "there" if one.left_out else "said"
         if one.span is None:
-            yield Origin(one.file, 0, 0, strength, _words(one, explanation))
+            yield SourceLines(one.file, 0, 0, strength, _words(one, explanation))
         else:
-            yield Origin(one.file, *lines_of(one.span), strength)
+            yield SourceLines(one.file, *lines_of(one.span), strength)
 
 
 def _words(one: Input, explanation: Explanation) -> str:
@@ -176,19 +176,19 @@ def gather(
     select: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     extensions: Extensions | None = None,
-) -> Page:
+) -> ExplainPage:
     """The page of a spec for one target, or for all of them. Raises nothing for what a user may have written.
 
     `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings, and so does
     a spec above the limit. The other arguments are those of `explain`.
     """
     arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
-    sources: dict[File, source.Source] = {"spec": streams.read(spec, filename)}
+    sources: dict[InputName, source.Source] = {"spec": streams.read(spec, filename)}
     if cluster is not None:
         sources["cluster"] = streams.read(cluster, cluster_filename)
     if sum(map(_weight, sources.values())) > limits().page:
         return _too_large(filename)
-    files: dict[File, str] = {"spec": filename, "cluster": cluster_filename}
+    files: dict[InputName, str] = {"spec": filename, "cluster": cluster_filename}
     profile, found = load_profile(cluster, filename=cluster_filename)
     explain = partial(
         explanation.explain,
@@ -202,7 +202,7 @@ def gather(
     )
     wanted, taken, explanations = _explained(explain, target)
     versions = profile.versions() if profile is not None else None
-    return Page(
+    return ExplainPage(
         ", ".join(filter(None, (object_name(one.data) for one in sources["spec"].documents))) or filename,
         tuple(_panel(file, files[file], read, wanted) for file, read in sources.items()),
         tuple(listing(name, one, versions) for name, one in explanations.items()) if versions is not None else (),
@@ -228,12 +228,12 @@ def _weight(read: source.Source) -> int:
     return total
 
 
-def _too_large(filename: str) -> Page:
+def _too_large(filename: str) -> ExplainPage:
     message = f"the spec and its profile have more than {limits().page:,} values and lines of texts for one page"
     cure = "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
-    found = streams.stamp(Problem("too-large", (), message, cure, authority="ptcompile"), None, filename)
-    shown = Finding(found, tuple(TARGETS), "spec", 0)
-    return Page(filename, (Panel("spec", filename, None),), (), (shown,), "", (found,))
+    found = streams.to_diagnostic(Problem("too-large", (), message, cure, authority="ptcompile"), None, filename)
+    shown = PageFinding(found, tuple(TARGETS), "spec", 0)
+    return ExplainPage(filename, (Panel("spec", filename, None),), (), (shown,), "", (found,))
 
 
 def _explained(
@@ -253,29 +253,29 @@ def _explained(
     return wanted, next(iter([*taken, *able, *explanations])), explanations
 
 
-def _panel(file: File, filename: str, read: source.Source, explanation: Explanation) -> Panel:
+def _panel(file: InputName, filename: str, read: source.Source, explanation: Explanation) -> Panel:
     """A file with its secrets masked; without its lines where parts of it could not be read."""
     masked = explanation.texts.get(file)
     if masked is None or any(problem.severity == "error" for problem in read.problems):
         return Panel(file, filename, None)
     lines = masked.lines[:-1] if masked.lines[-1:] == ("",) else masked.lines
-    return Panel(file, filename, Text(lines, inside(read)))
+    return Panel(file, filename, SourceText(lines, inside(read)))
 
 
 def _findings(
-    explanations: Mapping[str, Explanation], sources: Mapping[File, source.Source], files: Mapping[File, str]
-) -> Iterator[Finding]:
+    explanations: Mapping[str, Explanation], sources: Mapping[InputName, source.Source], files: Mapping[InputName, str]
+) -> Iterator[PageFinding]:
     """What was found for any target, each once, in the order of the lines."""
     names = list(explanations)
     found = [
-        Finding(one, tuple(names[number] for number in numbers), file, _line(one, sources[file]))
+        PageFinding(one, tuple(names[number] for number in numbers), file, _line(one, sources[file]))
         for one, numbers in of_all([each.diagnostics for each in explanations.values()]).items()
         for file in [_file(one, sources, files)]
     ]
     yield from sorted(found, key=lambda one: (one.file != "spec", one.line))
 
 
-def _file(one: Diagnostic, sources: Mapping[File, source.Source], files: Mapping[File, str]) -> File:
+def _file(one: Diagnostic, sources: Mapping[InputName, source.Source], files: Mapping[InputName, str]) -> InputName:
     return "cluster" if "cluster" in sources and one.filename == files["cluster"] != files["spec"] else "spec"
 
 

@@ -13,19 +13,19 @@ from importlib.resources import files
 
 from ptcompile._internal.about import __version__
 from ptcompile.compiler import passes
-from ptcompile.explainer.page.content import Finding, Listing, Origin, Page, Panel, Reason, Text
+from ptcompile.explainer.page.content import ExplainPage, Listing, PageFinding, Panel, Reason, SourceLines, SourceText
 from ptcompile.graph import GRAPHS
 from ptcompile.graph.svg_elements import STYLE, escape
-from ptcompile.report.layout import printable, when
+from ptcompile.report.layout import consequence, printable
 from ptcompile.simulator import as_text
-from ptcompile.simulator.job import Job
-from ptcompile.simulator.meeting import Meeting, meeting
+from ptcompile.simulator.job import SimulatedJob
+from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.explainer.sensitivity import File
+    from ptcompile.explainer.sensitivity import InputName
 
 
 AUTHORS = ("spec", "target", *(one.__name__ for one in passes.PASSES))
@@ -35,7 +35,9 @@ _key = re.compile(r"""([ ]*(?:-[ ]+)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>
 _COMMENT = re.compile(r"""(?:^|(?<=\s))#[^'"]*$""")
 
 
-def code(text: Text, prefix: str, *, authors: Mapping[int, str] = {}, notes: Mapping[int, str] = {}) -> Iterator[str]:
+def code(
+    text: SourceText, prefix: str, *, authors: Mapping[int, str] = {}, notes: Mapping[int, str] = {}
+) -> Iterator[str]:
     """A list of lines, each with the id `prefix-N`.
 
     `authors` names who wrote a line; the name stands on the first of the lines that follow one another. `notes` are
@@ -140,7 +142,7 @@ FILES = ("spec", "cluster")
 STRENGTHS = ("value", "there", "said")
 
 
-def data(page: Page) -> str:
+def data(page: ExplainPage) -> str:
     """JSON that may stand in a script element: it has no character that HTML or JavaScript reads otherwise.
 
     A reason is `[first line, last line, author, rule, origins]`, an origin `[file, first line, last line, strength]`,
@@ -170,14 +172,14 @@ def _reason(one: Reason, authors: Sequence[str], rules: dict[str, int], words: d
     return [one.first, one.last, by, rule, [_origin(origin, words) for origin in one.origins]]
 
 
-def _origin(one: Origin, words: dict[str, int]) -> list[int]:
+def _origin(one: SourceLines, words: dict[str, int]) -> list[int]:
     file, strength = FILES.index(one.file), STRENGTHS.index(one.strength)
     if not one.first:
         return [file, 0, words.setdefault(printable(one.words), len(words)), strength]
     return [file, one.first, one.last, strength]
 
 
-def at_lines(page: Page, file: File) -> dict[int, str]:
+def at_lines(page: ExplainPage, file: InputName) -> dict[int, str]:
     """For each line of a file its findings as HTML."""
     out: dict[int, str] = {}
     for one in page.findings:
@@ -186,13 +188,13 @@ def at_lines(page: Page, file: File) -> dict[int, str]:
     return out
 
 
-def without_line(page: Page, file: File, *, all_of_it: bool) -> list[str]:
+def without_line(page: ExplainPage, file: InputName, *, all_of_it: bool) -> list[str]:
     """The findings about no line, or all of them where the file's lines are not shown."""
     found = [_note(one, page.targets) for one in page.findings if one.file == file and (all_of_it or not one.line)]
     return ['<div class="notes">', *found, "</div>"] if found else []
 
 
-def refusal(page: Page, target: str) -> list[str]:
+def refusal(page: ExplainPage, target: str) -> list[str]:
     """Why a target has no manifests of a job; nothing where it has all. What targets share is in the spec alone."""
     found = [one for one in page.findings if target in one.targets and one.diagnostic.severity == "error"]
     if not found:
@@ -208,12 +210,12 @@ def refusal(page: Page, target: str) -> list[str]:
     ]
 
 
-def _of_its_own(one: Finding) -> bool:
+def _of_its_own(one: PageFinding) -> bool:
     """Whether a finding says something of a target, and not only of the job."""
     return len(one.targets) == 1 or one.diagnostic.name == "unsupported-by-target"
 
 
-def _note(one: Finding, every: Sequence[str]) -> str:
+def _note(one: PageFinding, every: Sequence[str]) -> str:
     """One finding. It is shown with the targets that it is about, where others are on the page."""
     found = one.diagnostic
     only = one.targets if set(one.targets) != set(every) else ()
@@ -223,7 +225,7 @@ def _note(one: Finding, every: Sequence[str]) -> str:
     return (
         f'<div class="note {found.severity}"{about}><span><strong>{found.severity} {escape(found.code)}</strong> '
         f"{escape(found.name)}{targets}</span><span>{escape(found.message)}</span>{help}"
-        f"<em>{when(found)} ({escape(found.authority)})</em></div>"
+        f"<em>{consequence(found)} ({escape(found.authority)})</em></div>"
     )
 
 
@@ -236,13 +238,13 @@ def pods(listing: Listing) -> Iterator[str]:
     """Every job of a target's world, and the picture of all of them."""
     for job in listing.world.jobs:
         yield f"<h3>{escape(job.title)}</h3>"
-        yield from _job(job, meeting(job))
+        yield from _job(job, job_rendezvous(job))
     yield '<figure class="graph" tabindex="0" aria-label="The pods as a picture">'
     yield GRAPHS["svg"](listing.world).replace(f"<style>{STYLE}</style>\n", "")  # page.css has it, for all of them
     yield "</figure>"
 
 
-def _job(job: Job, found: Meeting | None) -> Iterator[str]:
+def _job(job: SimulatedJob, found: JobRendezvous | None) -> Iterator[str]:
     yield '<dl class="facts">'
     for label, lines in as_text.facts(job, found):
         if lines:
@@ -257,7 +259,7 @@ def _fact(label: str, line: str) -> str:
     return f"<dd><code>{escape(line)}</code></dd>" if label == "runs" else f"<dd>{escape(line)}</dd>"
 
 
-def _environment(job: Job, found: Meeting) -> Iterator[str]:
+def _environment(job: SimulatedJob, found: JobRendezvous) -> Iterator[str]:
     lead = found.roles[0][0]
     first = job.pod(lead, 0)
     rows = as_text.env_rows(first)
@@ -307,7 +309,7 @@ _IDLE = (
 )
 
 
-def html(page: Page) -> str:
+def html(page: ExplainPage) -> str:
     """The whole page. The same page gives the same bytes."""
     style = f"{_file('page.css')}{author_styles(len(AUTHORS))}.graph {{{STYLE}}}\n"
     script = f'"use strict";\n(() => {{\n{_file("reasons.js")}{_file("page.js")}}})();\n'
@@ -355,7 +357,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _head(page: Page) -> Iterator[str]:
+def _head(page: ExplainPage) -> Iterator[str]:
     able = sum(bool(one.text.lines) for one in page.listings)
     count = f"{able} of {len(page.listings)} targets" if len(page.listings) > 1 else "one target"
     yield "<header>"
@@ -364,14 +366,14 @@ def _head(page: Page) -> Iterator[str]:
     yield "</header>"
 
 
-def _given(page: Page) -> Iterator[str]:
+def _given(page: ExplainPage) -> Iterator[str]:
     yield '<div class="given">'
     for panel in page.panels:
         yield from _panel(panel, page)
     yield "</div>"
 
 
-def _panel(panel: Panel, page: Page) -> Iterator[str]:
+def _panel(panel: Panel, page: ExplainPage) -> Iterator[str]:
     name = _TITLES[panel.file]
     yield f'<section class="pane" aria-labelledby="{panel.file}-title">'
     yield f'<h2 id="{panel.file}-title">{name} <small>{escape(panel.filename)}</small></h2>'
@@ -383,7 +385,7 @@ def _panel(panel: Panel, page: Page) -> Iterator[str]:
     yield "</section>"
 
 
-def _made(page: Page) -> Iterator[str]:
+def _made(page: ExplainPage) -> Iterator[str]:
     yield '<section class="made" aria-label="Manifests">'
     yield '<div class="tabs">'
     for one in page.listings:
@@ -398,7 +400,7 @@ def _made(page: Page) -> Iterator[str]:
     yield "</section>"
 
 
-def _listing(one: Listing, page: Page) -> Iterator[str]:
+def _listing(one: Listing, page: ExplainPage) -> Iterator[str]:
     yield f"<h2>{escape(one.title)} <small>{one.target}.yaml</small></h2>"
     yield from refusal(page, one.target)
     if one.text.lines:
@@ -420,7 +422,7 @@ def _legend(one: Listing) -> Iterator[str]:
     yield "</div>"
 
 
-def _pods(page: Page) -> Iterator[str]:
+def _pods(page: ExplainPage) -> Iterator[str]:
     shown = [one for one in page.listings if one.text.lines]
     if shown:
         yield '<section class="world" aria-labelledby="pods-title">'

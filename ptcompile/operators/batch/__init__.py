@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Feature, Kind, Meeting, Operator, Request
+from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Feature, Kind, KindContext, Operator, RendezvousSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import Defaults
+    from ptcompile.registry.model import KindDefaults
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
     from ptcompile.registry.templates import Template
 
 
-class Job(Kind):
+class BatchJob(Kind):
     """An Indexed Job."""
 
     api_version = "batch/v1"
     name = "Job"
     rules = (*POD_RULES, "operators.batch.rules", *LAUNCH_RULES)
-    meeting = Meeting(across_objects=True)
+    meeting = RendezvousSettings(across_objects=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.batch.pods import of
+        from ptcompile.operators.batch.pods import pod_templates
 
-        return of(manifest)
+        return pod_templates(manifest)
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.batch.pods import expand
 
         return expand(manifest, request)
@@ -72,7 +72,7 @@ class BatchOperator(Operator):
     folder = "batch"
     authority = "kube-apiserver"
     release = "kubernetes"
-    kinds = (Job(),)
+    kinds = (BatchJob(),)
     target_name = "job"
     features: Mapping[str, Feature] = {
         "job-success-policy": Feature(
@@ -102,7 +102,7 @@ class BatchOperator(Operator):
 
         return SENTENCES
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> KindDefaults:
         from ptcompile.operators.batch.facts import DEFAULTS
 
         return DEFAULTS

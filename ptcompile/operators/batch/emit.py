@@ -100,7 +100,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
-    template = emitting.marked(role.template, job, cluster)
+    template = emitting.in_pod_group(role.template, job, cluster)
     spec["template"] = pod_template.write(
         template,
         main=job.names.container,

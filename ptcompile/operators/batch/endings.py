@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import Job
 from ptcompile.registry import endings
-from ptcompile.registry.emitting import SPEC, cannot
+from ptcompile.registry.emitting import SPEC, unsupported_by_target
 from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def success_policy_is_there(job: Job, cluster: ClusterProfile, kind: str) -> Ite
     """A refusal where a Job must end before all its pods have, and Kubernetes is older than 1.33."""
     if endings.ends_with_node_0(job) and not has_feature("job-success-policy", cluster.versions()):
         said = job.run_policy.success_policy is not None
-        yield cannot(
+        yield unsupported_by_target(
             endings.SUCCESS_POLICY if said else (*SPEC, "elastic", "nnodes"),
             f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since 1.33",
             f"{'use AllNodes' if said else 'use a fixed number of nodes'}, or use the target pytorchjob or volcano",
@@ -55,7 +55,11 @@ def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
         return
     why = f"{kind} tells a lost node from a failure only with restartPolicy Never"
     if job.run_policy.on_disruption in {"Ignore", "FailJob"}:
-        yield cannot(endings.ON_DISRUPTION, why, "use restartPolicy Never with onPodFailure, or the target volcano")
+        yield unsupported_by_target(
+            endings.ON_DISRUPTION, why, "use restartPolicy Never with onPodFailure, or the target volcano"
+        )
     elif job.spot and job.run_policy.on_disruption is None:
         message = f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that backoffLimit allows"
-        yield endings.roughly((*SPEC, "spot"), message, "use restartPolicy Never with onPodFailure", "kube-apiserver")
+        yield endings.approximation(
+            (*SPEC, "spot"), message, "use restartPolicy Never with onPodFailure", "kube-apiserver"
+        )

@@ -6,8 +6,8 @@ completionTime is set on success alone.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.registry.model import NO_DEFAULTS, Defaults
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.registry.model import NO_DEFAULTS, KindDefaults
 from ptcompile.registry.status import (
     ARGO_FAILED,
     Following,
@@ -46,7 +46,7 @@ def completions(job: Json) -> Any:
     return NO_DEFAULTS if "parallelism" in job else 1
 
 
-DEFAULTS = Defaults(
+DEFAULTS = KindDefaults(
     {
         ("batch/Job", "spec", "completionMode"): "NonIndexed",
         ("batch/Job", "spec", "managedBy"): "kubernetes.io/job-controller",
@@ -79,18 +79,18 @@ def status(live: Json) -> Status:
     From 1.31 on FailureTarget and SuccessCriteriaMet stand before Failed and Complete while the last pods end.
     `active` counts pods that are pending; `ready` does not.
     """
-    conditions, told = true_conditions(live), at(live, "status")
+    conditions, told = true_conditions(live), nested_map(live, "status")
     if "Failed" in conditions:
         return by_condition("failed", conditions["Failed"])
     if "Complete" in conditions:
         return Status("succeeded")
-    if "Suspended" in conditions or at(live, "spec").get("suspend") is True:
+    if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
         return queued(live, conditions.get("Suspended"))
     for ending in ("FailureTarget", "SuccessCriteriaMet"):
         if ending in conditions:
             return by_condition("running", conditions[ending])
-    if integer(told.get("ready")) > 0:
+    if as_int(told.get("ready")) > 0:
         return Status("running")
-    if integer(told.get("failed")) > 0 and integer(told.get("active")) > 0:
-        return Status("restarting", None, f"{integer(told.get('failed'))} pods failed and are replaced")
+    if as_int(told.get("failed")) > 0 and as_int(told.get("active")) > 0:
+        return Status("restarting", None, f"{as_int(told.get('failed'))} pods failed and are replaced")
     return Status("created")

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.unstructured import at, integer, items, namespace, object_name, string_map, text
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.registry import templates
-from ptcompile.registry.model import Request
-from ptcompile.registry.pods import Expansion, PodView, Role, template_parts
+from ptcompile.registry.model import KindContext
+from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.templates import Template, headless_for, job_labels, limit_sentences, pod_restart
 
 TYPE_CHECKING = False
@@ -21,13 +29,13 @@ _INDEX_ENV = templates.field("JOB_COMPLETION_INDEX", f"metadata.labels['{templat
 _INDEX_ENV_OLD = templates.field("JOB_COMPLETION_INDEX", f"metadata.annotations['{templates.COMPLETION_INDEX}']")
 
 
-def expand(manifest: Json, request: Request) -> Expansion:
+def expand(manifest: Json, request: KindContext) -> Expansion:
     """One pod an index of an Indexed Job; of another Job as many as it wants to complete."""
-    spec = at(manifest, "spec")
-    name, space = object_name(manifest), namespace(manifest)
+    spec = nested_map(manifest, "spec")
+    name, space = object_name(manifest), namespace_of(manifest)
     metadata = template_parts(spec.get("template"))[0]
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
-    service = headless_for(request.others, text(_spec(spec).get("subdomain")) or None, labels, space)
+    service = headless_for(request.others, as_string(_spec(spec).get("subdomain")) or None, labels, space)
     role = job_role("job", name, spec, space, request, dns=service is not None)
     notes: tuple[str, ...] = ()
     if spec.get("suspend") is True:
@@ -42,46 +50,46 @@ def _spec(job_spec: Json) -> Json:
 def pod_count(spec: Json) -> int:
     """How many pods succeed before the Job is complete; those that run at once are `parallelism`."""
     completions = spec.get("completions")
-    return max(0, integer(spec.get("parallelism") if completions is None else completions, 1))
+    return max(0, as_int(spec.get("parallelism") if completions is None else completions, 1))
 
 
 def job_summary(name: str, role: str, spec: Json) -> Json:
     """The Job in a few words, its defaults filled in."""
-    mode = text(spec.get("completionMode")) or "NonIndexed"
+    mode = as_string(spec.get("completionMode")) or "NonIndexed"
     completions = spec.get("completions")
     return {
         "name": name,
         "role": role,
         "completionMode": mode,
-        "parallelism": integer(spec.get("parallelism"), 1),
+        "parallelism": as_int(spec.get("parallelism"), 1),
         "completions": completions if completions is not None or mode == "Indexed" else 1,
-        "backoffLimit": integer(spec.get("backoffLimit"), 6),
+        "backoffLimit": as_int(spec.get("backoffLimit"), 6),
     }
 
 
-def job_role(role: str, name: str, spec: Json, space: str, request: Request, *, dns: bool) -> Role:
+def job_role(role: str, name: str, spec: Json, space: str, request: KindContext, *, dns: bool) -> ExpandedRole:
     """The pods of one Job as a role. `dns` says whether a Service answers for their subdomain."""
     build = PodBuilder(role, spec, space, request, dns=dns)
-    return Role(role, pod_count(spec), lambda index: build(index, index, name, {}))
+    return ExpandedRole(role, pod_count(spec), lambda index: build(index, index, name, {}))
 
 
 class PodBuilder:
     """Builds the pods of Jobs with one template: what they share is computed once. JobSet makes such Jobs too."""
 
     def __init__(
-        self, role: str, spec: Json, space: str, request: Request, *, dns: bool, main: str | None = None
+        self, role: str, spec: Json, space: str, request: KindContext, *, dns: bool, main: str | None = None
     ) -> None:
         metadata, pod = template_parts(spec.get("template"))
         self.role, self.space, self.dns, self.main = role, space, dns, main
-        self.indexed = text(spec.get("completionMode")) == "Indexed"
+        self.indexed = as_string(spec.get("completionMode")) == "Indexed"
         self.labelled = request.versions.kubernetes >= (1, 28)
         self.labels, self.annotations = string_map(metadata.get("labels")), string_map(metadata.get("annotations"))
-        self.subdomain = text(pod.get("subdomain")) or None
+        self.subdomain = as_string(pod.get("subdomain")) or None
         self.pod = _with_index(pod, labelled=self.labelled) if self.indexed else pod
 
     def __call__(self, index: int, within: int, job: str, extra: Mapping[str, str]) -> PodView:
         """The pod with this index in the role; `within` is its index in the Job."""
-        hostname = text(self.pod.get("hostname")) or None
+        hostname = as_string(self.pod.get("hostname")) or None
         labels = {**self.labels, **extra, **job_labels(job)}
         annotations = {**self.annotations, **extra}  # what JobSet adds it adds as both
         if self.indexed:
@@ -112,7 +120,7 @@ def _with_index(pod: Json, *, labelled: bool) -> dict[str, Any]:
     entry = _INDEX_ENV if labelled else _INDEX_ENV_OLD
 
     def add(container: Json) -> Json:
-        present = any(e.get("name") == entry["name"] for e in items(container.get("env")))
+        present = any(e.get("name") == entry["name"] for e in as_mappings(container.get("env")))
         return container if present else templates.with_env(container, [entry])
 
     return templates.with_containers(templates.with_containers(pod, add, init=True), add, init=False)
@@ -125,37 +133,37 @@ def recreated(manifest: Json, _template: Template) -> bool:
 
 def retries(manifest: Json) -> int:
     """How often a pod is restarted."""
-    return integer(at(manifest, "spec").get("backoffLimit"), 6)
+    return as_int(nested_map(manifest, "spec").get("backoffLimit"), 6)
 
 
-def of(manifest: Json) -> Iterator[Template]:
+def pod_templates(manifest: Json) -> Iterator[Template]:
     """The template of all pods."""
-    spec = at(manifest, "spec")
-    yield Template(("spec", "template"), spec.get("template"), "", integer(spec.get("parallelism"), 1))
+    spec = nested_map(manifest, "spec")
+    yield Template(("spec", "template"), spec.get("template"), "", as_int(spec.get("parallelism"), 1))
 
 
 def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     """The sentences for a Job."""
-    yield from of_spec(at(manifest, "spec"), "Never")
+    yield from of_spec(nested_map(manifest, "spec"), "Never")
 
 
 def of_spec(spec: Json, restart: str) -> Iterator[str]:
     """The sentences for a Job's spec; `restart` is the restartPolicy of pods that name none."""
-    template = at(spec, "template", "spec")
+    template = nested_map(spec, "template", "spec")
     yield pod_restart(template, restart)
     if spec.get("backoffLimitPerIndex") is not None:
         yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
     else:
-        limit = integer(spec.get("backoffLimit"), 6)
+        limit = as_int(spec.get("backoffLimit"), 6)
         yield (
             "backoffLimit 0: the first failure fails the Job"
             if limit == 0
             else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
             "recreated"
         )
-    yield from _job_rules(items(at(spec, "podFailurePolicy").get("rules")))
-    for rule in items(at(spec, "successPolicy").get("rules"))[:1]:
-        indexes = text(rule.get("succeededIndexes"))
+    yield from _job_rules(as_mappings(nested_map(spec, "podFailurePolicy").get("rules")))
+    for rule in as_mappings(nested_map(spec, "successPolicy").get("rules"))[:1]:
+        indexes = as_string(rule.get("succeededIndexes"))
         yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
     yield from limit_sentences(spec, "the Job")
 
@@ -171,14 +179,15 @@ _LOST: dict[str, str] = {
 
 def _job_rules(rules: list[Json]) -> Iterator[str]:
     if rules:
-        actions = ", ".join(text(rule.get("action")) for rule in rules)
+        actions = ", ".join(as_string(rule.get("action")) for rule in rules)
         yield f"podFailurePolicy: the first rule that matches decides ({actions})"
-    action = next((text(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
+    action = next((as_string(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
     yield f"a lost node: {_LOST.get(action, 'unknown action')}"
 
 
 def _is_of_disruption(rule: Json) -> bool:
-    conditions = items(rule.get("onPodConditions"))
+    conditions = as_mappings(rule.get("onPodConditions"))
     return any(
-        one.get("type") == "DisruptionTarget" and (text(one.get("status")) or "True") == "True" for one in conditions
+        one.get("type") == "DisruptionTarget" and (as_string(one.get("status")) or "True") == "True"
+        for one in conditions
     )

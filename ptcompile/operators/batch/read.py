@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.registry.reading import MAIN, Pods, Read, count, given, main_container, names, refused, restart_policy
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.reading import (
+    MAIN,
+    Read,
+    ReadRole,
+    count,
+    main_container,
+    names,
+    not_importable,
+    restart_policy,
+    without_empty,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,20 +25,20 @@ if TYPE_CHECKING:
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     """The pods as equal nodes. A Job that runs its indexes one after the other is not a job of nodes."""
-    spec, template = at(manifest, "spec"), at(manifest, "spec", "template")
+    spec, template = nested_map(manifest, "spec"), nested_map(manifest, "spec", "template")
     path: Path = ("spec", "template")
     parallelism, completions = count(spec.get("parallelism")), count(spec.get("completions"))
     if parallelism < completions:
         message = f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all run at once"
-        yield refused("job", ("spec", "completions"), message, "set parallelism to the same number")
+        yield not_importable("job", ("spec", "completions"), message, "set parallelism to the same number")
         return
     main = main_container(template, MAIN)
-    run_policy = given(
+    run_policy = without_empty(
         {
             "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),
             "activeDeadlineSeconds": spec.get("activeDeadlineSeconds"),
             "suspend": spec.get("suspend"),
         }
     )
-    pods = Pods("node", completions, template, path, main, restart_policy(template, "Always"))
+    pods = ReadRole("node", completions, template, path, main, restart_policy(template, "Always"))
     yield Read("job", (pods,), {"nodes": max(1, completions), "runPolicy": run_policy, **names(container=main)})

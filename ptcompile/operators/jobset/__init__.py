@@ -10,9 +10,9 @@ from ptcompile.registry.model import (
     Additions,
     Install,
     Kind,
-    Meeting,
+    KindContext,
     Operator,
-    Request,
+    RendezvousSettings,
     Update,
 )
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, Defaults
+    from ptcompile.registry.model import ApiServer, KindDefaults
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -37,15 +37,15 @@ class JobSet(Kind):
     name = "JobSet"
     schema = "jobset.x-k8s.io/jobset_v1alpha2.json"
     rules = (*POD_RULES, "operators.jobset.rules", *LAUNCH_RULES)
-    meeting = Meeting(roles=True, across_objects=True)
+    meeting = RendezvousSettings(roles=True, across_objects=True)
     additions = Additions(job_label="jobset.sigs.k8s.io/jobset-name")
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.jobset.pods import of
+        from ptcompile.operators.jobset.pods import pod_templates
 
-        return of(manifest)
+        return pod_templates(manifest)
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.jobset.pods import expand
 
         return expand(manifest, request)
@@ -90,12 +90,12 @@ class JobSet(Kind):
 
         return jobset_rules(manifest)
 
-    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.jobset.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.jobset.admission import controller_errors
 
         return controller_errors(manifest, request)
@@ -141,7 +141,7 @@ class JobSetOperator(Operator):
 
         return SENTENCES
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> KindDefaults:
         from ptcompile.operators.jobset.facts import DEFAULTS
 
         return DEFAULTS

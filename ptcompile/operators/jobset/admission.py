@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.job import (
@@ -19,17 +19,17 @@ from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import (
     Say,
     child_rejection,
+    decode_problems,
     entries,
     hint,
     invalid_value,
     quoted,
-    undecodable,
     webhook_rejection,
 )
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text, texts
-from ptcompile.registry.model import ApiServer, Request, Update
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.registry.model import ApiServer, KindContext, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 def jobset_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The rules of a JobSet (JobSet 0.12 CRD)."""
-    return jobset_spec_rules(at(manifest, "spec"), ("spec",))
+    return jobset_spec_rules(nested_map(manifest, "spec"), ("spec",))
 
 
 def jobset_spec_rules(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
@@ -50,7 +50,7 @@ def jobset_spec_rules(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
 
 
 def _one_way_to_order(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
-    if at(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
+    if nested_map(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     if spec.get("replicatedJobs") is None:
         why = "no such key: replicatedJobs evaluating rule: StartupPolicy and DependsOn APIs are mutually exclusive"
@@ -74,7 +74,7 @@ def _claims(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
         for inner, template in entries(policy, "templates"):
             if template.get("metadata") is None:
                 yield invalid_value((*where, "templates", inner), "no such key: metadata", "add metadata with a name")
-            if at(template, "metadata").get("namespace"):
+            if nested_map(template, "metadata").get("namespace"):
                 yield invalid_value(
                     (*where, "templates", inner, "metadata", "namespace"),
                     "namespace cannot be set for VolumeClaimPolicies templates",
@@ -82,52 +82,56 @@ def _claims(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
                 )
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     """All that a JobSet creates."""
-    check_replicated_jobs(spec, ("spec",), f.mapping(manifest.get("metadata")).get("name"), False, context, found)
+    check_replicated_jobs(
+        spec, ("spec",), f.as_field_mapping(manifest.get("metadata")).get("name"), False, context, found
+    )
 
 
-def check_replicated_jobs(spec: Any, path: Path, name: Any, counted: bool, context: ApiServer, found: f.Found) -> None:
+def check_replicated_jobs(
+    spec: Any, path: Path, name: Any, counted: bool, context: ApiServer, found: f.Problems
+) -> None:
     """The replicated jobs of a JobSet spec. `counted`: Trainer sets parallelism and completions itself."""
     volumes = _claim_volumes(spec, path, found)
     clean: Any = None
-    for index, job in f.objects(spec.get("replicatedJobs")):
+    for index, job in f.indexed_mappings(spec.get("replicatedJobs")):
         here = (*path, "replicatedJobs", index, "template")
-        template = f.mapping(job.get("template"))
+        template = f.as_field_mapping(job.get("template"))
         child = template.get("spec")
         if type(child) is not dict:
             continue
         clean = check_template(child.get("template"), (*here, "spec", "template"), context, found, volumes, clean)
-        problems: f.Found = []
+        problems: f.Problems = []
         check_job_template_metadata(template.get("metadata"), (*here, "metadata"), problems)
         full = f"{name}-{job.get('name')}-0" if type(name) is str else None
         _check_child(child, (*here, "spec"), full, counted, context, problems)
         found.extend(_outside(problems, (*here, "spec")))
 
 
-def _claim_volumes(spec: Any, path: Path, found: f.Found) -> frozenset[str]:
+def _claim_volumes(spec: Any, path: Path, found: f.Problems) -> frozenset[str]:
     """The volumes that JobSet adds for its volumeClaimPolicies (named as the claim templates)."""
     out = set()
-    for index, policy in f.objects(spec.get("volumeClaimPolicies")):
-        for number, template in f.objects(policy.get("templates")):
+    for index, policy in f.indexed_mappings(spec.get("volumeClaimPolicies")):
+        for number, template in f.indexed_mappings(policy.get("templates")):
             here = (*path, "volumeClaimPolicies", index, "templates", number, "spec")
             check_claim_spec(template.get("spec"), here, found)
-            name = f.mapping(template.get("metadata")).get("name")
+            name = f.as_field_mapping(template.get("metadata")).get("name")
             if type(name) is str:
                 out.add(name)
     return frozenset(out)
 
 
 def _check_child(
-    spec: dict[str, Any], path: Path, name: str | None, counted: bool, context: ApiServer, found: f.Found
+    spec: dict[str, Any], path: Path, name: str | None, counted: bool, context: ApiServer, found: f.Problems
 ) -> None:
     """The child Job, with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure (JobSet 0.12 webhook)."""
     child = spec if spec.get("completionMode") else {**spec, "completionMode": "Indexed"}
     if counted and child.get("completions") is None:
-        child = {**child, "completions": f.integer(child.get("parallelism")) or 1}
+        child = {**child, "completions": f.as_field_int(child.get("parallelism")) or 1}
     check_job_counts(child, path, context, found)
     check_job_selector({"name": name}, child, path, found)
-    pod = f.mapping(child.get("template")).get("spec")
+    pod = f.as_field_mapping(child.get("template")).get("spec")
     if type(pod) is dict and pod.get("restartPolicy") == "Always":
         check_restart_policy(pod, (*path, "template", "spec"), found)
 
@@ -169,9 +173,9 @@ _ANEW: Final = "delete the JobSet and apply again, or give it another name for e
 
 def validate_update(update: Update) -> Iterator[Problem]:
     """What the webhook answers to a change; what differs is `update.touched`."""
-    suspended = at(update.old, "spec").get("suspend") is True
+    suspended = nested_map(update.old, "spec").get("suspend") is True
     if update.versions.jobset >= (0, 8):
-        suspended = suspended or at(update.new, "spec").get("suspend") is True
+        suspended = suspended or nested_map(update.new, "spec").get("suspend") is True
     for path in update.touched:
         if path[:2] == ("spec", "managedBy"):
             yield _refused(("spec", "managedBy"), "remove the change: the manager of a JobSet is set once")
@@ -203,17 +207,17 @@ def failure_policy(policy: Json, known: Sequence[str], path: Path, say: Say) -> 
         text_ = "Forbidden: InPlaceRestart needs the feature gate InPlaceRestart, which is off by default"
         yield say((*path, "restartStrategy"), text_, "use Recreate or BlockingRecreate")
     seen: set[str] = set()
-    for i, rule in enumerate(items(policy.get("rules"))):
+    for i, rule in enumerate(as_mappings(policy.get("rules"))):
         here = (*path, "rules", i)
-        yield from _name(text(rule.get("name")), seen, here, say)
+        yield from _name(as_string(rule.get("name")), seen, here, say)
         if rule.get("action") in _GATED:
             text_ = f"Forbidden: {rule['action']} needs the feature gate RestartJob, which is off by default"
             yield say((*here, "action"), text_, "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")
-        for j, reason in enumerate(texts(rule.get("onJobFailureReasons"))):
+        for j, reason in enumerate(as_strings(rule.get("onJobFailureReasons"))):
             if reason not in _REASONS:
                 text_ = f'Unsupported value: "{reason}": supported values: {quoted(_REASONS)}'
                 yield say((*here, "onJobFailureReasons", j), text_, hint(reason, _REASONS))
-        for j, target in enumerate(texts(rule.get("targetReplicatedJobs"))):
+        for j, target in enumerate(as_strings(rule.get("targetReplicatedJobs"))):
             if target not in known:
                 text_ = f'Invalid value: "{target}": there is no replicatedJob of this name'
                 yield say((*here, "targetReplicatedJobs", j), text_, hint(target, known))
@@ -231,11 +235,11 @@ def _name(name: str, seen: set[str], path: Path, say: Say) -> Iterator[Problem]:
 def claims(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
     """Each template has a name of its own, is mounted, and no volume of that name is already there."""
     seen: set[str] = set()
-    pods = [at(j, "template", "spec", "template", "spec") for j in items(spec.get("replicatedJobs"))]
-    for i, policy in enumerate(items(spec.get("volumeClaimPolicies"))):
-        for j, template in enumerate(items(policy.get("templates"))):
+    pods = [nested_map(j, "template", "spec", "template", "spec") for j in as_mappings(spec.get("replicatedJobs"))]
+    for i, policy in enumerate(as_mappings(spec.get("volumeClaimPolicies"))):
+        for j, template in enumerate(as_mappings(policy.get("templates"))):
             here = (*path, i, "templates", j, "metadata", "name")
-            claim = text(at(template, "metadata").get("name"))
+            claim = as_string(nested_map(template, "metadata").get("name"))
             problem = _claim(claim, name, here, say)
             if problem:
                 yield problem
@@ -257,16 +261,16 @@ def _claim(claim: str, name: str, path: Path, say: Say) -> Problem | None:
 
 
 def _use(claim: str, pods: list[Json], path: Path, say: Say) -> Iterator[Problem]:
-    containers = [c for p in pods for key in ("initContainers", "containers") for c in items(p.get(key))]
-    if not any(m.get("name") == claim for c in containers for m in items(c.get("volumeMounts"))):
+    containers = [c for p in pods for key in ("initContainers", "containers") for c in as_mappings(p.get(key))]
+    if not any(m.get("name") == claim for c in containers for m in as_mappings(c.get("volumeMounts"))):
         yield say(path, f'Invalid value: "{claim}": no container mounts it', "mount it, or remove the template")
-    if any(v.get("name") == claim for p in pods for v in items(p.get("volumes"))):
+    if any(v.get("name") == claim for p in pods for v in as_mappings(p.get("volumes"))):
         yield say(path, f'Invalid value: "{claim}": a pod has a volume of this name already', "rename one of them")
 
 
 _say = webhook_rejection("jobset")
 _MAX = 2**31 - 1
-SPEC: roundtrip.Shape = {
+SPEC: roundtrip.FieldShapes = {
     "replicatedJobs": [
         {
             roundtrip.ZERO: {"name": "", "template": {}},
@@ -288,7 +292,7 @@ SPEC: roundtrip.Shape = {
     "coordinator": {roundtrip.ZERO: {"replicatedJob": ""}},
     "volumeClaimPolicies": [{"templates": [{roundtrip.ZERO: {"spec": {}}}]}],
 }
-LOOSE: roundtrip.Shape = {
+LOOSE: roundtrip.FieldShapes = {
     "replicatedJobs": [{"template": {roundtrip.ZERO: {"spec": {}}}}],
     "volumeClaimPolicies": SPEC["volumeClaimPolicies"],
 }
@@ -338,45 +342,45 @@ def _replicated(job: Any) -> Any:
     return {**filled, "template": {**template, "spec": job_spec}}
 
 
-def validate(manifest: Json, request: Request) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Every condition of the webhook at creation. The alpha gates are taken to be off, as they are by default."""
     if not request.established.decodes:
-        yield from undecodable(at(manifest, "spec"), _say, ("spec",))
-    yield from spec_problems(at(manifest, "spec"), object_name(manifest), (), _say)
+        yield from decode_problems(nested_map(manifest, "spec"), _say, ("spec",))
+    yield from spec_problems(nested_map(manifest, "spec"), object_name(manifest), (), _say)
 
 
 def spec_problems(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
     """The conditions on a JobSet's spec, which stands under `path` + `spec`; Trainer makes such specs too."""
     here = (*path, "spec")
-    jobs = items(spec.get("replicatedJobs"))
-    known = [text(j.get("name")) for j in jobs]
-    yield from _network(at(spec, "network"), (*here, "network"), say)
+    jobs = as_mappings(spec.get("replicatedJobs"))
+    known = [as_string(j.get("name")) for j in jobs]
+    yield from _network(nested_map(spec, "network"), (*here, "network"), say)
     yield from _managed_by(spec.get("managedBy"), (*here, "managedBy"), say)
     for i, job in enumerate(jobs):
         where = (*here, "replicatedJobs", i)
         yield from _counts(job, where, say)
-        yield from _group(text(job.get("groupName")), (*where, "groupName"), say)
+        yield from _group(as_string(job.get("groupName")), (*where, "groupName"), say)
         yield from job_names(job, name, where, say)
         yield from _depends(job, known, i, (*where, "dependsOn"), say)
-    targets = at(spec, "successPolicy").get("targetReplicatedJobs")
+    targets = nested_map(spec, "successPolicy").get("targetReplicatedJobs")
     yield from _targets(targets, known, (*here, "successPolicy", "targetReplicatedJobs"), say)
-    yield from failure_policy(at(spec, "failurePolicy"), known, (*here, "failurePolicy"), say)
+    yield from failure_policy(nested_map(spec, "failurePolicy"), known, (*here, "failurePolicy"), say)
     yield from _coordinator(spec, name, jobs, (*here, "coordinator"), say)
     yield from claims(spec, name, (*here, "volumeClaimPolicies"), say)
 
 
-def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Names that are good in the names of Jobs and no good as a label's value."""
     del request
-    for i, job in enumerate(items(at(manifest, "spec").get("replicatedJobs"))):
-        own = text(job.get("name"))
+    for i, job in enumerate(as_mappings(nested_map(manifest, "spec").get("replicatedJobs"))):
+        own = as_string(job.get("name"))
         if own and (why := names.why_not_label_value(own)):
             path = ("spec", "replicatedJobs", i, "name")
             yield child_rejection(path, f'Invalid value: "{own}": it becomes a label of the Jobs: {why}', "rename it")
 
 
 def _network(network: Json, path: Path, say: Say) -> Iterator[Problem]:
-    subdomain = text(network.get("subdomain"))
+    subdomain = as_string(network.get("subdomain"))
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
         help = "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a Service"
         yield say((*path, "subdomain"), f'Invalid value: "{subdomain}": {why}', help)
@@ -392,8 +396,8 @@ def _managed_by(value: Any, path: Path, say: Say) -> Iterator[Problem]:
 
 
 def _counts(job: Json, path: Path, say: Say) -> Iterator[Problem]:
-    each = integer(at(job, "template", "spec").get("parallelism"), 1)
-    if each * integer(job.get("replicas"), 1) > _MAX:
+    each = as_int(nested_map(job, "template", "spec").get("parallelism"), 1)
+    if each * as_int(job.get("replicas"), 1) > _MAX:
         yield say((*path, "replicas"), f"Invalid value: replicas x parallelism must not exceed {_MAX}", "lower them")
 
 
@@ -404,17 +408,17 @@ def _group(group: str, path: Path, say: Say) -> Iterator[Problem]:
 
 def job_names(job: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
     """The names of the last Job and of its last pod."""
-    own, job_spec = text(job.get("name")), at(job, "template", "spec")
-    last = f"{name}-{own}-{integer(job.get('replicas'), 1) - 1}"
+    own, job_spec = as_string(job.get("name")), nested_map(job, "template", "spec")
+    last = f"{name}-{own}-{as_int(job.get('replicas'), 1) - 1}"
     where = (*path, "name")
     if why := names.why_not_dns_1035_label(last):
         help = "shorten the JobSet's name or this one" if len(last) > 63 else _spelling(own)
         yield say(where, f'Invalid value: "{last}": the name of the Job {why}', help)
         return
     completions = job_spec.get("completions")
-    if (text(job_spec.get("completionMode")) or "Indexed") != "Indexed" or completions is None:
+    if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or completions is None:
         return
-    pod = f"{last}-{integer(completions) - 1}-xxxxx"
+    pod = f"{last}-{as_int(completions) - 1}-xxxxx"
     if len(pod) > names.DNS_LABEL_MAX:
         text_ = f'Invalid value: "{last}": the name of the pod {pod} has {len(pod)} characters, and 63 are allowed'
         yield say(where, text_, "shorten the JobSet's name or this one")
@@ -425,13 +429,13 @@ def _spelling(own: str) -> str:
 
 
 def _depends(job: Json, known: Sequence[str], index: int, path: Path, say: Say) -> Iterator[Problem]:
-    depends = items(job.get("dependsOn"))
+    depends = as_mappings(job.get("dependsOn"))
     if index == 0 and depends:
         help = "move the job after those that it waits for"
         yield say(path, "Invalid value: DependsOn can't be set for the first ReplicatedJob", help)
         return
     for i, one in enumerate(depends):
-        other = text(one.get("name"))
+        other = as_string(one.get("name"))
         if other not in known[:index]:
             help = (
                 "move it before this one"
@@ -443,9 +447,9 @@ def _depends(job: Json, known: Sequence[str], index: int, path: Path, say: Say) 
 
 
 def _targets(value: Any, known: Sequence[str], path: Path, say: Say) -> Iterator[Problem]:
-    for i, target in enumerate(texts(value)):
+    for i, target in enumerate(as_strings(value)):
         if target not in known:
-            meant = suggest(target, known)
+            meant = closest_match(target, known)
             help = f'did you mean "{meant}"?' if meant else "name a replicatedJob of this JobSet"
             yield say((*path, i), f'Invalid value: "{target}": there is no replicatedJob of this name', help)
 
@@ -453,30 +457,30 @@ def _targets(value: Any, known: Sequence[str], path: Path, say: Say) -> Iterator
 def _coordinator(spec: Json, name: str, jobs: Sequence[Json], path: Path, say: Say) -> Iterator[Problem]:
     if not isinstance(spec.get("coordinator"), Mapping):
         return
-    coordinator = at(spec, "coordinator")
+    coordinator = nested_map(spec, "coordinator")
     wanted, number, index = (
-        text(coordinator.get("replicatedJob")),
-        integer(coordinator.get("jobIndex")),
-        integer(coordinator.get("podIndex")),
+        as_string(coordinator.get("replicatedJob")),
+        as_int(coordinator.get("jobIndex")),
+        as_int(coordinator.get("podIndex")),
     )
-    job = next((j for j in jobs if text(j.get("name")) == wanted), None)
+    job = next((j for j in jobs if as_string(j.get("name")) == wanted), None)
     if job is None:
         yield say((*path, "replicatedJob"), f"Invalid value: coordinator replicatedJob {wanted} does not exist",
                   "name a replicatedJob of this JobSet")  # fmt: skip
         return
-    job_spec = at(job, "template", "spec")
-    if not 0 <= number < integer(job.get("replicas"), 1):
+    job_spec = nested_map(job, "template", "spec")
+    if not 0 <= number < as_int(job.get("replicas"), 1):
         yield say(
             (*path, "jobIndex"), f"Invalid value: {number}: {wanted} has no such Job", "use an index below replicas"
         )
         return
-    if (text(job_spec.get("completionMode")) or "Indexed") != "Indexed" or job_spec.get("completions") is None:
+    if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or job_spec.get("completions") is None:
         text_ = "job for coordinator pod must be indexed completion mode, and completions number must be set"
         yield say((*path, "replicatedJob"), f"Invalid value: {text_}", "set completions on its Job")
         return
-    if not 0 <= index < integer(job_spec.get("completions")):
+    if not 0 <= index < as_int(job_spec.get("completions")):
         yield say((*path, "podIndex"), f"Invalid value: {index}: its Job has no such pod", "use one below completions")
         return
-    address = f"{name}-{wanted}-{number}-{index}.{text(at(spec, 'network').get('subdomain')) or name}"
+    address = f"{name}-{wanted}-{number}-{index}.{as_string(nested_map(spec, 'network').get('subdomain')) or name}"
     if why := names.why_not_label_value(address):
         yield say(path, f'Invalid value: the coordinator\'s address "{address}" is a label: {why}', "shorten the names")

@@ -19,13 +19,12 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import Derived, Group, Job, Role, Target, Wiring, backend
+from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring, backend
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.operators.jobset import endings
 from ptcompile.registry import emitting
 from ptcompile.registry.emitting import (
     COMPLETION_INDEX,
-    cannot,
     dns_1035,
     hosts_beside,
     managed_by,
@@ -35,6 +34,7 @@ from ptcompile.registry.emitting import (
     rank_of,
     restart_policies,
     role_path,
+    unsupported_by_target,
 )
 from ptcompile.registry.endings import COUNTED, JOBS, pods_left
 from ptcompile.registry.queue_systems import KAI_MIN_MEMBER
@@ -98,7 +98,9 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
-            yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or use nodes instead of two roles")
+            yield unsupported_by_target(
+                (*role_path(role), "env", "RANK"), why, "remove RANK, or use nodes instead of two roles"
+            )
     yield from own_host_names(job, "JobSet")
     yield from dns_1035(job, "the JobSet's Jobs and Service")
 
@@ -112,8 +114,8 @@ def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
     return [(job.roles[0], job.names.node, 1, job.nodes), *beside]
 
 
-def _groups(job: Job) -> list[Group]:
-    return [Group(name, pods, jobs) for _, name, jobs, pods in _replicated(job)]
+def _groups(job: Job) -> list[IndexedGroup]:
+    return [IndexedGroup(name, pods, jobs) for _, name, jobs, pods in _replicated(job)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -152,7 +154,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 
 def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
-    template = emitting.marked(_with_rank(role, job), job, cluster)
+    template = emitting.in_pod_group(_with_rank(role, job), job, cluster)
     main = job.names.container if role.trains else None
     return pod_template.write(template, main=main, restartPolicy=role.restart_policy or "Never")
 

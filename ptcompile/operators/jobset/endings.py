@@ -42,7 +42,9 @@ def unsupported(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) 
     again = endings.on_pod_failure(job, whole=True)
     if again == "RestartPod" and by_role:
         message = f"{kind} of two roles has a Job for each pod, and allows each {endings.retries(job)} failures"
-        yield endings.roughly(endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset")
+        yield endings.approximation(
+            endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset"
+        )
     yield from endings.peers_fail_too(job, each=again == "RestartPod")
     yield from endings.node_0_fails_all(job, each=again == "RestartPod")
 
@@ -53,7 +55,7 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
     by_pod = endings.on_pod_failure(job, whole=True) == "RestartPod"
     spec = batch_endings.fields(
         endings.restarts(job, role) if in_place else endings.retries(job) if by_pod else 0,
-        "FailJob" if lost == "Ignore" and not endings.alone(job) else lost,
+        "FailJob" if lost == "Ignore" and not endings.restarts_alone(job) else lost,
         in_place=in_place,
         node_0=role.trains and not by_role and endings.ends_with_node_0(job),
     )
@@ -66,7 +68,7 @@ def failure_policy(job: Job, deadline: int | None) -> Json | None:
     whole = not in_place and endings.on_pod_failure(job, whole=True) == "RestartJob"
     lost = endings.on_disruption(job)
     rules: list[Json] = []
-    if lost == "Ignore" and not endings.alone(job) and not in_place:
+    if lost == "Ignore" and not endings.restarts_alone(job) and not in_place:
         rules.append(_rule("disruption", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy"))
     if lost == "FailJob" and whole:
         rules.append(_rule("disruption", "FailJobSet", "PodFailurePolicy"))

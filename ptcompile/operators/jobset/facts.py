@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import at, integer, items, text
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 from ptcompile.operators.batch.facts import backoff_limit, completions, one, pod_replacement_policy
-from ptcompile.registry.model import Defaults
+from ptcompile.registry.model import KindDefaults
 from ptcompile.registry.status import (
     Following,
     Status,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CHILD = ("replicatedJobs", "*", "template", "spec")
 
-DEFAULTS = Defaults(
+DEFAULTS = KindDefaults(
     {
         ("replicatedJobs", "*", "replicas"): 1,
         ("replicatedJobs", "*", "groupName"): "default",
@@ -76,17 +76,17 @@ def status(live: Json) -> Status:
     RestartingJobSet is a condition from 0.12 on; before, a JobSet that restarts has restarts and no active child Job.
     An active child Job has a pod that runs or is pending.
     """
-    conditions, told = true_conditions(live), at(live, "status")
-    final = text(told.get("terminalState"))
+    conditions, told = true_conditions(live), nested_map(live, "status")
+    final = as_string(told.get("terminalState"))
     if "Failed" in conditions or final == "Failed":
         return by_condition("failed", conditions.get("Failed", {}))
     if "Completed" in conditions or final == "Completed":
         return Status("succeeded")
-    if "Suspended" in conditions or at(live, "spec").get("suspend") is True:
+    if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
         return queued(live, conditions.get("Suspended"))
     if "RestartingJobSet" in conditions:
         return by_condition("restarting", conditions["RestartingJobSet"])
-    if any(integer(one.get("active")) > 0 for one in items(told.get("replicatedJobsStatus"))):
+    if any(as_int(one.get("active")) > 0 for one in as_mappings(told.get("replicatedJobsStatus"))):
         return Status("running")
-    restarts = integer(told.get("restarts"))
+    restarts = as_int(told.get("restarts"))
     return Status("restarting", None, f"restart {restarts}") if restarts > 0 else Status("created")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.registry.model import Feature, Foreign, Install, Key, Operator, Update
+from ptcompile.registry.model import Feature, Foreign, GroupVersionKind, Install, Operator, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Kueue(Operator):
 
         return QUEUES
 
-    def validate_foreign(self, manifest: Json, key: Key) -> Iterator[Problem]:
+    def validate_foreign(self, manifest: Json, key: GroupVersionKind) -> Iterator[Problem]:
         from ptcompile.operators.kueue.admission import check
 
         return check(manifest, key)

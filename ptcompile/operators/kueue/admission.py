@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import at, mapping, string_map
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, REQUESTS
-from ptcompile.registry.model import Key, Update
+from ptcompile.registry.model import GroupVersionKind, Update
 from ptcompile.registry.queue_systems import KUEUE_SLICE, KUEUE_SLICE_SIZE
 from ptcompile.registry.table import templates_of
 
@@ -31,14 +31,14 @@ _GROUP: Final = f"{PREFIX}pod-group-name"
 _TOTAL: Final = f"{PREFIX}pod-group-total-count"
 
 
-def check(manifest: Json, kind: Key) -> Iterator[Problem]:
+def check(manifest: Json, kind: GroupVersionKind) -> Iterator[Problem]:
     """Every condition at creation that depends on the object alone. `kind` is one that Kueue admits."""
-    metadata = at(manifest, "metadata")
+    metadata = nested_map(manifest, "metadata")
     yield from _labels(string_map(metadata.get("labels")))
     if kind == ("v1", "Pod"):
         yield from _group(string_map(metadata.get("labels")), string_map(metadata.get("annotations")))
     for one in templates_of(kind, manifest):
-        yield from _topology((*one.path, "metadata", "annotations"), mapping(one.template), one.replicas)
+        yield from _topology((*one.path, "metadata", "annotations"), as_mapping(one.template), one.replicas)
 
 
 def _labels(labels: dict[str, str]) -> Iterator[Problem]:
@@ -69,7 +69,7 @@ def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Prob
 
 def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
     """One topology request for the pods of a set; a topology and a size for their slices."""
-    written = at(template, "metadata", "annotations")
+    written = nested_map(template, "metadata", "annotations")
     if not written:
         return
     annotations = string_map(written)
@@ -110,8 +110,8 @@ def kueue_update(update: Update, kind: tuple[str, str]) -> Iterator[Problem]:
     """What the webhook answers to a change of Kueue's labels on a job."""
     if kind not in SUSPENDS:
         return
-    labels, were = (at(one, "metadata", "labels") for one in (update.new, update.old))
-    after, before = (at(one, *SUSPENDS[kind]).get("suspend") is True for one in (update.new, update.old))
+    labels, were = (nested_map(one, "metadata", "labels") for one in (update.new, update.old))
+    after, before = (nested_map(one, *SUSPENDS[kind]).get("suspend") is True for one in (update.new, update.old))
     if were.get(QUEUE) and labels.get(QUEUE) != were[QUEUE] and not after:
         yield _fixed(QUEUE, "suspend the job in the same apply, or delete it first")
     if were.get(PRIORITY) != labels.get(PRIORITY):

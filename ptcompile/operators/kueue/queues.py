@@ -11,7 +11,7 @@ from itertools import product
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import at, items, namespace, object_name, string_map
+from ptcompile.kubernetes.unstructured import as_mappings, namespace_of, nested_map, object_name, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.model import QueueSystem
 from ptcompile.registry.queue_systems import KUEUE_QUEUE, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
@@ -27,7 +27,7 @@ _GROUP: Final = "kueue.x-k8s.io/"
 _MOST_WAYS: Final = 4096
 """Ways to give pod sets flavors that are tried; beyond, each pod set is looked at by itself."""
 
-Amounts = Mapping[str, int]
+ResourceCounts = Mapping[str, int]
 
 
 class PodSet(NamedTuple):
@@ -35,7 +35,7 @@ class PodSet(NamedTuple):
 
     name: str
     pods: int
-    requests: Amounts
+    requests: ResourceCounts
     """Of one pod."""
     spec: Json
 
@@ -53,7 +53,7 @@ class Queues:
 
     def __init__(self, objects: Sequence[Json]) -> None:
         found = [one for one in objects if str(one.get("apiVersion")).startswith(_GROUP)]
-        self.local = {(namespace(o), object_name(o)): o for o in found if o.get("kind") == "LocalQueue"}
+        self.local = {(namespace_of(o), object_name(o)): o for o in found if o.get("kind") == "LocalQueue"}
         self.cluster = {object_name(o): o for o in found if o.get("kind") == "ClusterQueue"}
         self.cohorts = {object_name(o): o for o in found if o.get("kind") == "Cohort"}
         self.flavors = {object_name(o): o for o in found if o.get("kind") == "ResourceFlavor"}
@@ -64,11 +64,11 @@ class Queues:
 
     def firm(self, queue: str, flavor: str, resource: str) -> bool:
         """Whether other ClusterQueues than those of the files could not lend more."""
-        spec = at(self.cluster[queue], "spec")
+        spec = nested_map(self.cluster[queue], "spec")
         return not _cohort(spec) or "borrowingLimit" in _quota(spec, flavor, resource)
 
     def _potential(self, node: Json, flavor: str, resource: str, seen: tuple[str, ...]) -> int:
-        spec = at(node, "spec")
+        spec = nested_map(node, "spec")
         own, quota = self._subtree(node, flavor, resource, ()), _quota(spec, flavor, resource)
         name = _cohort(spec)
         if not name or name in seen:
@@ -79,19 +79,19 @@ class Queues:
         return lent if limit is None else min(lent, own + _nano(limit))
 
     def _subtree(self, node: Json, flavor: str, resource: str, seen: tuple[str, ...]) -> int:
-        own = _nano(_quota(at(node, "spec"), flavor, resource).get("nominalQuota"))
+        own = _nano(_quota(nested_map(node, "spec"), flavor, resource).get("nominalQuota"))
         if node.get("kind") != "Cohort":
             return own
         above = (*seen, object_name(node))
         for child in self._children(object_name(node), above):
             share = self._subtree(child, flavor, resource, above)
-            own += share - _kept(share, _quota(at(child, "spec"), flavor, resource))
+            own += share - _kept(share, _quota(nested_map(child, "spec"), flavor, resource))
         return own
 
     def _children(self, cohort: str, seen: tuple[str, ...]) -> Iterator[Json]:
-        yield from (one for one in self.cluster.values() if _cohort(at(one, "spec")) == cohort)
+        yield from (one for one in self.cluster.values() if _cohort(nested_map(one, "spec")) == cohort)
         for name, one in self.cohorts.items():
-            if _cohort(at(one, "spec")) == cohort and name not in seen:
+            if _cohort(nested_map(one, "spec")) == cohort and name not in seen:
                 yield one
 
 
@@ -101,10 +101,10 @@ def _cohort(spec: Json) -> str:
 
 
 def _quota(spec: Json, flavor: str, resource: str) -> Json:
-    for group in items(spec.get("resourceGroups")):
-        for one in items(group.get("flavors")):
+    for group in as_mappings(spec.get("resourceGroups")):
+        for one in as_mappings(group.get("flavors")):
             if one.get("name") == flavor:
-                for amount in items(one.get("resources")):
+                for amount in as_mappings(one.get("resources")):
                     if amount.get("name") == resource:
                         return amount
     return {}
@@ -127,7 +127,7 @@ def _kept(share: int, quota: Json) -> int:
 
 def shortage(queues: Queues, name: str, pods: Sequence[PodSet]) -> Shortage | None:
     """Why a ClusterQueue can never admit a job of these pods; None where it could."""
-    groups = items(at(queues.cluster[name], "spec").get("resourceGroups"))
+    groups = as_mappings(nested_map(queues.cluster[name], "spec").get("resourceGroups"))
     covered = {resource for group in groups for resource in _words(group.get("coveredResources"))}
     for one in pods:
         for resource, amount in one.requests.items():
@@ -143,7 +143,7 @@ def shortage(queues: Queues, name: str, pods: Sequence[PodSet]) -> Shortage | No
 def _of_group(queues: Queues, name: str, group: Json, pods: Sequence[PodSet]) -> Shortage | None:
     """Why the flavors of one resource group cannot take the pods: each pod set takes all from one flavor."""
     resources = _words(group.get("coveredResources"))
-    flavors = [str(one.get("name")) for one in items(group.get("flavors"))]
+    flavors = [str(one.get("name")) for one in as_mappings(group.get("flavors"))]
     wanted = [(one, _of_all(one, resources)) for one in pods]
     wanted = [(one, amounts) for one, amounts in wanted if any(amounts.values())]
     choices = [[flavor for flavor in flavors if _suits(one.spec, queues.flavors.get(flavor))] for one, _ in wanted]
@@ -169,7 +169,7 @@ def _of_all(one: PodSet, resources: Sequence[str]) -> dict[str, int]:
     return amounts
 
 
-def _too_much(queues: Queues, name: str, way: Sequence[tuple[Amounts, str]]) -> Shortage | None:
+def _too_much(queues: Queues, name: str, way: Sequence[tuple[ResourceCounts, str]]) -> Shortage | None:
     """What one way to give pod sets flavors asks too much of."""
     total: dict[tuple[str, str], int] = {}
     for amounts, flavor in way:
@@ -186,12 +186,12 @@ def _too_much(queues: Queues, name: str, way: Sequence[tuple[Amounts, str]]) -> 
 
 def _suits(pod: Json, flavor: Json | None) -> bool:
     """Whether a pod tolerates a flavor's taints and wants no other nodes. Node affinity is not looked at."""
-    spec = at(flavor or {}, "spec")
+    spec = nested_map(flavor or {}, "spec")
     labels, selector = string_map(spec.get("nodeLabels")), string_map(pod.get("nodeSelector"))
     if any(labels[key] != value for key, value in selector.items() if key in labels):
         return False
-    tolerations = [*items(pod.get("tolerations")), *items(spec.get("tolerations"))]
-    taints = [one for one in items(spec.get("nodeTaints")) if one.get("effect") in ("NoSchedule", "NoExecute")]
+    tolerations = [*as_mappings(pod.get("tolerations")), *as_mappings(spec.get("tolerations"))]
+    taints = [one for one in as_mappings(spec.get("nodeTaints")) if one.get("effect") in ("NoSchedule", "NoExecute")]
     return all(any(_tolerates(one, taint) for one in tolerations) for taint in taints)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.registry.model import POD_RULES, Install, Kind, Operator, Request
+from ptcompile.registry.model import POD_RULES, Install, Kind, KindContext, Operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Problem
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, Defaults
+    from ptcompile.registry.model import ApiServer, KindDefaults
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.templates import Template
 
@@ -26,11 +26,11 @@ class MPIJob(Kind):
     rules = (*POD_RULES, "operators.mpijob.rules", "operators.kueue.rules")
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.mpijob.pods import of
+        from ptcompile.operators.mpijob.pods import pod_templates
 
-        return of(manifest)
+        return pod_templates(manifest)
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.mpijob.pods import expand
 
         return expand(manifest, request)
@@ -40,7 +40,7 @@ class MPIJob(Kind):
 
         return sentences(manifest, others)
 
-    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.mpijob.admission import controller_errors
 
         return controller_errors(manifest, request)
@@ -65,7 +65,7 @@ class MPIOperator(Operator):
     kinds = (MPIJob(),)
     install = Install("mpi-operator", ("mpijobs.kubeflow.org/v2beta1",))
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> KindDefaults:
         from ptcompile.operators.mpijob.pods import DEFAULTS
 
         return DEFAULTS

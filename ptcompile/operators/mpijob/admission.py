@@ -9,9 +9,9 @@ from ptcompile.apiserver.validation.templates import check_template, without_res
 from ptcompile.apiserver.webhooks import controller_failure, quoted
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import at, integer, items, mapping, object_name
-from ptcompile.operators.mpijob.pods import DEFAULT_REPLICAS, of
-from ptcompile.registry.model import ApiServer, Request
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, nested_map, object_name
+from ptcompile.operators.mpijob.pods import DEFAULT_REPLICAS, pod_templates
+from ptcompile.registry.model import ApiServer, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,25 +26,25 @@ _CLEAN = ("None", "Running", "All")
 _MANAGERS = ("kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue")
 
 
-def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Every condition of the controller: the job gets an event ValidationError, and no pod is created."""
     del request
-    spec = at(manifest, "spec")
+    spec = nested_map(manifest, "spec")
     specs = spec.get("mpiReplicaSpecs")
     if not specs:
         yield _said(_SPECS, "Required value: must have replica specs", "describe a Launcher and Workers")
-    elif mapping(specs).get("Launcher") is None:
+    elif as_mapping(specs).get("Launcher") is None:
         yield _said((*_SPECS, "Launcher"), "Required value: must have Launcher replica spec", "add a Launcher")
-    for kind, replica in mapping(specs).items():
+    for kind, replica in as_mapping(specs).items():
         if kind in DEFAULT_REPLICAS and replica is not None:
-            yield from _replica(str(kind), mapping(replica))
+            yield from _replica(str(kind), as_mapping(replica))
     yield from _policy(spec)
-    yield from _name(object_name(manifest), mapping(mapping(specs).get("Worker")))
+    yield from _name(object_name(manifest), as_mapping(as_mapping(specs).get("Worker")))
 
 
 def _replica(kind: str, replica: Json) -> Iterator[Problem]:
     path = (*_SPECS, kind)
-    count = integer(replica.get("replicas"), DEFAULT_REPLICAS[kind])
+    count = as_int(replica.get("replicas"), DEFAULT_REPLICAS[kind])
     if kind == "Launcher" and count != 1:
         yield _said((*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher")
     if kind == "Worker" and count < 1:
@@ -54,19 +54,19 @@ def _replica(kind: str, replica: Json) -> Iterator[Problem]:
     if restart and restart not in _RESTART:
         text = f'Unsupported value: "{restart}": supported values: {quoted(_RESTART)}'
         yield _said((*path, "restartPolicy"), text, "use Never or OnFailure")
-    if not items(at(replica, "template", "spec").get("containers")):
+    if not as_mappings(nested_map(replica, "template", "spec").get("containers")):
         containers = (*path, "template", "spec", "containers")
         yield _said(containers, "Required value: must define at least one container", "add a container")
 
 
 def _policy(spec: Json) -> Iterator[Problem]:
-    policy = at(spec, "runPolicy")
+    policy = nested_map(spec, "runPolicy")
     clean, manager = policy.get("cleanPodPolicy"), policy.get("managedBy")
     for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit"):
-        if integer(policy.get(field)) < 0:
+        if as_int(policy.get(field)) < 0:
             text = f"Invalid value: {policy[field]}: must be greater than or equal to 0"
             yield _said(("spec", "runPolicy", field), text, "use 0 or more")
-    if integer(spec.get("slotsPerWorker"), 1) < 0:
+    if as_int(spec.get("slotsPerWorker"), 1) < 0:
         text = f"Invalid value: {spec['slotsPerWorker']}: must be greater than or equal to 0"
         yield _said(("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker")
     if clean and clean not in _CLEAN:
@@ -79,7 +79,7 @@ def _policy(spec: Json) -> Iterator[Problem]:
 
 def _name(name: str, worker: Json) -> Iterator[Problem]:
     """The last worker's name is a host name, and the longest."""
-    last = f"{name}-worker-{max(0, integer(worker.get('replicas'), 1) - 1)}"
+    last = f"{name}-worker-{max(0, as_int(worker.get('replicas'), 1) - 1)}"
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last)):
         help = f"at most {len(name) - (len(last) - 63)} characters" if len(last) > 63 else "start with a letter"
         yield _said(("metadata", "name"), f'Invalid value: "{last}": {why}', help)
@@ -93,10 +93,10 @@ _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 """The volumes that the controller adds."""
 
 
-def check_children(manifest: Mapping[str, Any], _spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_children(manifest: Mapping[str, Any], _spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     """The templates of both replica types, whose restartPolicy the replica's own overwrites."""
     clean: Any = None
-    for one in of(manifest):
+    for one in pod_templates(manifest):
         clean = check_template(without_restart(one.template), one.path, context, found, _VOLUMES, clean)
 
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ptcompile.kubernetes.unstructured import at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.registry import templates
-from ptcompile.registry.model import Defaults, Request
-from ptcompile.registry.pods import MOST_NAMED, Expansion, PodView, Role, template_parts
+from ptcompile.registry.model import KindContext, KindDefaults
+from ptcompile.registry.pods import MOST_NAMED, ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.templates import Template, limit_sentences
 
 TYPE_CHECKING = False
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-DEFAULTS = Defaults(
+DEFAULTS = KindDefaults(
     {
         ("MPIJob", "spec", "slotsPerWorker"): 1,
         ("MPIJob", "spec", "runLauncherAsWorker"): False,
@@ -35,12 +44,12 @@ DEFAULTS = Defaults(
 DEFAULT_REPLICAS = {"Launcher": 1, "Worker": 0}
 
 
-def of(manifest: Json) -> Iterator[Template]:
+def pod_templates(manifest: Json) -> Iterator[Template]:
     """The templates of both replica types, as they are written."""
-    for role, replica in at(manifest, "spec", "mpiReplicaSpecs").items():
+    for role, replica in nested_map(manifest, "spec", "mpiReplicaSpecs").items():
         path = ("spec", "mpiReplicaSpecs", role, "template")
-        replicas = integer(mapping(replica).get("replicas"), DEFAULT_REPLICAS.get(role, 1))
-        yield Template(path, mapping(replica).get("template"), role, replicas)
+        replicas = as_int(as_mapping(replica).get("replicas"), DEFAULT_REPLICAS.get(role, 1))
+        yield Template(path, as_mapping(replica).get("template"), role, replicas)
 
 
 _PREFIX: Final = "training.kubeflow.org/"
@@ -49,14 +58,14 @@ _MPI: Final = "/etc/mpi"
 _SSH_ARGS: Final = "-o ConnectionAttempts=10"
 
 
-def expand(manifest: Json, request: Request) -> Expansion:
+def expand(manifest: Json, request: KindContext) -> Expansion:
     """One launcher, the workers, the headless Service that gives them names, and the ConfigMap with the hostfile."""
     del request
-    job = _Job(manifest)
+    job = _MPIJob(manifest)
     if "Launcher" not in job.replicas:
         return Expansion(refused=("the controller ignores an MPIJob without a Launcher (MPI Operator 0.8)",))
     roles = tuple(
-        Role(name, job.counts[kind], partial(job.pod, kind))
+        ExpandedRole(name, job.counts[kind], partial(job.pod, kind))
         for kind, name in (("Launcher", "launcher"), ("Worker", "worker"))
         if kind in job.replicas
     )
@@ -70,19 +79,19 @@ def expand(manifest: Json, request: Request) -> Expansion:
     )
 
 
-class _Job:
+class _MPIJob:
     """What is computed once for all pods of one job."""
 
     def __init__(self, manifest: Json) -> None:
-        self.name, self.namespace = object_name(manifest), namespace(manifest)
-        self.spec = spec = at(manifest, "spec")
-        self.replicas = {str(k): mapping(v) for k, v in at(spec, "mpiReplicaSpecs").items() if v is not None}
+        self.name, self.namespace = object_name(manifest), namespace_of(manifest)
+        self.spec = spec = nested_map(manifest, "spec")
+        self.replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items() if v is not None}
         self.counts = {
-            k: max(0, integer(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1))) for k, r in self.replicas.items()
+            k: max(0, as_int(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1))) for k, r in self.replicas.items()
         }
-        self.slots = integer(spec.get("slotsPerWorker"), 1)
+        self.slots = as_int(spec.get("slotsPerWorker"), 1)
         self.launcher_works = spec.get("runLauncherAsWorker") is True
-        self.implementation = text(spec.get("mpiImplementation")) or "OpenMPI"
+        self.implementation = as_string(spec.get("mpiImplementation")) or "OpenMPI"
 
     def pod(self, kind: str, index: int) -> PodView:
         """The pod of a replica type; the launcher's is made by a Job, and its name ends in random characters."""
@@ -111,19 +120,26 @@ class _Job:
     def pod_spec(self, kind: str, spec: Json, name: str) -> dict[str, Any]:
         """The template with what the controller adds: names, keys, the hostfile, the variables of the MPI."""
         launcher = kind == "Launcher"
-        restart = text(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if launcher else "Never")
-        mounts = [{"name": "ssh-auth", "mountPath": text(self.spec.get("sshAuthMountPath")) or _SSH}]
+        restart = as_string(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if launcher else "Never")
+        mounts = [{"name": "ssh-auth", "mountPath": as_string(self.spec.get("sshAuthMountPath")) or _SSH}]
         volumes = [{"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh"}}]
         if launcher:
             mounts.append({"name": "mpi-job-config", "mountPath": _MPI})
             volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
-        first, *others = items(spec.get("containers")) or [{}]
+        first, *others = as_mappings(spec.get("containers")) or [{}]
         container = templates.with_env(templates.with_items(first, "volumeMounts", mounts), self.env(kind))
         if not launcher and not first.get("command") and not first.get("args"):
             container["command"] = ["/usr/sbin/sshd", "-De"]
-        searches = [*(at(spec, "dnsConfig").get("searches") or []), f"{self.name}.{self.namespace}.svc.cluster.local"]
+        searches = [
+            *(nested_map(spec, "dnsConfig").get("searches") or []),
+            f"{self.name}.{self.namespace}.svc.cluster.local",
+        ]
         made = {**templates.with_items(spec, "volumes", volumes), "containers": [container, *others]}
-        named = {"hostname": name, "subdomain": self.name, "dnsConfig": {**at(spec, "dnsConfig"), "searches": searches}}
+        named = {
+            "hostname": name,
+            "subdomain": self.name,
+            "dnsConfig": {**nested_map(spec, "dnsConfig"), "searches": searches},
+        }
         return {**made, **named, "restartPolicy": restart}
 
     def env(self, kind: str) -> list[Json]:
@@ -182,32 +198,32 @@ class _Job:
 
     def pod_group(self) -> Json:
         """The gang: all workers and the launcher, unless the policy says how many."""
-        policy = at(self.spec, "runPolicy", "schedulingPolicy")
-        size = integer(policy.get("minAvailable"), self.counts.get("Worker", 0) + 1)
-        return {"minMember": size, "queue": text(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
+        policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
+        size = as_int(policy.get("minAvailable"), self.counts.get("Worker", 0) + 1)
+        return {"minMember": size, "queue": as_string(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
 
     def notes(self) -> list[str]:
         """What does not show in the objects."""
         found = ["mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK or WORLD_SIZE"]
-        if at(self.spec, "runPolicy").get("suspend") is True:
+        if nested_map(self.spec, "runPolicy").get("suspend") is True:
             found.append("suspended: the pods are created when spec.runPolicy.suspend becomes false")
         return found
 
 
 def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     """The sentences for an MPIJob."""
-    spec = at(manifest, "spec")
-    replicas = {str(k): mapping(v) for k, v in at(spec, "mpiReplicaSpecs").items()}
-    policy = at(spec, "runPolicy")
-    restart = text(mapping(replicas.get("Launcher")).get("restartPolicy")) or "OnFailure"
+    spec = nested_map(manifest, "spec")
+    replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items()}
+    policy = nested_map(spec, "runPolicy")
+    restart = as_string(as_mapping(replicas.get("Launcher")).get("restartPolicy")) or "OnFailure"
     again = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
-    yield f"a launcher that fails: {again}, at most backoffLimit {integer(policy.get('backoffLimit'), 6)} times"
+    yield f"a launcher that fails: {again}, at most backoffLimit {as_int(policy.get('backoffLimit'), 6)} times"
     if "Worker" in replicas:
-        in_place = text(replicas["Worker"].get("restartPolicy")) == "OnFailure"
+        in_place = as_string(replicas["Worker"].get("restartPolicy")) == "OnFailure"
         worker = "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
         yield f"a worker that fails: mpirun fails with it; {worker}, and the launcher is retried"
     yield "the job succeeds or fails with its launcher"
-    clean = text(policy.get("cleanPodPolicy")) or "None"
+    clean = as_string(policy.get("cleanPodPolicy")) or "None"
     kept = {"None": "all workers stay", "Running": "running workers are deleted", "All": "all workers are deleted"}
     yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
     yield from limit_sentences(policy, "the job")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Kind, Meeting, Operator, Request
+from ptcompile.registry.model import LAUNCH_RULES, POD_RULES, Kind, KindContext, Operator, RendezvousSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from ptcompile.registry.templates import Template
 
 
-class Pod(Kind):
+class BarePod(Kind):
     """A Pod."""
 
     api_version = "v1"
     name = "Pod"
     rules = (*POD_RULES, *LAUNCH_RULES)
-    meeting = Meeting(across_objects=True, open=True)
+    meeting = RendezvousSettings(across_objects=True, open=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.pod.pods import of
+        from ptcompile.operators.pod.pods import pod_templates
 
-        return of(manifest)
+        return pod_templates(manifest)
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.pod.pods import expand
 
         return expand(manifest, request)
@@ -61,7 +61,7 @@ class PodOperator(Operator):
     folder = "pod"
     authority = "kube-apiserver"
     release = "kubernetes"
-    kinds = (Pod(),)
+    kinds = (BarePod(),)
     target_name = "pod"
 
     def target(self) -> Target:

@@ -16,11 +16,11 @@ from ptcompile.registry import emitting, endings
 from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
-    cannot,
     object_metadata,
     only_trainers,
     restart_policies,
     role_path,
+    unsupported_by_target,
 )
 from ptcompile.registry.endings import NEVER
 
@@ -42,7 +42,7 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     if job.most_nodes > 1:
-        yield cannot(
+        yield unsupported_by_target(
             (*SPEC, "nodes"),
             f"a Pod is one node, and the job has {job.most_nodes}",
             "use the target job, pytorchjob or volcano",
@@ -58,7 +58,9 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     }
     for field, there in needs_job.items():
         if there:
-            yield cannot((*RUN_POLICY, field), f"a Pod has no {field}: no controller manages it", "use the target job")
+            yield unsupported_by_target(
+                (*RUN_POLICY, field), f"a Pod has no {field}: no controller manages it", "use the target job"
+            )
     yield from _endings(job)
 
 
@@ -70,15 +72,15 @@ def _restarts_forever(job: Job) -> tuple[int, ...]:
 def _endings(job: Job) -> Iterator[Problem]:
     policy, again = job.run_policy, "nothing recreates a Pod"
     if policy.on_pod_failure in {"RestartPod", "RestartJob"}:
-        yield cannot(endings.ON_POD_FAILURE, again, "use the target job, or restartPolicy OnFailure")
+        yield unsupported_by_target(endings.ON_POD_FAILURE, again, "use the target job, or restartPolicy OnFailure")
     if (path := endings.outliving(job)) == endings.ON_DISRUPTION:
-        yield cannot(path, f"{again} when its node is lost", "use the target job")
+        yield unsupported_by_target(path, f"{again} when its node is lost", "use the target job")
     elif path is not None and job.nodes == 1:
-        yield endings.roughly(path, f"{again} when its node is lost", "use the target job", "kubelet")
+        yield endings.approximation(path, f"{again} when its node is lost", "use the target job", "kubelet")
     for role in job.trainers if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
             why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
-            yield endings.roughly((*role_path(role), "restartPolicy"), why, "use the target job", "kubelet")
+            yield endings.approximation((*role_path(role), "restartPolicy"), why, "use the target job", "kubelet")
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, integer, items, text
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 from ptcompile.registry.status import Following, Status, by_field, true_conditions
 
 TYPE_CHECKING = False
@@ -24,52 +24,54 @@ FOLLOWING: Final = Following(
 
 def status(live: Json) -> Status:
     """By the phase. A running pod whose container waits to be started again is restarting."""
-    phase = text(at(live, "status").get("phase"))
+    phase = as_string(nested_map(live, "status").get("phase"))
     if phase == "Succeeded":
         return Status("succeeded")
     if phase == "Failed":
         return _failed(live)
     if phase in ("Running", "Unknown"):
         return _running(live, phase)
-    if gates := [text(one.get("name")) for one in items(at(live, "spec").get("schedulingGates"))]:
+    if gates := [as_string(one.get("name")) for one in as_mappings(nested_map(live, "spec").get("schedulingGates"))]:
         return Status("queued", "SchedulingGated", f"waits for {', '.join(gates)}")
     return _waiting(live)
 
 
 def _failed(live: Json) -> Status:
-    pod_status = at(live, "status")
-    if reason := text(pod_status.get("reason")):
-        return Status("failed", reason, text(pod_status.get("message")) or None)
+    pod_status = nested_map(live, "status")
+    if reason := as_string(pod_status.get("reason")):
+        return Status("failed", reason, as_string(pod_status.get("message")) or None)
     if disrupted := true_conditions(live).get("DisruptionTarget"):
-        return Status("failed", text(disrupted.get("reason")) or None, text(disrupted.get("message")) or None)
+        return Status("failed", as_string(disrupted.get("reason")) or None, as_string(disrupted.get("message")) or None)
     for name, ended in _containers(live, "terminated"):
-        if code := integer(ended.get("exitCode")):
-            return Status("failed", text(ended.get("reason")) or None, f"container {name} exited with status {code}")
+        if code := as_int(ended.get("exitCode")):
+            return Status(
+                "failed", as_string(ended.get("reason")) or None, f"container {name} exited with status {code}"
+            )
     return Status("failed")
 
 
 def _running(live: Json, phase: str) -> Status:
     for name, waiting in _containers(live, "waiting"):
-        if text(waiting.get("reason")) == "CrashLoopBackOff":
+        if as_string(waiting.get("reason")) == "CrashLoopBackOff":
             return Status("restarting", "CrashLoopBackOff", f"container {name} failed and is started again")
     return Status("running", "NodeLost" if phase == "Unknown" else None)
 
 
 def _waiting(live: Json) -> Status:
     """Why a pod that is pending does not run: the scheduler's word, else the kubelet's on a container."""
-    for one in items(at(live, "status").get("conditions")):
+    for one in as_mappings(nested_map(live, "status").get("conditions")):
         if one.get("type") == "PodScheduled" and one.get("status") == "False":
-            return Status("created", text(one.get("reason")) or None, text(one.get("message")) or None)
+            return Status("created", as_string(one.get("reason")) or None, as_string(one.get("message")) or None)
     for name, waiting in _containers(live, "waiting"):
-        if reason := text(waiting.get("reason")):
+        if reason := as_string(waiting.get("reason")):
             return Status("created", reason, f"container {name} waits")
     return Status("created")
 
 
 def _containers(live: Json, state: str) -> Iterator[tuple[str, Json]]:
     """The containers that are in a state, init containers first, each with what it says of that."""
-    pod_status = at(live, "status")
+    pod_status = nested_map(live, "status")
     for word in ("initContainerStatuses", "containerStatuses"):
-        for one in items(pod_status.get(word)):
-            if found := at(one, "state", state):
-                yield text(one.get("name")), found
+        for one in as_mappings(pod_status.get(word)):
+            if found := nested_map(one, "state", state):
+                yield as_string(one.get("name")), found

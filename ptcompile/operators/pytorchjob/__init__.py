@@ -11,10 +11,10 @@ from ptcompile.registry.model import (
     Feature,
     Install,
     Kind,
+    KindContext,
     LaunchFields,
-    Meeting,
     Operator,
-    Request,
+    RendezvousSettings,
 )
 
 TYPE_CHECKING = False
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.model import ApiServer, Defaults
-    from ptcompile.registry.pods import Expansion, Role
+    from ptcompile.registry.model import ApiServer, KindDefaults
+    from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -41,7 +41,7 @@ class PyTorchJob(Kind):
     name = "PyTorchJob"
     schema = "kubeflow.org/pytorchjob_v1.json"
     rules = (*POD_RULES, "operators.pytorchjob.rules", *LAUNCH_RULES)
-    meeting = Meeting(roles=True, all_pods=True, open=True)
+    meeting = RendezvousSettings(roles=True, all_pods=True, open=True)
     additions = Additions(env_of="training-operator", job_label="training.kubeflow.org/job-name")
     launch_fields = LaunchFields(  # training-operator 1.9
         options={
@@ -58,16 +58,16 @@ class PyTorchJob(Kind):
     gang_counts_limits = True
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.pytorchjob.pods import of
+        from ptcompile.operators.pytorchjob.pods import pod_templates
 
-        return of(manifest)
+        return pod_templates(manifest)
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.pytorchjob.pods import expand
 
         return expand(manifest, request)
 
-    def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
+    def gang(self, group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
         from ptcompile.operators.pytorchjob.pods import counted
 
         return counted(group, roles)
@@ -112,12 +112,12 @@ class PyTorchJob(Kind):
 
         return pytorch_job_rules(manifest)
 
-    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.pytorchjob.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.pytorchjob.admission import controller_errors
 
         return controller_errors(manifest, request)
@@ -191,7 +191,7 @@ class TrainingOperator(Operator):
 
         return SENTENCES
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> KindDefaults:
         from ptcompile.operators.pytorchjob.facts import DEFAULTS
 
         return DEFAULTS

@@ -10,16 +10,16 @@ from ptcompile.apiserver.validation.templates import check_template, without_res
 from ptcompile.apiserver.webhooks import (
     child_rejection,
     controller_failure,
+    decode_problems,
     invalid_value,
     quoted,
-    undecodable,
     webhook_rejection,
 )
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import at, integer, items, mapping, object_name, text
-from ptcompile.operators.pytorchjob.pods import of
-from ptcompile.registry.model import ApiServer, Known, Request
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, nested_map, object_name
+from ptcompile.operators.pytorchjob.pods import pod_templates
+from ptcompile.registry.model import ApiServer, Established, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The scale subresource reads the workers' replicas, so the server holds them to its own bound."""
-    worker = at(at(manifest, "spec", "pytorchReplicaSpecs"), "Worker")
+    worker = nested_map(nested_map(manifest, "spec", "pytorchReplicaSpecs"), "Worker")
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
         path = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
@@ -40,15 +40,15 @@ def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
 _RESTART: Final = ("Always", "ExitCode", "Never", "OnFailure")
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     """Each replica's template, whose restartPolicy the replica's own overwrites."""
-    replicas = f.mapping(spec.get("pytorchReplicaSpecs"))
+    replicas = f.as_field_mapping(spec.get("pytorchReplicaSpecs"))
     clean: Any = None
-    for one in of(manifest):
+    for one in pod_templates(manifest):
         clean = check_template(without_restart(one.template), one.path, context, found, frozenset(), clean)
-        finalizers = f.mapping(f.mapping(one.template).get("metadata")).get("finalizers")
+        finalizers = f.as_field_mapping(f.as_field_mapping(one.template).get("metadata")).get("finalizers")
         check_finalizers(finalizers, (*one.path, "metadata", "finalizers"), found)
-        policy = f.mapping(replicas.get(one.role)).get("restartPolicy")
+        policy = f.as_field_mapping(replicas.get(one.role)).get("restartPolicy")
         if policy:
             f.check_choice(found, (*one.path[:-1], "restartPolicy"), policy, _RESTART)
 
@@ -67,7 +67,7 @@ _LATER: Final = (
 
 def unseen_changes(old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
     """What running pods do not see of a change; those of a suspended job are gone."""
-    return () if at(old, "spec", "runPolicy").get("suspend") is True else _LATER
+    return () if nested_map(old, "spec", "runPolicy").get("suspend") is True else _LATER
 
 
 _say = webhook_rejection("training-operator")
@@ -79,7 +79,7 @@ _PORT_NAME = "pytorchjob-port"
 _PORT = 23456
 
 
-def validate(manifest: Json, request: Request) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Every condition of the webhook. Before 1.8 the controller asked the same: accepted, then Failed (stage "pod").
 
     A controller gives no warnings, and in 1.7 spec.nprocPerNode is no better: workers without a Master never see it.
@@ -91,21 +91,21 @@ def validate(manifest: Json, request: Request) -> Iterator[Problem]:
             yield problem._replace(stage="pod")
 
 
-def _check(manifest: Json, known: Known) -> Iterator[Problem]:
-    spec = at(manifest, "spec")
+def _check(manifest: Json, known: Established) -> Iterator[Problem]:
+    spec = nested_map(manifest, "spec")
     if not known.decodes:
-        yield from undecodable(spec, _say, ("spec",))
+        yield from decode_problems(spec, _say, ("spec",))
     yield from _name(object_name(manifest))
-    manager = at(spec, "runPolicy").get("managedBy")
+    manager = nested_map(spec, "runPolicy").get("managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
         path = ("spec", "runPolicy", "managedBy")
         yield _say(path, f'Unsupported value: "{manager}": supported values: {quoted(_MANAGERS)}', "remove managedBy")
     specs = spec.get("pytorchReplicaSpecs")
     if specs is None:
         yield _say(_SPECS, "Required value: must be required", "describe a Master, Workers, or both")
-    for key, replica in mapping(specs).items():
+    for key, replica in as_mapping(specs).items():
         if replica is not None:  # the server drops a null before the webhook looks
-            yield from _replica(str(key), mapping(replica))
+            yield from _replica(str(key), as_mapping(replica))
     yield from _elastic(spec)
 
 
@@ -130,7 +130,7 @@ def _replica(key: str, replica: Json) -> Iterator[Problem]:
     if key == "Worker" and isinstance(count, int) and count < 1:
         help = "use 1 or more, or remove the Worker"
         yield _say((*path, "replicas"), "Forbidden: must be at least 1", help)
-    yield from _containers(at(replica, "template", "spec").get("containers"), path)
+    yield from _containers(nested_map(replica, "template", "spec").get("containers"), path)
 
 
 def _containers(containers: object, replica: Path) -> Iterator[Problem]:
@@ -138,9 +138,9 @@ def _containers(containers: object, replica: Path) -> Iterator[Problem]:
     if not containers:
         yield _say(path, "Required value: must be specified", f"add a container named {_CONTAINER}")
         return
-    found = items(containers)
+    found = as_mappings(containers)
     for i, container in enumerate(found):
-        if not text(container.get("image")):
+        if not as_string(container.get("image")):
             yield _say((*path, i, "image"), "Required value: must be required", "give every container an image")
     if not any(c.get("name") == _CONTAINER for c in found):
         help = f"name the container that trains {_CONTAINER}"
@@ -151,11 +151,11 @@ def _elastic(spec: Json) -> Iterator[Problem]:
     policy = spec.get("elasticPolicy")
     if policy is None:
         return
-    if at(spec, "pytorchReplicaSpecs").get("Worker") is None and spec.get("pytorchReplicaSpecs") is not None:
+    if nested_map(spec, "pytorchReplicaSpecs").get("Worker") is None and spec.get("pytorchReplicaSpecs") is not None:
         help = "name the replicas Worker: an elastic job is made of them"
         yield _say((*_SPECS, "Worker"), "Required value: must be configured if elastic policy is used", help)
     path = ("spec", "elasticPolicy", "nProcPerNode")
-    if mapping(policy).get("nProcPerNode") is None:
+    if as_mapping(policy).get("nProcPerNode") is None:
         return
     if spec.get("nprocPerNode") is not None:
         yield _say(path, "Forbidden: must not be used with spec.nprocPerNode", "keep spec.nprocPerNode alone")
@@ -165,17 +165,19 @@ def _elastic(spec: Json) -> Iterator[Problem]:
     yield Problem("webhook-refusal", path, message, help, "warning", "style", "training-operator")
 
 
-def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Services that the API server refuses, and where the controller panics. The job then sticks without DNS."""
     del request
-    spec = at(manifest, "spec")
-    replicas = {k: mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items() if k in _KEYS and v is not None}
+    spec = nested_map(manifest, "spec")
+    replicas = {
+        k: as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items() if k in _KEYS and v is not None
+    }
     yield from _long_name(object_name(manifest), replicas)
     for key, replica in replicas.items():
         yield from _ports(replica, (*_SPECS, key, "template", "spec", "containers"))
         if key == "Worker" and "Master" in replicas:
             yield from _init(replica)
-    conf = at(spec, "elasticPolicy").get("rdzvConf")
+    conf = nested_map(spec, "elasticPolicy").get("rdzvConf")
     if isinstance(conf, list) and not conf:
         path = ("spec", "elasticPolicy", "rdzvConf")
         why = "the controller panics on an empty list, and no pod is created"
@@ -183,7 +185,7 @@ def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
 
 
 def _long_name(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
-    suffixes = [f"-{key.lower()}-{max(0, integer(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()]
+    suffixes = [f"-{key.lower()}-{max(0, as_int(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()]
     limit = names.longest_name(suffixes)
     if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
         longest = name + max(suffixes, key=len)
@@ -195,18 +197,18 @@ def _long_name(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
 
 def _ports(replica: Json, path: Path) -> Iterator[Problem]:
     """The Service's ports are those of the container `pytorch`, with the operator's own behind them."""
-    containers = items(at(replica, "template", "spec").get("containers"))
+    containers = as_mappings(nested_map(replica, "template", "spec").get("containers"))
     at_index = next((i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None)
     if at_index is None:
         return
-    ports = items(containers[at_index].get("ports"))
+    ports = as_mappings(containers[at_index].get("ports"))
     own = any(p.get("name") == _PORT_NAME for p in ports)
     seen = set() if own else {_PORT}
     many = len(ports) + (not own) > 1
     for i, port in enumerate(ports):
         here = (*path, at_index, "ports", i)
-        number = integer(port.get("containerPort"))
-        if many and not text(port.get("name")):
+        number = as_int(port.get("containerPort"))
+        if many and not as_string(port.get("name")):
             why = "Required value: the replica's Service has several ports, and each needs a name"
             yield child_rejection((*here, "name"), why, "name the port")
         if number in seen:
@@ -216,7 +218,7 @@ def _ports(replica: Json, path: Path) -> Iterator[Problem]:
 
 
 def _init(replica: Json) -> Iterator[Problem]:
-    inits = items(at(replica, "template", "spec").get("initContainers"))
+    inits = as_mappings(nested_map(replica, "template", "spec").get("initContainers"))
     for i, container in enumerate(inits):
         if container.get("name") == "init-pytorch":
             path = (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name")

@@ -20,12 +20,11 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import Derived, Group, Job, Role, Target, Wiring
+from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.operators.pytorchjob import endings
 from ptcompile.registry.emitting import (
     SPEC,
-    cannot,
     dns_1035,
     managed_by,
     object_metadata,
@@ -34,6 +33,7 @@ from ptcompile.registry.emitting import (
     own_host_names,
     restart_policies,
     scheduling_policy,
+    unsupported_by_target,
 )
 from ptcompile.registry.endings import meets_by_c10d
 from ptcompile.registry.table import has_feature
@@ -71,11 +71,13 @@ def _wiring(job: Job) -> Wiring:
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from only_trainers(job, "a PyTorchJob")
     if not has_feature("nproc-per-node", cluster.versions()):
-        yield cannot(SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset")
+        yield unsupported_by_target(
+            SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset"
+        )
     processes = job.launch.nproc_per_node if job.launch else 1
     if _nproc_by_elastic(job, cluster) and not isinstance(processes, int):
         message = "training-operator 1.7 passes torchrun the processes of a range only as a number"
-        yield cannot((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
+        yield unsupported_by_target((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
     if meets_by_c10d(job):  # which hands out the name that /etc/hosts gives a pod, and that is this one
@@ -100,8 +102,8 @@ def _nproc_by_elastic(job: Job, cluster: ClusterProfile) -> bool:
     return job.elastic and not has_feature("nproc-without-master", cluster.versions())
 
 
-def _groups(job: Job) -> list[Group]:
-    return [Group(key.lower(), count) for key, count, _ in _replicas(job)]
+def _groups(job: Job) -> list[IndexedGroup]:
+    return [IndexedGroup(key.lower(), count) for key, count, _ in _replicas(job)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:

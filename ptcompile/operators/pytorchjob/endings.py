@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import UNLIMITED, Job, Role
 from ptcompile.registry import endings
-from ptcompile.registry.emitting import cannot
+from ptcompile.registry.emitting import unsupported_by_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ def unsupported(job: Job) -> Iterator[Problem]:
     counts = all(restarts(job, role) == "Never" for role in job.trainers)  # then a lost node fails the job
     if policy.on_disruption in {"Count", "FailJob"} and not counts:
         why = "the operator recreates a pod whose node is lost and does not count it (training-operator issue 2045)"
-        yield cannot(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
+        yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
     never = next((role for role in job.trainers if restarts(job, role) == "Never"), None)
     if never is not None and (path := endings.outliving(job)) is not None:
         why = "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is Never"
         if path == endings.ON_DISRUPTION:
-            yield cannot(path, why, "remove restartPolicy: Never")
+            yield unsupported_by_target(path, why, "remove restartPolicy: Never")
         else:
-            yield endings.roughly(path, why, "remove restartPolicy: Never", "training-operator")
+            yield endings.approximation(path, why, "remove restartPolicy: Never", "training-operator")
     if job.nodes > 1:
         yield from _success(job)
         yield from endings.peers_fail_too(job, each=True)
@@ -55,10 +55,10 @@ def _success(job: Job) -> Iterator[Problem]:
     said = job.run_policy.success_policy
     if said == "AllNodes":
         whose = "the first worker that does" if job.elastic else "its Master"
-        yield cannot(endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {whose}", _BATCH)
+        yield unsupported_by_target(endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {whose}", _BATCH)
     elif said == "Node0" and job.elastic:
         why = "a PyTorchJob with a range of nodes has no Master and succeeds with the first worker that does"
-        yield endings.roughly(endings.SUCCESS_POLICY, why, _BATCH, "training-operator")
+        yield endings.approximation(endings.SUCCESS_POLICY, why, _BATCH, "training-operator")
 
 
 def restarts(job: Job, role: Role) -> RestartPolicy:

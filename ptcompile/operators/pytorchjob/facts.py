@@ -5,8 +5,8 @@ completionTime is set on failure too: Argo Workflows asks for the failure first.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.registry.model import Defaults
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.registry.model import KindDefaults
 from ptcompile.registry.status import (
     ARGO_FAILED,
     Following,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-DEFAULTS = Defaults(
+DEFAULTS = KindDefaults(
     {
         ("pytorchReplicaSpecs", "*", "replicas"): 1,
         ("pytorchReplicaSpecs", "*", "restartPolicy"): "OnFailure",
@@ -60,7 +60,7 @@ def status(live: Json) -> Status:
         return by_condition("failed", conditions["Failed"])
     if "Succeeded" in conditions:
         return Status("succeeded")
-    if "Suspended" in conditions or at(live, "spec", "runPolicy").get("suspend") is True:
+    if "Suspended" in conditions or nested_map(live, "spec", "runPolicy").get("suspend") is True:
         return queued(live, conditions.get("Suspended"))
     if "Restarting" in conditions:
         return by_condition("restarting", conditions["Restarting"])

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry import templates
-from ptcompile.registry.model import Request
-from ptcompile.registry.pods import Expansion, PodView, Role, template_parts
+from ptcompile.registry.model import KindContext
+from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.queue_systems import Shares, first
 from ptcompile.registry.templates import Template, limit_sentences
 
@@ -30,16 +39,21 @@ _INIT_SCRIPT = (
 )
 
 
-def expand(manifest: Json, request: Request) -> Expansion:
+def expand(manifest: Json, request: KindContext) -> Expansion:
     """The pods, one headless Service for each, and the PodGroup's size where a gang scheduler is used."""
-    spec = at(manifest, "spec")
-    replicas = {str(k).capitalize(): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items() if v is not None}
-    if items(at(spec, "elasticPolicy").get("rdzvConf")) == [] and at(spec, "elasticPolicy").get("rdzvConf") is not None:
+    spec = nested_map(manifest, "spec")
+    replicas = {
+        str(k).capitalize(): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items() if v is not None
+    }
+    if (
+        as_mappings(nested_map(spec, "elasticPolicy").get("rdzvConf")) == []
+        and nested_map(spec, "elasticPolicy").get("rdzvConf") is not None
+    ):
         panic = "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
         return Expansion(refused=(panic,))
-    job = _Job(manifest, spec, replicas, request.versions)
+    job = _PyTorchJob(manifest, spec, replicas, request.versions)
     notes: tuple[str, ...] = ()
-    if at(spec, "runPolicy").get("suspend") is True:
+    if nested_map(spec, "runPolicy").get("suspend") is True:
         notes = ("suspended: the pods are created when spec.runPolicy.suspend becomes false",)
     roles = tuple(job.role(name) for name in ("Master", "Worker") if name in replicas)
     services = tuple(job.service(role, i) for role in roles for i in _shown(role.count))
@@ -51,30 +65,30 @@ def _shown(count: int) -> range:
     return range(min(count, 100))
 
 
-class _Job:
+class _PyTorchJob:
     """What is computed once for all pods of one job."""
 
     def __init__(self, manifest: Json, spec: Json, replicas: dict[str, Json], versions: Versions) -> None:
         self.name = object_name(manifest).replace("/", "-")
-        self.namespace = namespace(manifest)
+        self.namespace = namespace_of(manifest)
         self.spec, self.replicas, self.versions = spec, replicas, versions
-        self.counts = {name: max(0, integer(r.get("replicas"), 1)) for name, r in replicas.items()}
+        self.counts = {name: max(0, as_int(r.get("replicas"), 1)) for name, r in replicas.items()}
         self.templates = {name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()}
         self.elastic = spec.get("elasticPolicy")
 
     def pod_group(self) -> Json:
-        policy = at(self.spec, "runPolicy", "schedulingPolicy")
-        size = integer(policy.get("minAvailable"), sum(self.counts.values()))
-        return {"minMember": size, "queue": text(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
+        policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
+        size = as_int(policy.get("minAvailable"), sum(self.counts.values()))
+        return {"minMember": size, "queue": as_string(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
 
-    def role(self, kind: str) -> Role:
+    def role(self, kind: str) -> ExpandedRole:
         metadata = template_parts(self.replicas[kind].get("template"))[0]
         spec = self.pod_spec(kind)
-        return Role(kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata))
+        return ExpandedRole(kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata))
 
     def pod_spec(self, kind: str) -> dict[str, Any]:
         """The template with what does not depend on the index; the env comes with the pod."""
-        policy = text(self.replicas[kind].get("restartPolicy")) or "OnFailure"
+        policy = as_string(self.replicas[kind].get("restartPolicy")) or "OnFailure"
         spec = {**self.templates[kind], "restartPolicy": "Never" if policy == "ExitCode" else policy}
         if kind != "Worker" or "Master" not in self.replicas:
             return spec
@@ -96,8 +110,8 @@ class _Job:
             role=kind.lower(),
             index=index,
             namespace=self.namespace,
-            hostname=text(spec.get("hostname")) or None,
-            subdomain=text(spec.get("subdomain")) or None,
+            hostname=as_string(spec.get("hostname")) or None,
+            subdomain=as_string(spec.get("subdomain")) or None,
             dns=templates.fqdn(name, None, self.namespace),
             labels={**string_map(metadata.get("labels")), **self.labels(kind, index, leads=leads)},
             annotations=string_map(metadata.get("annotations")),
@@ -114,9 +128,9 @@ class _Job:
         }
         return {**out, f"{_PREFIX}job-role": "master"} if leads else out
 
-    def service(self, role: Role, index: int) -> Json:
+    def service(self, role: ExpandedRole, index: int) -> Json:
         kind = role.name.capitalize()
-        ports = items(_main(self.templates[kind]).get("ports"))
+        ports = as_mappings(_main(self.templates[kind]).get("ports"))
         return {
             "metadata": {"name": f"{self.name}-{role.name}-{index}", "namespace": self.namespace},
             "spec": {
@@ -147,7 +161,7 @@ class _Job:
         if self.versions.training_operator < (1, 7):
             plain = [("MASTER_PORT", port), ("MASTER_ADDR", address), ("WORLD_SIZE", str(total)), ("RANK", rank)]
             return [templates.value(k, v) for k, v in plain]
-        nproc = None if self.spec.get("nprocPerNode") is None else atoi(text(self.spec.get("nprocPerNode")))
+        nproc = None if self.spec.get("nprocPerNode") is None else atoi(as_string(self.spec.get("nprocPerNode")))
         pairs = [
             ("MASTER_PORT", port),
             ("PET_MASTER_PORT", port),
@@ -161,29 +175,31 @@ class _Job:
 
     def env_of_nproc(self) -> list[Json]:
         given = self.spec.get("nprocPerNode")
-        if given is None and mapping(self.elastic).get("nProcPerNode") is not None:
+        if given is None and as_mapping(self.elastic).get("nProcPerNode") is not None:
             return []
-        return [templates.value("PET_NPROC_PER_NODE", "auto" if given is None else text(given))]
+        return [templates.value("PET_NPROC_PER_NODE", "auto" if given is None else as_string(given))]
 
     def env_of_elastic(self) -> list[Json]:
-        policy = mapping(self.elastic)
+        policy = as_mapping(self.elastic)
         low, high = policy.get("minReplicas"), policy.get("maxReplicas")
         low = high if low is None else low
         high = low if high is None else high
         workers = self.counts["Worker"]
-        host = f"{self.name}-worker-0" if policy.get("rdzvHost") is None else text(policy.get("rdzvHost"))
+        host = f"{self.name}-worker-0" if policy.get("rdzvHost") is None else as_string(policy.get("rdzvHost"))
         port = policy.get("rdzvPort")
-        port = _port(self.templates["Worker"]) if port is None else integer(port)
+        port = _port(self.templates["Worker"]) if port is None else as_int(port)
         out = [
             ("PET_RDZV_ENDPOINT", f"{host}:{port}"),
-            ("PET_RDZV_BACKEND", "c10d" if policy.get("rdzvBackend") is None else text(policy.get("rdzvBackend"))),
-            ("PET_NNODES", f"{integer(low, workers)}:{integer(high, workers)}"),
+            ("PET_RDZV_BACKEND", "c10d" if policy.get("rdzvBackend") is None else as_string(policy.get("rdzvBackend"))),
+            ("PET_NNODES", f"{as_int(low, workers)}:{as_int(high, workers)}"),
         ]
         for key, name in _ELASTIC_OPTIONS:
             if policy.get(key) is not None:
                 out.append((name, str(policy[key])))
         if policy.get("rdzvConf") is not None:
-            pairs = [f"{text(i.get('key'))}={text(i.get('value'))}" for i in items(policy.get("rdzvConf"))]
+            pairs = [
+                f"{as_string(i.get('key'))}={as_string(i.get('value'))}" for i in as_mappings(policy.get("rdzvConf"))
+            ]
             out.append(("PET_RDZV_CONF", ",".join(pairs)))
         if policy.get("standalone") is True:
             out.append(("PET_STANDALONE", ""))
@@ -204,7 +220,7 @@ def _int64(number: int) -> int:
 
 def _main(spec: Json) -> Json:
     """The container called `pytorch`, or the first one, or an empty one."""
-    containers = items(spec.get("containers"))
+    containers = as_mappings(spec.get("containers"))
     named = [c for c in containers if c.get("name") == CONTAINER]
     return (named or containers or [{}])[0]
 
@@ -212,7 +228,7 @@ def _main(spec: Json) -> Json:
 def _with_port(spec: Json) -> Json:
     """The pod spec with the default port on its main container, unless a port of that name is there."""
     main = _main(spec)
-    if any(p.get("name") == PORT_NAME for p in items(main.get("ports"))):
+    if any(p.get("name") == PORT_NAME for p in as_mappings(main.get("ports"))):
         return spec
     port = {"name": PORT_NAME, "containerPort": PORT}
 
@@ -223,33 +239,33 @@ def _with_port(spec: Json) -> Json:
 
 
 def _port(spec: Json) -> int:
-    ports = items(_main(spec).get("ports"))
-    return next((integer(p.get("containerPort")) for p in ports if p.get("name") == PORT_NAME), PORT)
+    ports = as_mappings(_main(spec).get("ports"))
+    return next((as_int(p.get("containerPort")) for p in ports if p.get("name") == PORT_NAME), PORT)
 
 
 def _service_port(port: Json) -> Json:
     """The Service's port for a container's; the protocol is dropped."""
-    return {k: v for k, v in (("name", port.get("name")), ("port", integer(port.get("containerPort")))) if v}
+    return {k: v for k, v in (("name", port.get("name")), ("port", as_int(port.get("containerPort")))) if v}
 
 
 def recreated(manifest: Json, template: Template) -> bool:
     """Whether a lost pod of a replica type is recreated."""
-    spec = at(manifest, "spec")
-    policy = text(at(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy")) or "OnFailure"
-    return policy != "Never" and at(spec, "runPolicy").get("backoffLimit") != 0
+    spec = nested_map(manifest, "spec")
+    policy = as_string(nested_map(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy")) or "OnFailure"
+    return policy != "Never" and nested_map(spec, "runPolicy").get("backoffLimit") != 0
 
 
 def retries(manifest: Json) -> int:
     """How often a pod is restarted."""
-    return integer(at(manifest, "spec", "runPolicy").get("backoffLimit"))
+    return as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"))
 
 
-def of(manifest: Json) -> Iterator[Template]:
+def pod_templates(manifest: Json) -> Iterator[Template]:
     """The templates of Master and Worker, as they are written."""
-    for role, replica in at(manifest, "spec", "pytorchReplicaSpecs").items():
+    for role, replica in nested_map(manifest, "spec", "pytorchReplicaSpecs").items():
         path = ("spec", "pytorchReplicaSpecs", role, "template")
-        replicas = integer(mapping(replica).get("replicas"), 1)
-        yield Template(path, mapping(replica).get("template"), role, replicas, "pytorch")
+        replicas = as_int(as_mapping(replica).get("replicas"), 1)
+        yield Template(path, as_mapping(replica).get("template"), role, replicas, "pytorch")
 
 
 _REPLICA: dict[str, str] = {
@@ -262,11 +278,11 @@ _REPLICA: dict[str, str] = {
 
 def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     """The sentences for a PyTorchJob."""
-    spec = at(manifest, "spec")
-    policy = at(spec, "runPolicy")
-    replicas = {str(k): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items()}
+    spec = nested_map(manifest, "spec")
+    policy = nested_map(spec, "runPolicy")
+    replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items()}
     for name, replica in replicas.items():
-        restart = text(replica.get("restartPolicy")) or "OnFailure"
+        restart = as_string(replica.get("restartPolicy")) or "OnFailure"
         yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'unknown policy')}"
         lost = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
         yield f"{name}, a lost node: {lost}"
@@ -284,20 +300,20 @@ def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
         yield "the job succeeds with any of its workers (elastic)"
     else:
         yield "the job succeeds when all workers have"
-    clean = text(policy.get("cleanPodPolicy")) or "None"
+    clean = as_string(policy.get("cleanPodPolicy")) or "None"
     kept = {"None": "all pods stay", "Running": "pods that still run are deleted", "All": "all pods are deleted"}
     yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
     yield from limit_sentences(policy, "the job")
 
 
-def counted(group: Json, roles: tuple[Role, ...]) -> Shares:
+def counted(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
     """The first pods, as many as must start together."""
-    return first(integer(group.get("minMember")), roles)
+    return first(as_int(group.get("minMember")), roles)
 
 
 def meets_nowhere(manifest: Json, options: Mapping[str, str]) -> bool:
     """Return whether there are only Workers, no elasticPolicy, and no address among the options of torchrun."""
-    spec = at(manifest, "spec")
-    if "Master" in at(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
+    spec = nested_map(manifest, "spec")
+    if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return False
     return not {"master-addr", "rdzv-endpoint"} & options.keys()

@@ -6,7 +6,7 @@ from ptcompile.registry.model import GroupMark, Install, Kind, Operator
 from ptcompile.registry.queue_systems import GROUP_LABEL
 
 
-class PodGroup(Kind):
+class SchedulerPluginsPodGroup(Kind):
     """A PodGroup of scheduler-plugins."""
 
     api_version = "scheduling.x-k8s.io/v1alpha1"
@@ -21,7 +21,7 @@ class SchedulerPlugins(Operator):
     folder = "scheduler_plugins"
     authority = "kube-apiserver"
     release = "kubernetes"  # its own releases are not told apart
-    kinds = (PodGroup(),)
+    kinds = (SchedulerPluginsPodGroup(),)
     install = Install(
         "scheduler-plugins",
         ("podgroups.scheduling.x-k8s.io/v1alpha1",),

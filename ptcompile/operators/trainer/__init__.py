@@ -10,10 +10,10 @@ from ptcompile.registry.model import (
     Feature,
     Install,
     Kind,
+    KindContext,
     LaunchFields,
-    Meeting,
     Operator,
-    Request,
+    RendezvousSettings,
     Update,
 )
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
-    from ptcompile.registry.model import ApiServer, Base, Defaults
+    from ptcompile.registry.model import ApiServer, Base, KindDefaults
     from ptcompile.registry.pods import Expansion
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -42,7 +42,7 @@ class TrainJob(Kind):
     name = "TrainJob"
     schema = "trainer.kubeflow.org/trainjob_v1alpha1.json"
     rules = ("operators.trainer.rules.trainjob", "linter.rules.image", *LAUNCH_RULES)
-    meeting = Meeting(roles=True, fixed_size=True)
+    meeting = RendezvousSettings(roles=True, fixed_size=True)
     launch_fields = LaunchFields(  # Trainer 2.3
         options={
             "nproc-per-node": (("spec", "trainer", "numProcPerNode"),),
@@ -51,7 +51,7 @@ class TrainJob(Kind):
         container=("spec", "trainer"),
     )
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.trainer.pods import expand
 
         return expand(manifest, request)
@@ -101,12 +101,12 @@ class TrainJob(Kind):
 
         return train_job_rules(manifest)
 
-    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.trainer.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.trainer.controller import controller_errors
 
         return controller_errors(manifest, request)
@@ -134,7 +134,7 @@ class TrainingRuntime(Kind):
     name = "TrainingRuntime"
     schema = "trainer.kubeflow.org/trainingruntime_v1alpha1.json"
     rules = (*POD_RULES, "operators.trainer.rules.runtime")
-    meeting = Meeting(roles=True)
+    meeting = RendezvousSettings(roles=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         from ptcompile.operators.trainer.pods import of_runtime
@@ -146,7 +146,7 @@ class TrainingRuntime(Kind):
 
         return training_runtime_rules(manifest)
 
-    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.trainer.admission import validate_runtime
 
         return validate_runtime(manifest, request)
@@ -175,7 +175,7 @@ class ClusterTrainingRuntime(TrainingRuntime):
     namespaced = False
 
 
-class Trainer(Operator):
+class KubeflowTrainer(Operator):
     """Kubeflow Trainer."""
 
     folder = "trainer"
@@ -240,7 +240,7 @@ class Trainer(Operator):
 
         return SENTENCES
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> KindDefaults:
         from ptcompile.operators.trainer.facts import DEFAULTS
 
         return DEFAULTS

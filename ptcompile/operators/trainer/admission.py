@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import roundtrip
-from ptcompile.apiserver.webhooks import entries, invalid_value, undecodable, webhook_rejection
+from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import at, integer, items, string_map, text, texts
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, string_map
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
-from ptcompile.registry.model import Known, Request, Update
+from ptcompile.registry.model import Established, KindContext, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ _MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/
 
 def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The rules of a TrainJob's name and spec."""
-    spec = at(manifest, "spec")
-    yield from _name(at(manifest, "metadata"))
-    initializer = at(spec, "initializer")
+    spec = nested_map(manifest, "spec")
+    yield from _name(nested_map(manifest, "metadata"))
+    initializer = nested_map(spec, "initializer")
     for part in ("dataset", "model"):
-        uri = at(initializer, part).get("storageUri")
+        uri = nested_map(initializer, part).get("storageUri")
         if isinstance(uri, str) and uri and _URI(uri) is None:
             yield invalid_value(
                 ("spec", "initializer", part, "storageUri"),
@@ -46,7 +46,7 @@ def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
             f"ManagedBy must be {_MANAGERS[0]} or {_MANAGERS[1]} if set",
             "remove it, or name one",
         )
-    count = at(spec, "trainer").get("numProcPerNode")
+    count = nested_map(spec, "trainer").get("numProcPerNode")
     if type(count) is int and count < 1:
         yield invalid_value(
             ("spec", "trainer", "numProcPerNode"),
@@ -78,17 +78,17 @@ _POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
 
 def training_runtime_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """The rules of a runtime's ML policy, and of the JobSet spec in its template."""
-    spec = at(manifest, "spec")
-    policy = at(spec, "mlPolicy")
+    spec = nested_map(manifest, "spec")
+    policy = nested_map(spec, "mlPolicy")
     path: Path = ("spec", "mlPolicy")
     yield from _one_policy(policy, path)
     for name in ("flux", "mpi"):
-        count = at(policy, name).get("numProcPerNode")
+        count = nested_map(policy, name).get("numProcPerNode")
         if type(count) is int and count < 1:
             where = (*path, name, "numProcPerNode")
             yield invalid_value(where, f"NumProcPerNode in {name}Policy must be >= 1", "write 1 or more")
-    yield from _targets(at(policy, "torch", "envInjection"), (*path, "torch", "envInjection"))
-    yield from jobset_spec_rules(at(spec, "template", "spec"), ("spec", "template", "spec"))
+    yield from _targets(nested_map(policy, "torch", "envInjection"), (*path, "torch", "envInjection"))
+    yield from jobset_spec_rules(nested_map(spec, "template", "spec"), ("spec", "template", "spec"))
 
 
 def _one_policy(policy: Mapping[str, Any], path: Path) -> Iterator[Problem]:
@@ -150,7 +150,7 @@ _PATCHES: Final = {
 
 def validate_update(update: Update) -> Iterator[Problem]:
     """What the webhook answers to a change; what differs is `update.touched`."""
-    before, after = (at(one, "spec").get("suspend") is True for one in (update.old, update.new))
+    before, after = (nested_map(one, "spec").get("suspend") is True for one in (update.old, update.new))
     if before or (after and update.versions.trainer >= (2, 3)):
         return
     for path in update.touched:
@@ -169,11 +169,11 @@ _say = webhook_rejection("trainer")
 _RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 _OWN_ENV = ("node", "dataset-initializer", "model-initializer")
 _ENV = [roundtrip.POD_SPEC["containers"][0]["env"][0]]
-SPEC: roundtrip.Shape = {
+SPEC: roundtrip.FieldShapes = {
     "initializer": {"dataset": {"env": _ENV}, "model": {"env": _ENV}},
     "trainer": {"env": _ENV, "command": roundtrip.STRINGS, "args": roundtrip.STRINGS},
 }
-LOOSE: roundtrip.Shape = {}
+LOOSE: roundtrip.FieldShapes = {}
 
 
 def default(manifest: Json, *, complete: bool = False) -> Json:
@@ -191,30 +191,30 @@ def default(manifest: Json, *, complete: bool = False) -> Json:
     return {**manifest, "spec": spec}
 
 
-def validate(manifest: Json, request: Request) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Every condition at creation. A runtime that neither a file nor a release shows is taken to exist.
 
     Of such a one only a namesake of a built-in runtime is judged, as the copy of it that it most likely is.
 
     `request.others` are the objects of the same stream, among them runtimes.
     """
-    spec = at(manifest, "spec")
-    ref = at(spec, "runtimeRef")
+    spec = nested_map(manifest, "spec")
+    ref = nested_map(spec, "runtimeRef")
     kind = _kind(ref)
     if kind not in _SUPPORTED:
         text_ = f"Invalid value: unsupported runtime: {kind}" if ref else "Required value"
         yield _say(("spec", "runtimeRef"), text_, f"use kind {' or '.join(runtimes.KINDS)} of {runtimes.GROUP}")
         return
-    found = runtimes.find(manifest, request.others)
+    found = runtimes.find_runtime(manifest, request.others)
     if not request.established.decodes:
-        yield from undecodable(spec, _say, ("spec",))
-    yield from _patches(items(spec.get("runtimePatches")))
-    if found.assumed and text(ref.get("name")) not in runtimes.BUILTIN:
+        yield from decode_problems(spec, _say, ("spec",))
+    yield from _patches(as_mappings(spec.get("runtimePatches")))
+    if found.assumed and as_string(ref.get("name")) not in runtimes.BUILTIN:
         return  # what a runtime in no file demands is unknown
     yield from _initializers(spec, found.source, mounted=request.versions.trainer >= (2, 3))
     if runtimes.policy_of(found.source) == "torch":
         yield from _torch(spec, found.source)
-    if at(found.source, "spec", "podGroupPolicy").get("volcano") is not None:
+    if nested_map(found.source, "spec", "podGroupPolicy").get("volcano") is not None:
         yield from _queue(manifest, found.source)
 
 
@@ -223,43 +223,43 @@ _SUPPORTED = tuple(f"{kind}.{runtimes.GROUP}" for kind in runtimes.KINDS)
 
 def _kind(ref: Json) -> str:
     """Kind and group as Go prints a GroupKind."""
-    kind, group = text(ref.get("kind")), text(ref.get("apiGroup"))
+    kind, group = as_string(ref.get("kind")), as_string(ref.get("apiGroup"))
     return f"{kind}.{group}" if group else kind
 
 
 def _initializers(spec: Json, runtime: Json, *, mounted: bool) -> Iterator[Problem]:
     for step, name in (("dataset", "dataset-initializer"), ("model", "model-initializer")):
-        if not isinstance(at(spec, "initializer").get(step), Mapping):
+        if not isinstance(nested_map(spec, "initializer").get(step), Mapping):
             continue
         path = ("spec", "initializer", step)
         job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
-        container = runtimes.container(job, name) if job else None
+        container = runtimes.find_container(job, name) if job else None
         ref = "use a runtime that has it, or remove the initializer"
         if job is None:
             yield _say(path, f"Invalid value: the runtime must have a replicatedJob {name}", ref)
         elif container is None:
             yield _say(path, f"Invalid value: the runtime's job {name} must have a container {name}", ref)
-        elif mounted and not any(m.get("name") == "initializer" for m in items(container.get("volumeMounts"))):
+        elif mounted and not any(m.get("name") == "initializer" for m in as_mappings(container.get("volumeMounts"))):
             text_ = f"Invalid value: the runtime's container {name} must have a volumeMount with name initializer"
             yield _say(path, text_, "use a runtime whose initializer keeps what it loads on a volume")
 
 
 def _torch(spec: Json, runtime: Json) -> Iterator[Problem]:
-    for i, entry in enumerate(items(at(spec, "trainer").get("env"))):
-        name = text(entry.get("name"))
+    for i, entry in enumerate(as_mappings(nested_map(spec, "trainer").get("env"))):
+        name = as_string(entry.get("name"))
         if name in _RESERVED:
             text_ = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
             help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
             yield _say(("spec", "trainer", "env", i, "name"), text_, help)
-    for target in items(at(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
+    for target in as_mappings(nested_map(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
         yield from _injection(target, runtime)
-    if texts(at(spec, "trainer").get("command")) == ["tune", "run"]:
+    if as_strings(nested_map(spec, "trainer").get("command")) == ["tune", "run"]:
         yield from _tune(spec)
 
 
 def _injection(target: Json, runtime: Json) -> Iterator[Problem]:
     path = ("spec", "runtimeRef")
-    name = text(target.get("jobName"))
+    name = as_string(target.get("jobName"))
     job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
     if job is None:
         yield _say(
@@ -268,9 +268,9 @@ def _injection(target: Json, runtime: Json) -> Iterator[Problem]:
             "fix the runtime",
         )
         return
-    pod = at(job, "template", "spec", "template", "spec")
-    known = [c.get("name") for key in ("containers", "initContainers") for c in items(pod.get(key))]
-    for container in texts(target.get("containerNames")):
+    pod = nested_map(job, "template", "spec", "template", "spec")
+    known = [c.get("name") for key in ("containers", "initContainers") for c in as_mappings(pod.get(key))]
+    for container in as_strings(target.get("containerNames")):
         if container not in known:
             text_ = (
                 f"Invalid value: the runtime's envInjection names a container {container!r} that {name} does not have"
@@ -284,16 +284,16 @@ _MANY_NODES = "llama3_3/70B"
 
 def _tune(spec: Json) -> Iterator[Problem]:
     """`tune run`: the model is read from the runtime's name."""
-    runtime = text(at(spec, "runtimeRef").get("name"))
+    runtime = as_string(nested_map(spec, "runtimeRef").get("name"))
     model = runtimes.tune_model(runtime)
     path: Path = ("spec", "runtimeRef", "name")
-    args = texts(at(spec, "trainer").get("args"))
+    args = as_strings(nested_map(spec, "trainer").get("args"))
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     if model not in _MODELS:
         text_ = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
         help = "use a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
         yield _say(path, text_, help)
-    nodes = integer(at(spec, "trainer").get("numNodes"), 1)
+    nodes = as_int(nested_map(spec, "trainer").get("numNodes"), 1)
     if nodes > 1 and (model != _MANY_NODES or lora):
         reason = "LoRA fine-tuning" if lora and model == _MANY_NODES else f"the model {model or 'of this runtime'}"
         yield _say(("spec", "trainer", "numNodes"), f"Invalid value: {nodes}: must be 1 for {reason}", "use one node")
@@ -304,24 +304,24 @@ def _tune(spec: Json) -> Iterator[Problem]:
 
 def _queue(manifest: Json, runtime: Json) -> Iterator[Problem]:
     key = "scheduling.volcano.sh/queue-name"
-    annotations = string_map(at(runtime, "spec", "template", "metadata").get("annotations"))
+    annotations = string_map(nested_map(runtime, "spec", "template", "metadata").get("annotations"))
     if annotations.get(key) == "":
         yield _say(("spec", "runtimeRef"), f"Invalid value: the runtime's annotation {key} is empty", "name a queue")
-    if string_map(at(manifest, "metadata").get("annotations")).get(key) == "":
+    if string_map(nested_map(manifest, "metadata").get("annotations")).get(key) == "":
         yield _say(("metadata", "annotations", key), 'Invalid value: "": must not be empty', "name a queue")
 
 
 def _patches(patches: Sequence[Json]) -> Iterator[Problem]:
     for i, patch in enumerate(patches):
         path: Path = ("spec", "runtimePatches", i)
-        manager = text(patch.get("manager"))
+        manager = as_string(patch.get("manager"))
         if manager and (why := names.why_not_domain_prefixed_path(manager)):
             yield _say(
                 (*path, "manager"), f'Invalid value: "{manager}": {why}', "write DOMAIN/NAME, such as acme.io/foo"
             )
         for where, container in patched_containers(patch, path):
-            name = text(container.get("name"))
-            if name in _OWN_ENV and items(container.get("env")):
+            name = as_string(container.get("name"))
+            if name in _OWN_ENV and as_mappings(container.get("env")):
                 word = "spec.trainer.env" if name == "node" else "spec.initializer"
                 text_ = f"Forbidden: env of the container {name} may not be patched"
                 yield _say((*where, "env"), text_, f"use {word}")
@@ -329,12 +329,12 @@ def _patches(patches: Sequence[Json]) -> Iterator[Problem]:
 
 def patched_containers(patch: Json, path: Path) -> Iterator[tuple[Path, Json]]:
     """Each container that a runtime patch speaks of, with its path."""
-    spec = at(patch, "trainingRuntimeSpec", "template", "spec")
+    spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
     base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-    for i, job in enumerate(items(spec.get("replicatedJobs"))):
-        pod = at(job, "template", "spec", "template", "spec")
+    for i, job in enumerate(as_mappings(spec.get("replicatedJobs"))):
+        pod = nested_map(job, "template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
-            for j, container in enumerate(items(pod.get(key))):
+            for j, container in enumerate(as_mappings(pod.get(key))):
                 yield (*base, i, "template", "spec", "template", "spec", key, j), container
 
 
@@ -346,28 +346,28 @@ _CONTAINERS = {
 _OFF = f"{runtimes.GROUP}/webhook-validation"
 
 
-def validate_runtime(manifest: Json, request: Request) -> Iterator[Problem]:
+def validate_runtime(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Jobs with an ancestor label run once and have the container that a TrainJob fills in.
 
     The webhook does not look at a runtime whose label says so; what it would say is then said at stage "run".
     """
-    off = string_map(at(manifest, "metadata").get("labels")).get(_OFF) == "disabled"
+    off = string_map(nested_map(manifest, "metadata").get("labels")).get(_OFF) == "disabled"
     for problem in _check(manifest, request.established):
         yield problem._replace(stage="run") if off else problem
 
 
-def _check(manifest: Json, known: Known) -> Iterator[Problem]:
+def _check(manifest: Json, known: Established) -> Iterator[Problem]:
     if not known.decodes:
-        yield from undecodable(at(manifest, "spec"), _say, ("spec",))
+        yield from decode_problems(nested_map(manifest, "spec"), _say, ("spec",))
     for i, job in enumerate(runtimes.replicated_jobs(manifest)):
-        step = runtimes.ancestor(job)
+        step = runtimes.step_label(job)
         if step not in _CONTAINERS:
             continue
         path: Path = ("spec", "template", "spec", "replicatedJobs", i)
         if job.get("replicas") not in (None, 1):
             text_ = f"Invalid value: {job['replicas']}: always must be 1 for the ancestor {step}"
             yield _say((*path, "replicas"), text_, "remove replicas; a TrainJob says how many nodes")
-        if runtimes.container(job, _CONTAINERS[step]) is None:
+        if runtimes.find_container(job, _CONTAINERS[step]) is None:
             where = (*path, "template", "spec", "template", "spec", "containers")
             text_ = f"Required value: must have the container {_CONTAINERS[step]} for the ancestor {step}"
             yield _say(where, text_, f"call the container {_CONTAINERS[step]}")

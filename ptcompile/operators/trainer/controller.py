@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import Scope
+from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.env import check_env, why_not_env
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.apiserver.validation.resources import check_amounts
@@ -17,10 +17,10 @@ from ptcompile.apiserver.validation.scheduling import check_node_selector, check
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import at, items, object_name, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
-from ptcompile.registry.model import ApiServer, Request
+from ptcompile.registry.model import ApiServer, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """The JobSet that the controller makes is refused: names too long, patches that hit nothing; and panics."""
-    runtime, assumed = runtimes.find(manifest, request.others)
+    runtime, assumed = runtimes.find_runtime(manifest, request.others)
     if assumed:
         return
-    if runtimes.policy_of(runtime) == "flux" and _no_nodes(at(manifest, "spec").get("trainer")):
+    if runtimes.policy_of(runtime) == "flux" and _no_nodes(nested_map(manifest, "spec").get("trainer")):
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
         yield controller_failure("trainer", path, why, "say how many nodes")
     yield from _long_name(manifest, runtime)
-    yield from _node(at(manifest, "spec", "trainer"), runtime)
-    for i, patch in enumerate(items(at(manifest, "spec").get("runtimePatches"))):
+    yield from _node(nested_map(manifest, "spec", "trainer"), runtime)
+    for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
         yield from _lost_patch(patch, ("spec", "runtimePatches", i), runtime)
 
 
@@ -51,11 +51,11 @@ def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
         yield child_rejection(
             (*path, "image"), "Required value: it replaces the runtime's image", "name an image, or remove it"
         )
-    given = at(trainer, "resourcesPerNode")
-    jobs = [j for j in runtimes.replicated_jobs(runtime) if runtimes.ancestor(j) == "trainer"]
-    own = [at(runtimes.container(j, "node") or {}, "resources", "limits") for j in jobs]
-    limits = {*at(given, "limits"), *(name for names_ in own for name in names_)}
-    for name in at(given, "requests"):
+    given = nested_map(trainer, "resourcesPerNode")
+    jobs = [j for j in runtimes.replicated_jobs(runtime) if runtimes.step_label(j) == "trainer"]
+    own = [nested_map(runtimes.find_container(j, "node") or {}, "resources", "limits") for j in jobs]
+    limits = {*nested_map(given, "limits"), *(name for names_ in own for name in names_)}
+    for name in nested_map(given, "requests"):
         if "/" in name and name not in limits:
             why = "Required value: a requested device needs a limit of the same amount"
             yield child_rejection((*path, "resourcesPerNode", "requests", name), why, "write it under limits as well")
@@ -67,12 +67,12 @@ def _no_nodes(trainer: Any) -> bool:
 
 def _long_name(manifest: Json, runtime: Json) -> Iterator[Problem]:
     name = object_name(manifest)
-    count = runtimes.nodes(manifest, runtime)
+    count = runtimes.node_count(manifest, runtime)
     mpi = runtimes.policy_of(runtime) == "mpi"
     suffixes = []
     for job in runtimes.replicated_jobs(runtime):
-        own = text(job.get("name"))
-        scaled = own == "node" if mpi else runtimes.ancestor(job) == "trainer"
+        own = as_string(job.get("name"))
+        scaled = own == "node" if mpi else runtimes.step_label(job) == "trainer"
         pods = (max(1, count - 1) if mpi else count) if scaled else 1
         suffixes.append(f"-{own}-0-{pods - 1}-xxxxx")
     limit = names.longest_name(suffixes)
@@ -84,40 +84,39 @@ def _long_name(manifest: Json, runtime: Json) -> Iterator[Problem]:
 
 def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
     """A patch of a job or container that the runtime has not adds one, without an image (Trainer 2.3)."""
-    known = {text(j.get("name")): j for j in runtimes.replicated_jobs(runtime)}
-    spec = at(patch, "trainingRuntimeSpec", "template", "spec")
+    known = {as_string(j.get("name")): j for j in runtimes.replicated_jobs(runtime)}
+    spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
     base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-    for i, job in enumerate(items(spec.get("replicatedJobs"))):
-        name = text(job.get("name"))
+    for i, job in enumerate(as_mappings(spec.get("replicatedJobs"))):
+        name = as_string(job.get("name"))
         if name not in known:
             yield child_rejection(
                 (*base, i, "name"), f'Not found: "{name}": the runtime has no such job', _hint(name, known)
             )
             continue
-        own = at(known[name], "template", "spec", "template", "spec")
-        pod = at(job, "template", "spec", "template", "spec")
+        own = nested_map(known[name], "template", "spec", "template", "spec")
+        pod = nested_map(job, "template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
-            there = [text(c.get("name")) for c in items(own.get(key))]
-            for j, container in enumerate(items(pod.get(key))):
-                if text(container.get("name")) not in there:
+            there = [as_string(c.get("name")) for c in as_mappings(own.get(key))]
+            for j, container in enumerate(as_mappings(pod.get(key))):
+                missing = as_string(container.get("name"))
+                if missing not in there:
                     where = (*base, i, "template", "spec", "template", "spec", key, j, "name")
-                    text_ = (
-                        f'Not found: "{text(container.get("name"))}": the runtime\'s job {name} has no such container'
-                    )
-                    yield child_rejection(where, text_, _hint(text(container.get("name")), there))
+                    message = f'Not found: "{missing}": the runtime\'s job {name} has no such container'
+                    yield child_rejection(where, message, _hint(missing, there))
 
 
 def _hint(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
-    meant = suggest(name, known)
+    meant = closest_match(name, known)
     return (
         f'did you mean "{meant}"?' if meant else "name one of the job's: a patch cannot add one, since it has no image"
     )
 
 
-def check_trainer(spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_trainer(spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     """`spec.trainer` and `spec.initializer`: they replace parts of one container each."""
-    scope = Scope({}, context, False, None, None, found)
-    trainer, path = f.mapping(spec.get("trainer")), ("spec", "trainer")
+    scope = PodContext({}, context, False, None, None, found)
+    trainer, path = f.as_field_mapping(spec.get("trainer")), ("spec", "trainer")
     if trainer.get("env"):
         check_env(trainer["env"], (*path, "env"), trainer, scope)
     if type(trainer.get("resourcesPerNode")) is dict:
@@ -125,34 +124,34 @@ def check_trainer(spec: dict[str, Any], context: ApiServer, found: f.Found) -> N
     image = trainer.get("image")
     if type(image) is str and image != image.strip():
         f.invalid(found, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the blanks")
-    for name, part in f.mapping(spec.get("initializer")).items():
-        if f.mapping(part).get("env"):
+    for name, part in f.as_field_mapping(spec.get("initializer")).items():
+        if f.as_field_mapping(part).get("env"):
             check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)
 
 
-def check_runtime_patches(patches: Any, path: Path, context: ApiServer, found: f.Found) -> None:
+def check_runtime_patches(patches: Any, path: Path, context: ApiServer, found: f.Problems) -> None:
     """`spec.runtimePatches`: partial pod templates by replicated job."""
-    for index, patch in f.objects(patches):
-        template = f.mapping(f.mapping(patch.get("trainingRuntimeSpec")).get("template"))
+    for index, patch in f.indexed_mappings(patches):
+        template = f.as_field_mapping(f.as_field_mapping(patch.get("trainingRuntimeSpec")).get("template"))
         here = (*path, index, "trainingRuntimeSpec", "template")
         _check_metadata(template.get("metadata"), (*here, "metadata"), found)
-        for number, job in f.objects(f.mapping(template.get("spec")).get("replicatedJobs")):
+        for number, job in f.indexed_mappings(f.as_field_mapping(template.get("spec")).get("replicatedJobs")):
             at = (*here, "spec", "replicatedJobs", number, "template")
-            child = f.mapping(job.get("template"))
+            child = f.as_field_mapping(job.get("template"))
             _check_metadata(child.get("metadata"), (*at, "metadata"), found)
-            pods = f.mapping(f.mapping(child.get("spec")).get("template"))
+            pods = f.as_field_mapping(f.as_field_mapping(child.get("spec")).get("template"))
             _check_metadata(pods.get("metadata"), (*at, "spec", "template", "metadata"), found)
-            _check_pod(f.mapping(pods.get("spec")), (*at, "spec", "template", "spec"), context, found)
+            _check_pod(f.as_field_mapping(pods.get("spec")), (*at, "spec", "template", "spec"), context, found)
 
 
-def _check_metadata(meta: Any, path: Path, found: f.Found) -> None:
+def _check_metadata(meta: Any, path: Path, found: f.Problems) -> None:
     if type(meta) is dict:
         check_labels(meta.get("labels"), (*path, "labels"), found)
         check_annotations(meta.get("annotations"), (*path, "annotations"), found)
 
 
-def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Found) -> None:
-    scope = Scope(spec, context, False, None, None, found)
+def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
+    scope = PodContext(spec, context, False, None, None, found)
     check_node_selector(spec.get("nodeSelector"), (*path, "nodeSelector"), scope)
     check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)
     check_scheduling_gates(spec.get("schedulingGates"), (*path, "schedulingGates"), scope)
@@ -160,24 +159,24 @@ def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Fo
     if type(account) is str and account and (why := names.why_not_dns_subdomain(account)):
         f.invalid(found, (*path, "serviceAccountName"), account, why)
     for key in ("volumes", "containers", "initContainers"):
-        for index, item in f.objects(spec.get(key)):
+        for index, item in f.indexed_mappings(spec.get(key)):
             name = item.get("name")
             if type(name) is str and name and (why := names.why_not_dns_label(name)):
                 f.invalid(found, (*path, key, index, "name"), name, why)
-            for number, entry in f.objects(item.get("env")):
+            for number, entry in f.indexed_mappings(item.get("env")):
                 variable = entry.get("name")
                 if type(variable) is str and variable and (why := why_not_env(variable, context)):
                     f.invalid(found, (*path, key, index, "env", number, "name"), variable, why)
 
 
-def train_job(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def train_job(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     """What a TrainJob adds to its runtime's pods."""
     check_trainer(spec, context, found)
     check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, found)
 
 
-def runtime(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def runtime(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     """The JobSet of a runtime, whose counts Trainer sets itself where it has a policy for them."""
-    jobs = f.mapping(f.mapping(spec.get("template")).get("spec"))
+    jobs = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("spec"))
     counted = type(spec.get("mlPolicy")) is dict
     check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, found)

@@ -34,7 +34,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import SUBDOMAIN, Derived, Group, Job, Role, Target, Wiring, accelerators_in, map_templates
+from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, accelerators_in, map_templates
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import fewest_for_kai
 from ptcompile.operators.trainer.patches import NODE, parts
@@ -43,7 +43,6 @@ from ptcompile.registry import endings
 from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
-    cannot,
     dns_1035,
     equal_roles,
     hosts_beside,
@@ -54,6 +53,7 @@ from ptcompile.registry.emitting import (
     plain_env,
     pod_group_policy,
     restart_policies,
+    unsupported_by_target,
     with_priority,
 )
 from ptcompile.registry.endings import JOBS
@@ -65,7 +65,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.operators.trainer.patches import Parts
+    from ptcompile.operators.trainer.patches import TrainerParts
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -112,7 +112,7 @@ def _processes(job: Job, cluster: ClusterProfile) -> int | None:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if not has_feature("trainjob", cluster.versions()):
-        yield cannot(
+        yield unsupported_by_target(
             SPEC, "TrainJob came with Trainer 2.0, and the profile names an older release", "use the target pytorchjob"
         )
     yield from equal_roles(job, "a TrainJob")
@@ -120,7 +120,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     instead = "use cleanPodPolicy: Running, which is what Trainer does"
     yield from endings.pods_left(job, "a TrainJob", "trainer", instead=instead)
     if job.run_policy.ttl_seconds_after_finished is not None:
-        yield cannot(
+        yield unsupported_by_target(
             (*RUN_POLICY, "ttlSecondsAfterFinished"),
             "a TrainJob has no time to live, and its JobSet would be recreated when it is deleted",
             "remove it and delete the TrainJob, or use the target jobset",
@@ -138,7 +138,9 @@ def _of_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     at, policy, role = (*SPEC, "runtimeRef"), job.run_policy, job.roles[0]
     if job.beside or parts(role.template, cluster.versions()) is None:
         why = "a TrainJob cannot change all of this in the pods of a runtime that is already there"
-        yield cannot(at, why, "set it in the runtime, or remove runtimeRef so that the job brings its own")
+        yield unsupported_by_target(
+            at, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
+        )
     words = {
         "backoffLimit": policy.backoff_limit,
         "onPodFailure": policy.on_pod_failure,
@@ -146,13 +148,17 @@ def _of_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         "successPolicy": policy.success_policy,
     }
     for word in [word for word, said in words.items() if said is not None]:
-        yield cannot((*RUN_POLICY, word), "the runtime decides how it ends", "remove it, or remove runtimeRef")
+        yield unsupported_by_target(
+            (*RUN_POLICY, word), "the runtime decides how it ends", "remove it, or remove runtimeRef"
+        )
     if role.restart_policy is not None:
-        yield cannot((*SPEC, "restartPolicy"), "the runtime decides it", "remove it, or remove runtimeRef")
+        yield unsupported_by_target(
+            (*SPEC, "restartPolicy"), "the runtime decides it", "remove it, or remove runtimeRef"
+        )
 
 
-def _groups(job: Job) -> list[Group]:
-    return [Group(NODE, job.nodes), *(Group(role.name, role.replicas) for role in job.beside)]
+def _groups(job: Job) -> list[IndexedGroup]:
+    return [IndexedGroup(NODE, job.nodes), *(IndexedGroup(role.name, role.replicas) for role in job.beside)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -185,7 +191,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
 
 
-def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
+def _against_built_in(job: Job, cluster: ClusterProfile) -> TrainerParts | None:
     """The job as a TrainJob against the built-in runtime; None where that runtime does something else."""
     versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:

@@ -5,8 +5,8 @@ Suspended=False stands first in the conditions of a job that was created suspend
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import at, integer, items
-from ptcompile.registry.model import Defaults
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
+from ptcompile.registry.model import KindDefaults
 from ptcompile.registry.status import (
     ARGO_FAILED,
     Following,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-DEFAULTS = Defaults(
+DEFAULTS = KindDefaults(
     {
         ("runtimeRef", "apiGroup"): "trainer.kubeflow.org",
         ("runtimeRef", "kind"): "ClusterTrainingRuntime",
@@ -68,7 +68,7 @@ def status(live: Json) -> Status:
         return by_condition("failed", conditions["Failed"])
     if "Complete" in conditions:
         return Status("succeeded")
-    if "Suspended" in conditions or at(live, "spec").get("suspend") is True:
+    if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
         return queued(live, conditions.get("Suspended"))
-    active = any(integer(one.get("active")) > 0 for one in items(at(live, "status").get("jobsStatus")))
+    active = any(as_int(one.get("active")) > 0 for one in as_mappings(nested_map(live, "status").get("jobsStatus")))
     return Status("running" if active else "created")

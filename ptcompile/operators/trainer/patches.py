@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import at, items, kind_of, mapping, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.registry.table import has_feature
-from ptcompile.registry.templates import upserted
+from ptcompile.registry.templates import upsert
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-    Parts = tuple[dict[str, Any], dict[str, Any]]
+    TrainerParts = tuple[dict[str, Any], dict[str, Any]]
 
 
 _KEYS = {
@@ -56,8 +56,8 @@ def merge(base: Any, patch: Any, field: str = "") -> Any:
 
 
 def _merge_lists(base: list[Any], patch: list[Any], key: str) -> list[Any]:
-    out = list(items(base))
-    for item in items(patch):
+    out = list(as_mappings(base))
+    for item in as_mappings(patch):
         position = next((i for i, old in enumerate(out) if old.get(key) == item.get(key)), None)
         if position is None:
             out.append(item)
@@ -71,9 +71,9 @@ def patched(runtime: Json, manifest: Json) -> dict[str, Any]:
 
     Labels and annotations of the template go to the JobSet alone.
     """
-    template: dict[str, Any] = dict(at(runtime, "spec", "template"))
-    for patch in items(at(manifest, "spec").get("runtimePatches")):
-        change = at(patch, "trainingRuntimeSpec").get("template")
+    template: dict[str, Any] = dict(nested_map(runtime, "spec", "template"))
+    for patch in as_mappings(nested_map(manifest, "spec").get("runtimePatches")):
+        change = nested_map(patch, "trainingRuntimeSpec").get("template")
         if isinstance(change, Mapping):
             template = merge(template, change)
     return template
@@ -81,9 +81,9 @@ def patched(runtime: Json, manifest: Json) -> dict[str, Any]:
 
 def env_over(container: Json, env: Any) -> dict[str, Any]:
     """The container with env entries put in by name."""
-    entries = [e for e in items(env) if text(e.get("name"))]
-    old = items(container.get("env"))
-    return {**mapping(container), "env": upserted(old, entries)} if old or entries else dict(container)
+    entries = [e for e in as_mappings(env) if as_string(e.get("name"))]
+    old = as_mappings(container.get("env"))
+    return {**as_mapping(container), "env": upsert(old, entries)} if old or entries else dict(container)
 
 
 _WORDS: Final = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
@@ -96,14 +96,14 @@ def today(manifest: Json, version: Version) -> Json:
     """The same TrainJob as Trainer 2.2 would be told; the manifest itself where nothing differs."""
     if version >= (2, 2) or kind_of(manifest) != ("trainer.kubeflow.org/v1alpha1", "TrainJob"):
         return manifest
-    spec: dict[str, Any] = dict(at(manifest, "spec"))
+    spec: dict[str, Any] = dict(nested_map(manifest, "spec"))
     word = _WORDS.get(version, "podSpecOverrides")
     if isinstance(spec.get(word), list):
-        spec["runtimePatches"] = [_patch(one, i, word) for i, one in enumerate(items(spec.pop(word)))]
-    trainer = at(spec, "trainer")
+        spec["runtimePatches"] = [_patch(one, i, word) for i, one in enumerate(as_mappings(spec.pop(word)))]
+    trainer = nested_map(spec, "trainer")
     if trainer.get("numProcPerNode") in _PROCESSES:
         spec["trainer"] = {key: value for key, value in trainer.items() if key != "numProcPerNode"}
-    return {**manifest, "spec": spec} if spec != at(manifest, "spec") else manifest
+    return {**manifest, "spec": spec} if spec != nested_map(manifest, "spec") else manifest
 
 
 def _patch(override: Json, index: int, word: str) -> dict[str, Any]:
@@ -111,8 +111,8 @@ def _patch(override: Json, index: int, word: str) -> dict[str, Any]:
     if word == "podSpecOverrides":
         template = {"spec": template}
     jobs = [
-        {"name": text(job.get("name")), "template": {"spec": {"template": template}}}
-        for job in items(override.get("targetJobs"))
+        {"name": as_string(job.get("name")), "template": {"spec": {"template": template}}}
+        for job in as_mappings(override.get("targetJobs"))
     ]
     spec = {"template": {"spec": {"replicatedJobs": jobs}}}
     return {"manager": f"trainer.kubeflow.org/override-{index}", "trainingRuntimeSpec": spec}
@@ -149,7 +149,7 @@ _REACH: tuple[tuple[str, frozenset[str], frozenset[str], frozenset[str]], ...] =
 _TRAINER = ("image", "command", "args", "env", "resources")
 
 
-def parts(template: PodTemplate, versions: Versions) -> Parts | None:
+def parts(template: PodTemplate, versions: Versions) -> TrainerParts | None:
     """A template as fields of `spec.trainer` and as further fields of the TrainJob; None where they cannot carry it."""
     written = pod_template.write(template, main=NODE)
     pod = written["spec"]

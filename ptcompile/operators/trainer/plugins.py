@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import env_over
-from ptcompile.operators.trainer.runtimes import ancestor, tune_model
+from ptcompile.operators.trainer.runtimes import step_label, tune_model
 from ptcompile.registry import templates
 from ptcompile.registry.pods import MOST_NAMED
 
@@ -53,15 +53,15 @@ class Build:
     @property
     def trainer(self) -> Json | None:
         """`spec.trainer`, or None when it is absent."""
-        trainer = at(self.manifest, "spec").get("trainer")
-        return at(self.manifest, "spec", "trainer") if trainer is not None else None
+        trainer = nested_map(self.manifest, "spec").get("trainer")
+        return nested_map(self.manifest, "spec", "trainer") if trainer is not None else None
 
     def set_nodes(self, count: int, *, job: str | None = None) -> None:
         """The number of pods of the trainer's job, or of the named one."""
         self.jobs = [_sized(rj, count) if self._meant(rj, job) else rj for rj in self.jobs]
 
     def _meant(self, replicated: Json, job: str | None) -> bool:
-        return replicated.get("name") == job if job else ancestor(replicated) == "trainer"
+        return replicated.get("name") == job if job else step_label(replicated) == "trainer"
 
     def on_container(self, change: Callable[[Json], Json], *, job: str | None = None, name: str = "node") -> None:
         """A change made to the container of this name in the trainer's job, or in the named one."""
@@ -73,15 +73,15 @@ class Build:
 
 
 def _sized(replicated: Json, count: int) -> Json:
-    template = at(replicated, "template")
-    spec = {**at(template, "spec"), "parallelism": count, "completions": count}
+    template = nested_map(replicated, "template")
+    spec = {**nested_map(template, "spec"), "parallelism": count, "completions": count}
     return {**replicated, "template": {**template, "spec": spec}}
 
 
 def _with_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
-    template, job = at(replicated, "template"), at(replicated, "template", "spec")
-    pod_template = at(job, "template")
-    job = {**job, "template": {**pod_template, "spec": change(at(pod_template, "spec"))}}
+    template, job = nested_map(replicated, "template"), nested_map(replicated, "template", "spec")
+    pod_template = nested_map(job, "template")
+    job = {**job, "template": {**pod_template, "spec": change(nested_map(pod_template, "spec"))}}
     return {**replicated, "template": {**template, "spec": job}}
 
 
@@ -95,27 +95,27 @@ def _changed(replicated: Json, name: str, change: Callable[[Json], Json]) -> Jso
 
 def plain(build: Build) -> None:
     """The number of nodes and the TrainJob's env."""
-    build.set_nodes(runtimes.nodes(build.manifest, build.runtime))
+    build.set_nodes(runtimes.node_count(build.manifest, build.runtime))
     env = (build.trainer or {}).get("env")
     build.on_container(lambda c: env_over(c, env))
 
 
 def with_port(container: Json) -> Json:
     """The container with the rendezvous port, unless one of that number is there."""
-    taken = any(integer(p.get("containerPort")) == PORT for p in items(container.get("ports")))
+    taken = any(as_int(p.get("containerPort")) == PORT for p in as_mappings(container.get("ports")))
     return container if taken else templates.with_items(container, "ports", [{"containerPort": PORT}])
 
 
 def mpi(build: Build) -> None:
     """OpenMPI's host file and ssh keys; with runLauncherAsNode the launcher is one of the nodes."""
-    policy = at(build.runtime, "spec", "mlPolicy", "mpi")
-    count = runtimes.nodes(build.manifest, build.runtime)
+    policy = nested_map(build.runtime, "spec", "mlPolicy", "mpi")
+    count = runtimes.node_count(build.manifest, build.runtime)
     as_node = policy.get("runLauncherAsNode") is True
     workers = max(1, count - 1) if as_node else count
     build.set_nodes(1)
     build.set_nodes(workers, job="node")
     slots = _slots(build, policy)
-    _mpi_mounts(build, text(policy.get("sshAuthMountPath")) or "/root/.ssh")
+    _mpi_mounts(build, as_string(policy.get("sshAuthMountPath")) or "/root/.ssh")
     env = [
         templates.value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
         templates.value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
@@ -136,7 +136,7 @@ def _slots(build: Build, policy: Json) -> int:
     given = (build.trainer or {}).get("numProcPerNode")
     if isinstance(given, int) and not isinstance(given, bool):
         return given
-    written = integer(policy.get("numProcPerNode"), 1)
+    written = as_int(policy.get("numProcPerNode"), 1)
     gpus = runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime))
     return gpus if written == 1 and gpus > 1 else written
 
@@ -164,11 +164,11 @@ def flux(build: Build) -> None:
         build.failure = "the controller panics on a flux runtime without spec.trainer.numNodes (Trainer 2.3)"
         return
     plain(build)
-    entries = items((trainer or {}).get("env"))
-    image = next((text(e.get("value")) for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"), _FLUX_IMAGE)
+    entries = as_mappings((trainer or {}).get("env"))
+    image = next((as_string(e.get("value")) for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"), _FLUX_IMAGE)
     installer = {"name": "flux-installer", "image": image, "command": ["/bin/bash", "/etc/flux-config/init.sh"]}
     installer_mounts = [{"name": "flux-install", "mountPath": "/mnt/flux"}, _flux_config()]
-    words = " ".join(texts((trainer or {}).get("command"))).strip()
+    words = " ".join(as_strings((trainer or {}).get("command"))).strip()
     command = ["/bin/bash", "/etc/flux-config/entrypoint.sh", words]
     mounts = [
         _flux_config() if p == "/etc/flux-config" else {"name": "flux-install", "mountPath": p} for p in _FLUX_MOUNTS
@@ -188,19 +188,19 @@ _KEPT = ("output_dir=", "tokenizer.path=", "tokenizer.merges_file=", "checkpoint
 def torchtune(build: Build) -> None:
     """The command with rendezvous, recipe, config and the runtime's own paths behind it."""
     trainer = build.trainer or {}
-    nodes = runtimes.nodes(build.manifest, build.runtime)
+    nodes = runtimes.node_count(build.manifest, build.runtime)
     single = nodes <= 1 and not _several(build)
     words = [] if single else [f"--rdzv_endpoint={build.master}:{PORT}"]
     recipe, config = _recipe(build, nodes, single=single)
     words += [recipe, "--config", config, *_overrides(build)]
-    command = [*texts(trainer.get("command")), *words]
+    command = [*as_strings(trainer.get("command")), *words]
     build.own = frozenset({"command"})
     build.on_container(lambda c: {**c, "command": command})
 
 
 def _several(build: Build) -> bool:
     """Whether a node runs more than one process."""
-    count = runtimes.processes(build.manifest, build.runtime, build.version)
+    count = runtimes.nproc_per_node(build.manifest, build.runtime, build.version)
     if count != "auto":
         return count != "1"
     return runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime)) > 1
@@ -208,8 +208,8 @@ def _several(build: Build) -> bool:
 
 def _recipe(build: Build, nodes: int, *, single: bool) -> tuple[str, str]:
     """Recipe and config, by the model in the runtime's name and the arguments that ask for LoRA."""
-    model = tune_model(text(at(build.manifest, "spec", "runtimeRef").get("name")))
-    args = texts((build.trainer or {}).get("args"))
+    model = tune_model(as_string(nested_map(build.manifest, "spec", "runtimeRef").get("name")))
+    args = as_strings((build.trainer or {}).get("args"))
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     quantised = lora and "model.quantize_base=True" in args
     place = "single_device" if single else "distributed"
@@ -224,9 +224,9 @@ def _recipe(build: Build, nodes: int, *, single: bool) -> tuple[str, str]:
 
 def _overrides(build: Build) -> list[str]:
     """The paths that the runtime's own command sets."""
-    node = next((rj for rj in items(build.spec.get("replicatedJobs")) if ancestor(rj) == "trainer"), {})
-    container = runtimes.container(node, "node") or {}
-    return [w for w in texts(container.get("command")) if w.startswith(_KEPT)]
+    node = next((rj for rj in as_mappings(build.spec.get("replicatedJobs")) if step_label(rj) == "trainer"), {})
+    container = runtimes.find_container(node, "node") or {}
+    return [w for w in as_strings(container.get("command")) if w.startswith(_KEPT)]
 
 
 def torch(build: Build) -> None:
@@ -236,12 +236,12 @@ def torch(build: Build) -> None:
         build.notes.append("spec.trainer is absent: the pods get no PET_* variables (Trainer 2.3)")
         return
     names = [
-        templates.value("PET_NNODES", str(runtimes.nodes(build.manifest, build.runtime))),
-        templates.value("PET_NPROC_PER_NODE", runtimes.processes(build.manifest, build.runtime, build.version)),
+        templates.value("PET_NNODES", str(runtimes.node_count(build.manifest, build.runtime))),
+        templates.value("PET_NPROC_PER_NODE", runtimes.nproc_per_node(build.manifest, build.runtime, build.version)),
         templates.field("PET_NODE_RANK", INDEX_PATH),
     ]
     address = [templates.value("PET_MASTER_ADDR", build.master), templates.value("PET_MASTER_PORT", str(PORT))]
-    tune = texts(build.trainer.get("command")) == ["tune", "run"]
+    tune = as_strings(build.trainer.get("command")) == ["tune", "run"]
     env = names if tune else [*names, *address]
     build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
     _inject(build, [*names, *address])
@@ -251,14 +251,14 @@ def torch(build: Build) -> None:
 
 def _inject(build: Build, env: Sequence[Json]) -> None:
     """`torch.envInjection`: the variables for further containers (2.3)."""
-    for target in items(at(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
-        for name in texts(target.get("containerNames")):
-            build.on_container(lambda c: templates.upsert_env(c, env), job=text(target.get("jobName")), name=name)
+    for target in as_mappings(nested_map(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
+        for name in as_strings(target.get("containerNames")):
+            build.on_container(lambda c: templates.upsert_env(c, env), job=as_string(target.get("jobName")), name=name)
 
 
 def jax(build: Build) -> None:
     """JAX's coordinator, number of processes and process id."""
-    count = runtimes.nodes(build.manifest, build.runtime)
+    count = runtimes.node_count(build.manifest, build.runtime)
     build.set_nodes(count)
     if build.trainer is None:
         return
@@ -272,7 +272,7 @@ def jax(build: Build) -> None:
 
 def xgboost(build: Build) -> None:
     """XGBoost's tracker; one worker a GPU, one without GPUs."""
-    count = runtimes.nodes(build.manifest, build.runtime)
+    count = runtimes.node_count(build.manifest, build.runtime)
     build.set_nodes(count)
     if build.trainer is None:
         return

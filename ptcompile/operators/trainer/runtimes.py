@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.unstructured import at, items, mapping, namespace, string_map, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, namespace_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.registry.model import Base
 
@@ -184,17 +184,17 @@ _OLDER = (
 
 def base(manifest: Json, others: Iterable[Json], versions: Versions) -> Base:
     """The runtime of a TrainJob in a cluster of these releases."""
-    return find(manifest, others, versions.trainer)
+    return find_runtime(manifest, others, versions.trainer)
 
 
-def find(manifest: Json, others: Iterable[Json] = (), version: Version = (2, 3)) -> Base:
+def find_runtime(manifest: Json, others: Iterable[Json] = (), version: Version = (2, 3)) -> Base:
     """The runtime that a TrainJob names: from the same stream, else built in, else of the examples.
 
     An unknown one is taken for a copy of `torch-distributed`. `version` is Trainer's: older ones install older images.
     """
-    ref = at(manifest, "spec", "runtimeRef")
-    kind, name = text(ref.get("kind")) or KINDS[0], text(ref.get("name"))
-    beside = objects(others) if kind == KINDS[0] else objects(others).within(namespace(manifest))
+    ref = nested_map(manifest, "spec", "runtimeRef")
+    kind, name = as_string(ref.get("kind")) or KINDS[0], as_string(ref.get("name"))
+    beside = objects(others) if kind == KINDS[0] else objects(others).within(namespace_of(manifest))
     for other in beside.named((API_VERSION, kind), name):
         return Base(other, assumed=False)
     known = BUILTIN.get(name) if kind == KINDS[0] else None
@@ -216,7 +216,7 @@ def _with_image(value: Any, image: str) -> Any:
 
 def policy_of(runtime: Json) -> str | None:
     """`torch`, `mpi`, `jax`, `xgboost` or `flux`; `plain` for a policy without source, None without a policy."""
-    policy = at(runtime, "spec").get("mlPolicy")
+    policy = nested_map(runtime, "spec").get("mlPolicy")
     if not isinstance(policy, Mapping):
         return None
     return next((name for name in POLICIES if isinstance(policy.get(name), Mapping)), "plain")
@@ -224,20 +224,20 @@ def policy_of(runtime: Json) -> str | None:
 
 def replicated_jobs(runtime: Json) -> list[Json]:
     """The replicatedJobs of a runtime's template."""
-    return items(at(runtime, "spec", "template", "spec").get("replicatedJobs"))
+    return as_mappings(nested_map(runtime, "spec", "template", "spec").get("replicatedJobs"))
 
 
-def ancestor(replicated: Json) -> str:
+def step_label(replicated: Json) -> str:
     """The value of the label that says which step of a TrainJob a replicatedJob runs, or an empty string."""
-    return string_map(at(replicated, "template", "metadata").get("labels")).get(ANCESTOR, "")
+    return string_map(nested_map(replicated, "template", "metadata").get("labels")).get(ANCESTOR, "")
 
 
 def containers(replicated: Json) -> list[Json]:
     """The main containers of a replicatedJob's pods."""
-    return items(at(replicated, "template", "spec", "template", "spec").get("containers"))
+    return as_mappings(nested_map(replicated, "template", "spec", "template", "spec").get("containers"))
 
 
-def container(replicated: Json, name: str) -> Json | None:
+def find_container(replicated: Json, name: str) -> Json | None:
     """The main container of this name, or None."""
     return next((c for c in containers(replicated) if c.get("name") == name), None)
 
@@ -247,52 +247,52 @@ def node_resources(manifest: Json, runtime: Json) -> Json:
 
     The two are not merged here: Trainer 2.3 looks at the raw ones to count processes.
     """
-    given = at(manifest, "spec", "trainer").get("resourcesPerNode")
+    given = nested_map(manifest, "spec", "trainer").get("resourcesPerNode")
     if isinstance(given, Mapping):
         return given
     for replicated in replicated_jobs(runtime):
-        node = container(replicated, "node") if ancestor(replicated) == "trainer" else None
+        node = find_container(replicated, "node") if step_label(replicated) == "trainer" else None
         if node is not None:
-            return at(node, "resources")
+            return nested_map(node, "resources")
     return {}
 
 
 def gpus(resources: Json) -> int:
     """The amount of the first resource whose name contains `gpu`; requests come before limits."""
     for kind in ("requests", "limits"):
-        for name, amount in mapping(resources.get(kind)).items():
+        for name, amount in as_mapping(resources.get(kind)).items():
             parsed = quantity.parse(amount) if "gpu" in str(name).lower() else None
             if parsed is not None:
                 return parsed.value
     return 0
 
 
-def processes(manifest: Json, runtime: Json, version: Version = (2, 3)) -> str:
+def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> str:
     """PET_NPROC_PER_NODE: as written, `auto` with GPUs, else the CPUs rounded up, at least 1 (Trainer 2.3).
 
     Before 2.2 the runtime's torch policy could say it too.
     """
-    given = at(manifest, "spec", "trainer").get("numProcPerNode")
+    given = nested_map(manifest, "spec", "trainer").get("numProcPerNode")
     if given is None and version < (2, 2):
-        given = at(runtime, "spec", "mlPolicy", "torch").get("numProcPerNode")
+        given = nested_map(runtime, "spec", "mlPolicy", "torch").get("numProcPerNode")
     if given is not None and not isinstance(given, Mapping | list):
         return str(given)
     resources = node_resources(manifest, runtime)
     if gpus(resources) > 0:
         return "auto"
     for kind in ("requests", "limits"):
-        cpu = quantity.parse(mapping(resources.get(kind)).get("cpu"))
+        cpu = quantity.parse(as_mapping(resources.get(kind)).get("cpu"))
         if cpu:
             return str(max(1, cpu.value))
     return "1"
 
 
-def nodes(manifest: Json, runtime: Json) -> int:
+def node_count(manifest: Json, runtime: Json) -> int:
     """How many nodes: the TrainJob's, else the runtime's lifted to 1, else 1."""
-    given = at(manifest, "spec", "trainer").get("numNodes")
+    given = nested_map(manifest, "spec", "trainer").get("numNodes")
     if isinstance(given, int) and not isinstance(given, bool):
         return max(0, given)
-    written = at(runtime, "spec", "mlPolicy").get("numNodes")
+    written = nested_map(runtime, "spec", "mlPolicy").get("numNodes")
     return max(1, written) if isinstance(written, int) and not isinstance(written, bool) else 1
 
 
@@ -308,7 +308,7 @@ def tune_model(runtime_name: str) -> str:
 def platform_objects(made: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
     """The runtimes that the TrainJobs among some manifests name; Trainer installs its own in a step of its own."""
     for job in (one for one in made if one["kind"] == "TrainJob"):
-        runtime = find(job, made, versions.trainer).source
+        runtime = find_runtime(job, made, versions.trainer).source
         ref = job["spec"]["runtimeRef"]
         metadata = {"name": ref["name"], **runtime["metadata"]}
         kind = ref.get("kind", KINDS[0])

@@ -12,9 +12,9 @@ from ptcompile.registry.model import (
     GroupMark,
     Install,
     Kind,
-    Meeting,
+    KindContext,
     Operator,
-    Request,
+    RendezvousSettings,
     Update,
 )
 from ptcompile.registry.queue_systems import GROUP_NAME
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.registry.model import ApiServer, Defaults, QueueSystem
-    from ptcompile.registry.pods import Expansion, Role
+    from ptcompile.registry.model import ApiServer, KindDefaults, QueueSystem
+    from ptcompile.registry.pods import ExpandedRole, Expansion
     from ptcompile.registry.queue_systems import Shares
     from ptcompile.registry.reading import Read
     from ptcompile.registry.status import Following, Status
@@ -43,16 +43,16 @@ class VolcanoJob(Kind):
     schema = "batch.volcano.sh/job_v1alpha1.json"
     rules = (*POD_RULES, "operators.volcano.rules", *LAUNCH_RULES)
     word = "volcano"
-    meeting = Meeting(roles=True, ranked_by=("RANK", "MASTER_ADDR"), across_objects=True)
+    meeting = RendezvousSettings(roles=True, ranked_by=("RANK", "MASTER_ADDR"), across_objects=True)
     additions = Additions(env_of="Volcano", dns_policy=True, mounts=("/etc/volcano",), job_label="volcano.sh/job-name")
     requests_default = False
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.volcano.pods import of
+        from ptcompile.operators.volcano.pods import pod_templates
 
-        return of(manifest)
+        return pod_templates(manifest)
 
-    def pods(self, manifest: Json, request: Request) -> Expansion:
+    def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.volcano.pods import expand
 
         return expand(manifest, request)
@@ -67,7 +67,7 @@ class VolcanoJob(Kind):
 
         return too_wide(manifest)
 
-    def gang(self, group: Json, roles: tuple[Role, ...]) -> Shares:
+    def gang(self, group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
         from ptcompile.operators.volcano.pods import counted
 
         return counted(group, roles)
@@ -102,12 +102,12 @@ class VolcanoJob(Kind):
 
         return default(manifest, complete=complete)
 
-    def validate(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.volcano.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: Request) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.volcano.controller import controller_errors
 
         return controller_errors(manifest, request)
@@ -123,7 +123,7 @@ class VolcanoJob(Kind):
         return validate_update(update)
 
 
-class PodGroup(Kind):
+class VolcanoPodGroup(Kind):
     """A PodGroup of Volcano's."""
 
     api_version = "scheduling.volcano.sh/v1beta1"
@@ -132,13 +132,13 @@ class PodGroup(Kind):
     group_mark = GroupMark("volcano", "annotations", GROUP_NAME)  # Volcano 1.16
 
 
-class Volcano(Operator):
+class VolcanoOperator(Operator):
     """Volcano."""
 
     folder = "volcano"
     authority = "volcano"
     release = "volcano"
-    kinds = (VolcanoJob(), PodGroup())
+    kinds = (VolcanoJob(), VolcanoPodGroup())
     title = "Volcano"
     target_name = "volcano"
     install = Install(
@@ -183,7 +183,7 @@ class Volcano(Operator):
 
         return SENTENCES
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> KindDefaults:
         from ptcompile.operators.volcano.facts import DEFAULTS
 
         return DEFAULTS

@@ -6,14 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation.pod import pod_spec
-from ptcompile.apiserver.validation.values import same
-from ptcompile.apiserver.webhooks import hint, undecodable, webhook_rejection
+from ptcompile.apiserver.validation.values import is_equal
+from ptcompile.apiserver.webhooks import decode_problems, hint, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.kubernetes.unstructured import at, integer, items, mapping, object_name, string_map, text, texts
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.registry.model import ApiServer, Known, Request, Update
+from ptcompile.registry.model import ApiServer, Established, KindContext, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +46,7 @@ def policies(value: Any, path: Path, version: Version) -> Iterator[Problem]:
     """The first mistake of a list of policies, as the webhook stops there, and `*` beside other events."""
     events: set[str] = set()
     codes: set[int] = set()
-    for i, policy in enumerate(items(value)):
+    for i, policy in enumerate(as_mappings(value)):
         problem = _policy(policy, (*path, i), events, codes, version)
         if problem:
             yield problem
@@ -47,12 +56,12 @@ def policies(value: Any, path: Path, version: Version) -> Iterator[Problem]:
 
 
 def _policy(policy: Json, path: Path, events: set[str], codes: set[int], version: Version) -> Problem | None:
-    one, code = text(policy.get("event")), policy.get("exitCode")
-    listed = list(dict.fromkeys([*texts(policy.get("events")), *([one] if one else [])]))
+    one, code = as_string(policy.get("event")), policy.get("exitCode")
+    listed = list(dict.fromkeys([*as_strings(policy.get("events")), *([one] if one else [])]))
     if listed and code is not None:
         return _say(path, "must not specify event and exitCode simultaneously", "split it into two policies")
     if listed:
-        return _events(listed, text(policy.get("action")), path, events, version)
+        return _events(listed, as_string(policy.get("action")), path, events, version)
     if code is None:
         return _say(path, "either event and exitCode should be specified", "set the event that triggers the action")
     if code == 0:
@@ -82,18 +91,18 @@ def _there(word: str, version: Version) -> bool:
     return version >= _SINCE.get(word, version)
 
 
-def template(task: Json, path: Path, versions: Versions, known: Known) -> Iterator[Problem]:
+def template(task: Json, path: Path, versions: Versions, known: Established) -> Iterator[Problem]:
     """What the webhook says to a task's template, at stage "apply" and with Volcano's authority."""
-    spec = at(task, "template").get("spec")
+    spec = nested_map(task, "template").get("spec")
     here = (*path, "template", "spec")
-    if spec is not None and mapping(spec).get("containers") is not None:
+    if spec is not None and as_mapping(spec).get("containers") is not None:
         if not (known.pods and _is_pod_too(task["template"])):
             context = ApiServer(kubernetes=versions.kubernetes)
             for problem in pod_spec(spec, here, context, template=True):
                 if problem.severity == "error" and not _looser(problem):
                     yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
         yield from _labels(task, (*path, "template", "metadata"))
-        yield from _stricter(mapping(spec), here)
+        yield from _stricter(as_mapping(spec), here)
 
 
 def _is_pod_too(pod_template: Json) -> bool:
@@ -115,7 +124,7 @@ def _looser(problem: Problem) -> bool:
 
 
 def _labels(task: Json, path: Path) -> Iterator[Problem]:
-    metadata = at(task, "template", "metadata")
+    metadata = nested_map(task, "template", "metadata")
     for kind in ("labels", "annotations"):
         for key, value in string_map(metadata.get(kind)).items():
             why = names.why_not_qualified_name(key if kind == "labels" else key.lower())
@@ -127,38 +136,40 @@ def _labels(task: Json, path: Path) -> Iterator[Problem]:
 def _stricter(spec: Json, path: Path) -> Iterator[Problem]:
     """What Volcano's rules refuse and a 1.36 API server takes."""
     for key, init in (("initContainers", True), ("containers", False)):
-        for i, container in enumerate(items(spec.get(key))):
+        for i, container in enumerate(as_mappings(spec.get(key))):
             here = (*path, key, i)
             yield from _env(container, here)
             yield from _restart(container, here, init=init)
-            sleep = at(container, "lifecycle", "preStop").get("sleep")
-            if mapping(sleep).get("seconds") == 0:
+            sleep = nested_map(container, "lifecycle", "preStop").get("sleep")
+            if as_mapping(sleep).get("seconds") == 0:
                 at_sleep = (*here, "lifecycle", "preStop", "sleep")
                 yield _say(at_sleep, "Invalid value: 0: must be greater than 0", "sleep at least 1 second")
-            if init and items(container.get("resizePolicy")) and container.get("restartPolicy") != "Always":
+            if init and as_mappings(container.get("resizePolicy")) and container.get("restartPolicy") != "Always":
                 yield _say((*here, "resizePolicy"), "Forbidden: must not be set for init containers", "remove it")
-            if at(container, "lifecycle").get("stopSignal") and not text(at(spec, "os").get("name")):
+            if nested_map(container, "lifecycle").get("stopSignal") and not as_string(
+                nested_map(spec, "os").get("name")
+            ):
                 signal = (*here, "lifecycle", "stopSignal")
                 yield _say(signal, "Forbidden: may not be set for containers with an empty os name", "set spec.os.name")
-    for i, search in enumerate(texts(at(spec, "dnsConfig").get("searches"))):
+    for i, search in enumerate(as_strings(nested_map(spec, "dnsConfig").get("searches"))):
         if "_" in search:
             yield _say((*path, "dnsConfig", "searches", i), "Invalid value: must have no underscore", "rename it")
 
 
 def _env(container: Json, path: Path) -> Iterator[Problem]:
-    for j, entry in enumerate(items(container.get("env"))):
-        name = text(entry.get("name"))
+    for j, entry in enumerate(as_mappings(container.get("env"))):
+        name = as_string(entry.get("name"))
         if names.is_env_name(name) and (why := names.why_not_classic_env_name(name)):
             help = "rename the variable: Volcano's webhook applies the older rule"
             yield _say((*path, "env", j, "name"), f'Invalid value: "{name}": {why}', help)
-    for j, source in enumerate(items(container.get("envFrom"))):
-        prefix = text(source.get("prefix"))
+    for j, source in enumerate(as_mappings(container.get("envFrom"))):
+        prefix = as_string(source.get("prefix"))
         if prefix and names.is_env_name(prefix) and (why := names.why_not_classic_env_name(prefix)):
             yield _say((*path, "envFrom", j, "prefix"), f'Invalid value: "{prefix}": {why}', "rename the prefix")
 
 
 def _restart(container: Json, path: Path, *, init: bool) -> Iterator[Problem]:
-    policy = text(container.get("restartPolicy"))
+    policy = as_string(container.get("restartPolicy"))
     here = (*path, "restartPolicy")
     if policy and not init:
         yield _say(here, "Forbidden: may not be set for non-init containers", "remove it")
@@ -168,11 +179,11 @@ def _restart(container: Json, path: Path, *, init: bool) -> Iterator[Problem]:
 
 def whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
     """A topology policy of the task at `path` pins CPUs, so each container needs a whole number of them."""
-    if text(task.get("topologyPolicy")) in ("", "none"):
+    if as_string(task.get("topologyPolicy")) in ("", "none"):
         return
-    for j, container in enumerate(items(mapping(at(task, "template").get("spec")).get("containers"))):
-        resources = at(container, "resources")
-        amounts = mapping(resources.get("requests")) or mapping(resources.get("limits"))
+    for j, container in enumerate(as_mappings(as_mapping(nested_map(task, "template").get("spec")).get("containers"))):
+        resources = nested_map(container, "resources")
+        amounts = as_mapping(resources.get("requests")) or as_mapping(resources.get("limits"))
         cpu = quantity.parse(amounts.get("cpu"))
         if cpu is None or not cpu.is_integer or cpu.value < 1:
             text_ = "the cpu request isn't an integer, and topologyPolicy needs one"
@@ -184,15 +195,15 @@ def whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
 _say = webhook_rejection("volcano")
 PLUGINS = ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch", "hcclrank", "ray")
 _NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
-_TASKS: roundtrip.Shape = {
+_TASKS: roundtrip.FieldShapes = {
     roundtrip.ZERO: {"template": {}},
     "template": roundtrip.POD_TEMPLATE,
     "policies": [{"events": roundtrip.STRINGS}],
     "dependsOn": {"name": roundtrip.STRINGS},
     "partitionPolicy": {roundtrip.ZERO: {"totalPartitions": 0, "partitionSize": 0}},
 }
-SPEC: roundtrip.Shape = {"tasks": [_TASKS]}
-LOOSE: roundtrip.Shape = {"tasks": [{roundtrip.ZERO: {"template": {}}}]}
+SPEC: roundtrip.FieldShapes = {"tasks": [_TASKS]}
+LOOSE: roundtrip.FieldShapes = {"tasks": [{roundtrip.ZERO: {"template": {}}}]}
 
 
 def default(manifest: Json, *, complete: bool = False) -> Json:
@@ -208,7 +219,7 @@ def default(manifest: Json, *, complete: bool = False) -> Json:
     if isinstance(tasks, list):
         out["tasks"] = [_task(task, i) for i, task in enumerate(tasks)]
         if not out.get("minAvailable"):
-            out["minAvailable"] = sum(integer(t.get("minAvailable")) for t in items(out["tasks"]))
+            out["minAvailable"] = sum(as_int(t.get("minAvailable")) for t in as_mappings(out["tasks"]))
     if isinstance(spec.get("plugins"), Mapping):
         out["plugins"] = _plugins(spec["plugins"])
     return {**manifest, "spec": out}
@@ -223,14 +234,12 @@ def _task(task: Any, index: int) -> Any:
     if not out.get("maxRetry"):
         out["maxRetry"] = 3
     if out.get("minAvailable") is None:
-        policy = at(task, "partitionPolicy")
-        least = integer(policy.get("minPartitions"))
-        out["minAvailable"] = (
-            least * integer(policy.get("partitionSize")) if least > 0 else integer(out.get("replicas"))
-        )
-    pod = at(task, "template", "spec")
+        policy = nested_map(task, "partitionPolicy")
+        least = as_int(policy.get("minPartitions"))
+        out["minAvailable"] = least * as_int(policy.get("partitionSize")) if least > 0 else as_int(out.get("replicas"))
+    pod = nested_map(task, "template", "spec")
     if pod.get("hostNetwork") is True and not pod.get("dnsPolicy"):
-        out["template"] = {**at(task, "template"), "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
+        out["template"] = {**nested_map(task, "template"), "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"}}
     return out
 
 
@@ -243,7 +252,7 @@ def _plugins(given: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def validate(manifest: Json, request: Request) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Conditions V1 to V27 of the webhook, those of them that need no cluster. Queues are taken to exist."""
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
@@ -251,7 +260,7 @@ def validate(manifest: Json, request: Request) -> Iterator[Problem]:
             help = "add a spec with tasks"
             yield _say(("spec",), "Required value: the mutating webhook cannot patch a job without spec", help)
         return
-    tasks = items(spec.get("tasks"))
+    tasks = as_mappings(spec.get("tasks"))
     if not tasks:
         if not isinstance(spec.get("tasks"), list):  # an empty list is refused by the schema
             yield _say(("spec", "tasks"), "Required value: No task specified in job spec", "add a task")
@@ -262,17 +271,17 @@ def validate(manifest: Json, request: Request) -> Iterator[Problem]:
         return
     name = object_name(manifest)
     if not request.established.decodes:
-        yield from undecodable(spec, _say, ("spec",))
-    yield from _topology(at(spec, "networkTopology"), ("spec", "networkTopology"))
+        yield from decode_problems(spec, _say, ("spec",))
+    yield from _topology(nested_map(spec, "networkTopology"), ("spec", "networkTopology"))
     yield from _tasks(name, tasks, request.versions, request.established)
     yield from _job(name, spec, tasks, request.versions)
 
 
 def _mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
-    args = at(spec, "plugins").get("mpi")
+    args = nested_map(spec, "plugins").get("mpi")
     if args is None:
         return None
-    flags, _ = parse(texts(args), {"master": "master", "worker": "worker", "port": 22})
+    flags, _ = parse(as_strings(args), {"master": "master", "worker": "worker", "port": 22})
     if any(t.get("name") == flags["master"] for t in tasks):
         return None
     text_ = f"The specified mpi master task was not found: no task is named {flags['master']!r}"
@@ -280,19 +289,21 @@ def _mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
 
 
 def _topology(topology: Json, path: Path) -> Iterator[Problem]:
-    if topology.get("highestTierAllowed") is not None and text(topology.get("highestTierName")):
+    if topology.get("highestTierAllowed") is not None and as_string(topology.get("highestTierName")):
         text_ = "must not specify 'highestTierAllowed' and 'highestTierName' simultaneously"
         yield _say((*path, "highestTierName"), text_, "keep one of the two")
 
 
-def _tasks(job: str, tasks: Sequence[Json], versions: Versions, known: Known) -> Iterator[Problem]:
+def _tasks(job: str, tasks: Sequence[Json], versions: Versions, known: Established) -> Iterator[Problem]:
     seen: set[str] = set()
     clean: Any = None
     for i, task in enumerate(tasks):
         path: Path = ("spec", "tasks", i)
-        name, count = text(task.get("name")), integer(task.get("replicas"))
-        if partition := at(task, "partitionPolicy"):
-            yield from _topology(at(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology"))
+        name, count = as_string(task.get("name")), as_int(task.get("replicas"))
+        if partition := nested_map(task, "partitionPolicy"):
+            yield from _topology(
+                nested_map(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology")
+            )
             yield from _partition(task, partition, path)
         least = task.get("minAvailable")
         if isinstance(least, int) and least > count:
@@ -305,7 +316,7 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions, known: Known) ->
         if task.get("policies"):
             yield from policies(task["policies"], (*path, "policies"), versions.volcano)
         yield from _pod_name(f"{job}-{name}-{i}", job, (*path, "name"))
-        if not same(task.get("template"), clean, exact=known.exact):
+        if not is_equal(task.get("template"), clean, exact=known.exact):
             said = list(template(task, path, versions, known))
             yield from said
             clean = clean if said else task.get("template")
@@ -319,10 +330,10 @@ def _pod_name(pod: str, job: str, path: Path) -> Iterator[Problem]:
 
 
 def _partition(task: Json, policy: Json, path: Path) -> Iterator[Problem]:
-    total, size = integer(policy.get("totalPartitions")), integer(policy.get("partitionSize"))
+    total, size = as_int(policy.get("totalPartitions")), as_int(policy.get("partitionSize"))
     if total <= 0 or size <= 0:  # said by the schema
         return
-    count, least = integer(task.get("replicas")), integer(policy.get("minPartitions"))
+    count, least = as_int(task.get("replicas")), as_int(policy.get("minPartitions"))
     if count != total * size:
         text_ = f"Invalid value: {count}: 'Replicas' are not equal to TotalPartitions*PartitionSize ({total * size})"
         yield _say((*path, "replicas"), text_, f"use {total * size} replicas, or change the partitions")
@@ -334,7 +345,7 @@ def _partition(task: Json, policy: Json, path: Path) -> Iterator[Problem]:
 def _job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> Iterator[Problem]:
     if names.is_dns_subdomain(name) and (why := names.why_not_qualified_name(name)):
         yield _say(("metadata", "name"), f"Invalid value: create job with name {name}: {why}", "rename the job")
-    total = sum(integer(t.get("replicas")) for t in tasks)
+    total = sum(as_int(t.get("replicas")) for t in tasks)
     least = spec.get("minAvailable")
     if isinstance(least, int) and least > total:
         text_ = (
@@ -342,11 +353,11 @@ def _job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> It
         )
         yield _say(("spec", "minAvailable"), text_, f"use at most {total}, or raise the replicas")
     yield from policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
-    for plugin in at(spec, "plugins"):
+    for plugin in nested_map(spec, "plugins"):
         if plugin not in PLUGINS:
             help = hint(plugin, PLUGINS)
             yield _say(("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help)
-    yield from _volumes(items(spec.get("volumes")))
+    yield from _volumes(as_mappings(spec.get("volumes")))
     if spec.get("queue") == "root":
         yield _say(("spec", "queue"), "Invalid value: can not submit job to root queue", "name another queue")
     yield from _dependencies(tasks)
@@ -357,7 +368,7 @@ def _volumes(volumes: Sequence[Json]) -> Iterator[Problem]:
     seen: set[str] = set()
     for i, volume in enumerate(volumes):
         path: Path = ("spec", "volumes", i)
-        mount, claim = text(volume.get("mountPath")), text(volume.get("volumeClaimName"))
+        mount, claim = as_string(volume.get("mountPath")), as_string(volume.get("volumeClaimName"))
         made = volume.get("volumeClaim") is not None
         if not mount:
             yield _say((*path, "mountPath"), "Required value: mountPath is required", "set mountPath")
@@ -379,15 +390,15 @@ def _volumes(volumes: Sequence[Json]) -> Iterator[Problem]:
 
 def _dependencies(tasks: Sequence[Json]) -> Iterator[Problem]:
     """`dependsOn` has to be a graph without circles over tasks that exist."""
-    wanted = {text(t.get("name")): texts(at(t, "dependsOn").get("name")) for t in tasks}
+    wanted = {as_string(t.get("name")): as_strings(nested_map(t, "dependsOn").get("name")) for t in tasks}
     left = dict(wanted)
     while ready := [n for n, needs in left.items() if not any(d in left or d not in wanted for d in needs)]:
         for name in ready:
             del left[name]
     if not left:
         return
-    index = next(i for i, t in enumerate(tasks) if text(t.get("name")) in left)
-    unknown = [d for d in wanted[text(tasks[index].get("name"))] if d not in wanted]
+    index = next(i for i, t in enumerate(tasks) if as_string(t.get("name")) in left)
+    unknown = [d for d in wanted[as_string(tasks[index].get("name"))] if d not in wanted]
     help = f"use another name: there is no task {unknown[0]!r}" if unknown else "break the cycle"
     text_ = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
     yield _say(("spec", "tasks", index, "dependsOn"), text_, help)
@@ -404,7 +415,7 @@ _FREE_OF_TASKS: Final = ("replicas", "minAvailable")
 def validate_update(update: Update) -> Iterator[Problem]:
     """What the webhook answers to a change; what differs is `update.touched`."""
     help = "delete the job and apply again, or give it another name for each run"
-    before, after = (at(one, "spec").get("tasks") for one in (update.old, update.new))
+    before, after = (nested_map(one, "spec").get("tasks") for one in (update.old, update.new))
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
         yield Problem(
             "webhook-refusal", ("spec", "tasks"), "job updates may not add or remove tasks", help, authority="volcano"

@@ -11,10 +11,10 @@ from ptcompile.apiserver.webhooks import child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.volcano.pods import of
-from ptcompile.registry.model import ApiServer, Request
+from ptcompile.operators.volcano.pods import pod_templates
+from ptcompile.registry.model import ApiServer, KindContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
 
 
-def controller_errors(manifest: Json, request: Request) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Names that are too long or have dots, and ports of the plugins that the pods cannot have."""
-    spec, name = at(manifest, "spec"), object_name(manifest)
-    plugins = {str(k): texts(v) for k, v in at(spec, "plugins").items() if v is not None}
-    tasks = items(spec.get("tasks"))
+    spec, name = nested_map(manifest, "spec"), object_name(manifest)
+    plugins = {str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None}
+    tasks = as_mappings(spec.get("tasks"))
     yield from _names(name, spec, tasks, plugins, request.versions)
-    queue = text(spec.get("queue"))
+    queue = as_string(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
         why = f"the queue becomes a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
         yield child_rejection(("spec", "queue"), why, "use a queue with a shorter name")
@@ -54,7 +54,7 @@ def _names(
         yield child_rejection(_NAME, why, "use dashes")
         return
     volumes = [suffix for plugin, suffix in _SUFFIX.items() if plugin in plugins]
-    if items(spec.get("volumes")):
+    if as_mappings(spec.get("volumes")):
         volumes.append("-" + 12 * "x")
     limit = names.longest_name(volumes)
     if volumes and len(name) > limit:
@@ -70,9 +70,9 @@ def _names(
 
 def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
     for i, task in enumerate(tasks):
-        count = integer(task.get("replicas"))
-        last = f"{name}-{text(task.get('name'))}-{count - 1}"
-        own = text(at(task, "template", "spec").get("hostname"))
+        count = as_int(task.get("replicas"))
+        last = f"{name}-{as_string(task.get('name'))}-{count - 1}"
+        own = as_string(nested_map(task, "template", "spec").get("hostname"))
         if count > 0 and not own and len(last) > names.DNS_LABEL_MAX:
             why = f"the host name {last} would have {len(last)} characters, and 63 are allowed: that pod is rejected"
             yield child_rejection(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
@@ -92,16 +92,16 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
     )
     if not any(t.get("name") == flags["master"] for t in tasks):
         return
-    port = integer(flags["port"])
+    port = as_int(flags["port"])
     if not 1 <= port <= 65535:
         why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is rejected"
         yield child_rejection(("spec", "plugins", "pytorch"), why, "write --port=NUMBER, with a number from 1 to 65535")
         return
     for i, task in enumerate(tasks):
-        if integer(task.get("replicas")) <= 0:
+        if as_int(task.get("replicas")) <= 0:
             continue
-        pod = at(task, "template", "spec")
-        mains = items(pod.get("containers"))
+        pod = nested_map(task, "template", "spec")
+        mains = as_mappings(pod.get("containers"))
         if pod.get("hostNetwork") is True and len(mains) > 1:
             why = f"the pytorch plugin gives {len(mains)} containers of a pod on the host network the port {port}"
             yield child_rejection(
@@ -110,7 +110,7 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
             continue
         for j, container in enumerate(mains):
             yield from _port(
-                items(container.get("ports")), port, ("spec", "tasks", i, "template", "spec", "containers", j)
+                as_mappings(container.get("ports")), port, ("spec", "tasks", i, "template", "spec", "containers", j)
             )
 
 
@@ -123,11 +123,11 @@ def _port(ports: Sequence[Json], port: int, path: Path) -> Iterator[Problem]:
             yield child_rejection((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Found) -> None:
+def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
     """The templates as they are; the controller makes the claims of `spec.volumes`."""
     clean: Any = None
-    for one in of(manifest):
+    for one in pod_templates(manifest):
         clean = check_template(one.template, one.path, context, found, frozenset(), clean)
-    for index, volume in f.objects(spec.get("volumes")):
+    for index, volume in f.indexed_mappings(spec.get("volumes")):
         if type(volume.get("volumeClaim")) is dict:
             check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), found)

@@ -20,18 +20,18 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import SUBDOMAIN, Derived, Group, Job, Role, Target, Wiring, backend
+from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, backend
 from ptcompile.operators.volcano import endings
 from ptcompile.registry.emitting import (
     RUN_POLICY,
     SPEC,
-    cannot,
     dns_1035,
     hosts_beside,
     object_metadata,
     own_host_names,
     restart_policies,
     role_path,
+    unsupported_by_target,
 )
 from ptcompile.registry.endings import NEVER_A_NODE, pods_left
 from ptcompile.registry.queues import network_topology
@@ -63,20 +63,22 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if not has_feature("volcano-pytorch-plugin", cluster.versions()):
-        yield cannot(SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset")
+        yield unsupported_by_target(
+            SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset"
+        )
     yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
     policy = job.run_policy
     another = "use the target job, jobset or pytorchjob"
     if policy.active_deadline_seconds is not None:
-        yield cannot((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", another)
+        yield unsupported_by_target((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", another)
     if policy.suspend:
-        yield cannot((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", another)
+        yield unsupported_by_target((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", another)
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
     yield from pods_left(job, "a Volcano Job", "volcano", instead=instead)
     if job.launch is None and not has_feature("volcano-world-size", cluster.versions()):
         for role in job.beside:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
-            yield cannot(role_path(role), why, "use script or module, or use the target jobset")
+            yield unsupported_by_target(role_path(role), why, "use script or module, or use the target jobset")
     yield from endings.unsupported(job, cluster)
     yield from _rank_in_a_variable(job)
     if not has_feature("digit-first-service", cluster.versions()):
@@ -87,7 +89,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             why = (
                 "the pytorch plugin gives every container the same port, which only one can have on the node's network"
             )
-            yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
+            yield unsupported_by_target((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
 def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
@@ -96,7 +98,7 @@ def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
     if job.most_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
         why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
         help = "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
-        yield cannot((*SPEC, "elastic"), why, help)
+        yield unsupported_by_target((*SPEC, "elastic"), why, help)
 
 
 def _tasks(job: Job) -> list[tuple[str, int, Role]]:
@@ -110,8 +112,8 @@ def _tasks(job: Job) -> list[tuple[str, int, Role]]:
     return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *beside]
 
 
-def _groups(job: Job) -> list[Group]:
-    return [Group(name, count) for name, count, _ in _tasks(job)]
+def _groups(job: Job) -> list[IndexedGroup]:
+    return [IndexedGroup(name, count) for name, count, _ in _tasks(job)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.job import UNLIMITED, Job, Role
 from ptcompile.registry import endings
-from ptcompile.registry.emitting import SPEC, cannot
+from ptcompile.registry.emitting import SPEC, unsupported_by_target
 from ptcompile.registry.table import has_feature
 
 TYPE_CHECKING = False
@@ -42,22 +42,26 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     policy, again = job.run_policy, _again(job, cluster)
     if policy.on_pod_failure == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
         why = "Volcano restarts single pods only since 1.12, and the profile names an older release"
-        yield cannot(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
+        yield unsupported_by_target(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
     if policy.on_disruption == "Count" and again == "RestartPod":
         why = "Volcano recreates a pod whose node is lost without counting it"
-        yield cannot(endings.ON_DISRUPTION, why, "use Ignore, or onPodFailure RestartJob, or the target job or jobset")
-    if endings.on_disruption(job) == "Ignore" and not endings.alone(job) and _counted(job, again):
+        yield unsupported_by_target(
+            endings.ON_DISRUPTION, why, "use Ignore, or onPodFailure RestartJob, or the target job or jobset"
+        )
+    if endings.on_disruption(job) == "Ignore" and not endings.restarts_alone(job) and _counted(job, again):
         why = f"Volcano counts all restarts of the job alike: {endings.retries(job)} in all, lost nodes included"
         if policy.on_disruption == "Ignore":
-            yield cannot(endings.ON_DISRUPTION, why, "use Count, or onPodFailure RestartPod, or the target jobset")
+            yield unsupported_by_target(
+                endings.ON_DISRUPTION, why, "use Count, or onPodFailure RestartPod, or the target jobset"
+            )
         elif policy.on_disruption is None and job.spot:
             help = "use a backoffLimit that is enough for both, or use the target jobset"
-            yield endings.roughly((*SPEC, "spot"), why, help, "volcano")
+            yield endings.approximation((*SPEC, "spot"), why, help, "volcano")
     if _all_must_succeed(job) and job.beside:
         some = ", ".join(role.name for role in job.beside)
         why = f"Volcano counts pods that succeed in any role: one of {some} that does counts as a node"
         help = "keep those pods running until they are deleted, or use the target jobset or trainjob"
-        yield endings.roughly(endings.SUCCESS_POLICY, why, help, "volcano")
+        yield endings.approximation(endings.SUCCESS_POLICY, why, help, "volcano")
     yield from endings.peers_fail_too(job, each=again == "RestartPod")
     yield from endings.node_0_fails_all(job, each=again == "RestartPod")
 
@@ -106,7 +110,7 @@ def _evicted(job: Job, again: OnPodFailure) -> str | None:
     lost = endings.on_disruption(job)
     if lost == "FailJob":
         return "TerminateJob" if endings.retries(job) else "RestartJob"
-    return None if again == "RestartPod" or (lost == "Ignore" and endings.alone(job)) else "RestartJob"
+    return None if again == "RestartPod" or (lost == "Ignore" and endings.restarts_alone(job)) else "RestartJob"
 
 
 def _by_task(job: Job) -> bool:

@@ -5,8 +5,8 @@ It has no field that suspends it: `vcctl job suspend` creates a Command (bus.vol
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import at, integer, text
-from ptcompile.registry.model import NO_DEFAULTS, Defaults, QueueSystem
+from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
+from ptcompile.registry.model import NO_DEFAULTS, KindDefaults, QueueSystem
 from ptcompile.registry.status import Following, Status, by_field
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ def _all_tasks(job: Json) -> Any:
     return sum(counts) if all(isinstance(n, int) for n in counts) else NO_DEFAULTS
 
 
-DEFAULTS = Defaults(
+DEFAULTS = KindDefaults(
     {
         ("batch.volcano.sh/Job", "spec", "queue"): "default",
         ("batch.volcano.sh/Job", "spec", "schedulerName"): "volcano",
@@ -83,14 +83,14 @@ def status(live: Json) -> Status:
     The controller makes no pods while the PodGroup is pending: a Pending job without pods waits for its queue or gang.
     One that was started again is Pending once more. A job that was aborted by a command can be resumed by one.
     """
-    told = at(live, "status")
-    state = at(told, "state")
-    phase, reason = text(state.get("phase")), text(state.get("reason"))
-    message = text(state.get("message")) or None
+    told = nested_map(live, "status")
+    state = nested_map(told, "state")
+    phase, reason = as_string(state.get("phase")), as_string(state.get("reason"))
+    message = as_string(state.get("message")) or None
     if phase in _PHASES:
         return Status(_PHASES[phase], reason or (phase if phase in _ENDING else None), message)
-    if integer(told.get("retryCount")) > 0:
+    if as_int(told.get("retryCount")) > 0:
         return Status("restarting", reason or None, message)
-    if phase != "Pending" or any(integer(told.get(word)) for word in ("pending", "running")):
+    if phase != "Pending" or any(as_int(told.get(word)) for word in ("pending", "running")):
         return Status("created", reason or None, message)
     return Status("queued", reason or None, message or "its PodGroup waits for the queue or for room for all pods")

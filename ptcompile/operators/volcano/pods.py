@@ -7,23 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import (
-    at,
-    integer,
-    items,
-    mapping,
-    namespace,
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
     object_name,
     string_map,
-    text,
-    texts,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.volcano.plugins import PLUGINS, Change, Task, VolcanoJob
+from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
 from ptcompile.registry import templates
-from ptcompile.registry.model import Request
-from ptcompile.registry.pods import Expansion, PodView, Role, template_parts
+from ptcompile.registry.model import KindContext
+from ptcompile.registry.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.registry.queue_systems import Shares, first
-from ptcompile.registry.templates import Template, limit_sentences, listed, pod_restart
+from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences, pod_restart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _BUDGETS = ("jdb-min-available", "jdb-max-unavailable")
 _NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
 
 
-def expand(manifest: Json, request: Request) -> Expansion:
+def expand(manifest: Json, request: KindContext) -> Expansion:
     """The pods of each task in the order of the list, and what the plugins add around them.
 
     Volcano runs its plugins in random order, pod by pod; here they run in the order of their names.
@@ -47,7 +47,7 @@ def expand(manifest: Json, request: Request) -> Expansion:
     job = read(manifest, request)
     plugins = {name: PLUGINS[name](job, args) for name, args in sorted(job.plugins.items()) if name in PLUGINS}
     changes = [p.change for p in plugins.values() if p.change]
-    given = string_map(at(manifest, "metadata").get("annotations"))
+    given = string_map(nested_map(manifest, "metadata").get("annotations"))
     roles = tuple(_role(job, task, _base(job, task), changes, given) for task in job.tasks)
     notes = [note for p in plugins.values() for note in p.notes]
     notes.extend(f"unknown plugin {name!r}: it does nothing" for name in job.plugins if name not in PLUGINS)
@@ -62,25 +62,25 @@ def expand(manifest: Json, request: Request) -> Expansion:
     )
 
 
-def read(manifest: Json, request: Request) -> VolcanoJob:
+def read(manifest: Json, request: KindContext) -> DefaultedJob:
     """The job after the mutating webhook's defaults (1.3): task names, queue, scheduler, plugins that others need."""
-    spec = at(manifest, "spec")
+    spec = nested_map(manifest, "spec")
     tasks = tuple(
-        Task(
-            name=text(t.get("name")) or f"default{i}",
-            replicas=max(0, integer(t.get("replicas"))),
+        VolcanoTask(
+            name=as_string(t.get("name")) or f"default{i}",
+            replicas=max(0, as_int(t.get("replicas"))),
             metadata=template_parts(t.get("template"))[0],
             spec=template_parts(t.get("template"))[1],
             source=t,
         )
-        for i, t in enumerate(items(spec.get("tasks")))
+        for i, t in enumerate(as_mappings(spec.get("tasks")))
     )
-    plugins = {str(name): texts(args) for name, args in at(spec, "plugins").items() if args is not None}
+    plugins = {str(name): as_strings(args) for name, args in nested_map(spec, "plugins").items() if args is not None}
     if _NEED_SVC & plugins.keys():
         plugins.setdefault("svc", [])
     if "mpi" in plugins:
         plugins.setdefault("ssh", [])
-    return VolcanoJob(object_name(manifest), namespace(manifest), spec, tasks, plugins, request.versions.volcano)
+    return DefaultedJob(object_name(manifest), namespace_of(manifest), spec, tasks, plugins, request.versions.volcano)
 
 
 _MOST_TASKS = 256
@@ -89,28 +89,30 @@ _MOST_TASKS = 256
 
 def crowded(manifest: Json, versions: Versions) -> bool:
     """Whether the svc plugin tells each pod the hosts of more tasks than rules look at."""
-    tasks = items(at(manifest, "spec").get("tasks"))
-    return len(tasks) > _MOST_TASKS and "svc" in read(manifest, Request(versions=versions)).plugins
+    tasks = as_mappings(nested_map(manifest, "spec").get("tasks"))
+    return len(tasks) > _MOST_TASKS and "svc" in read(manifest, KindContext(versions=versions)).plugins
 
 
-def _base(job: VolcanoJob, task: Task) -> Json:
+def _base(job: DefaultedJob, task: VolcanoTask) -> Json:
     """A task's pod spec before the plugins: job-wide scheduler, priority, volumes."""
     spec: dict[str, Any] = dict(task.spec)
-    spec["schedulerName"] = text(spec.get("schedulerName")) or text(job.spec.get("schedulerName")) or "volcano"
-    priority = text(spec.get("priorityClassName")) or text(job.spec.get("priorityClassName"))
+    spec["schedulerName"] = (
+        as_string(spec.get("schedulerName")) or as_string(job.spec.get("schedulerName")) or "volcano"
+    )
+    priority = as_string(spec.get("priorityClassName")) or as_string(job.spec.get("priorityClassName"))
     if priority:
         spec["priorityClassName"] = priority
-    if spec.get("hostNetwork") is True and not text(spec.get("dnsPolicy")):
+    if spec.get("hostNetwork") is True and not as_string(spec.get("dnsPolicy")):
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
-    return _with_volumes(spec, items(job.spec.get("volumes")), job.name)
+    return _with_volumes(spec, as_mappings(job.spec.get("volumes")), job.name)
 
 
 def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
     """The job's volumes on every main container; a second entry with one claim is dropped with its mount."""
     claims: dict[str, str] = {}
     for i, volume in enumerate(volumes):
-        claim = text(volume.get("volumeClaimName")) or f"{job}-pvc-<random{i}>"
-        claims.setdefault(claim, text(volume.get("mountPath")))
+        claim = as_string(volume.get("volumeClaimName")) or f"{job}-pvc-<random{i}>"
+        claims.setdefault(claim, as_string(volume.get("mountPath")))
     names = {claim: f"{job}-<random{i}>" for i, claim in enumerate(claims)}
     sources = [{"name": names[c], "persistentVolumeClaim": {"claimName": c}} for c in claims]
     mounts = [{"name": names[c], "mountPath": path} for c, path in claims.items()]
@@ -120,7 +122,9 @@ def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
     )
 
 
-def _role(job: VolcanoJob, task: Task, base: Json, changes: Sequence[Change], given: Mapping[str, str]) -> Role:
+def _role(
+    job: DefaultedJob, task: VolcanoTask, base: Json, changes: Sequence[PodTransform], given: Mapping[str, str]
+) -> ExpandedRole:
     labels, annotations = _fixed_labels(job, task), {**_fixed_annotations(job, task), **_passed_on(given)}
 
     def build(index: int) -> PodView:
@@ -128,7 +132,7 @@ def _role(job: VolcanoJob, task: Task, base: Json, changes: Sequence[Change], gi
         spec, extra = base, dict[str, str]()
         for change in changes:
             spec = change(task, index, spec, extra)
-        hostname, subdomain = text(spec.get("hostname")) or None, text(spec.get("subdomain")) or None
+        hostname, subdomain = as_string(spec.get("hostname")) or None, as_string(spec.get("subdomain")) or None
         answered = "svc" in job.plugins and subdomain == job.name
         return PodView(
             name=name,
@@ -143,7 +147,7 @@ def _role(job: VolcanoJob, task: Task, base: Json, changes: Sequence[Change], gi
             spec=spec,
         )
 
-    return Role(task.name, task.replicas, build)
+    return ExpandedRole(task.name, task.replicas, build)
 
 
 def _passed_on(given: Mapping[str, str]) -> dict[str, str]:
@@ -152,16 +156,16 @@ def _passed_on(given: Mapping[str, str]) -> dict[str, str]:
     return {_PREFIX + name: given[_PREFIX + name] for name in (*_FROM_JOB, *budget) if _PREFIX + name in given}
 
 
-def _partition(task: Task, index: int) -> dict[str, str]:
+def _partition(task: VolcanoTask, index: int) -> dict[str, str]:
     """The label of a partitioned task's pod: index div size, `0` for a size that is not positive."""
     policy = task.source.get("partitionPolicy")
     if not isinstance(policy, Mapping):
         return {}
-    size = integer(policy.get("partitionSize"))
+    size = as_int(policy.get("partitionSize"))
     return {f"{_PREFIX}partition-id": str(index // size if size > 0 else 0)}
 
 
-def _fixed_labels(job: VolcanoJob, task: Task) -> dict[str, str]:
+def _fixed_labels(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
     return {
         **string_map(task.metadata.get("labels")),
         f"{_PREFIX}job-name": job.name,
@@ -171,7 +175,7 @@ def _fixed_labels(job: VolcanoJob, task: Task) -> dict[str, str]:
     }
 
 
-def _fixed_annotations(job: VolcanoJob, task: Task) -> dict[str, str]:
+def _fixed_annotations(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
     out = {
         **string_map(task.metadata.get("annotations")),
         "scheduling.k8s.io/group-name": f"{job.name}-{_UID}",
@@ -182,20 +186,20 @@ def _fixed_annotations(job: VolcanoJob, task: Task) -> dict[str, str]:
         f"{_PREFIX}task-spec": task.name,
         f"{_PREFIX}template-uid": f"{job.name}-{task.name}",
     }
-    if text(task.source.get("topologyPolicy")):
-        out[f"{_PREFIX}numa-topology-policy"] = text(task.source.get("topologyPolicy"))
+    if as_string(task.source.get("topologyPolicy")):
+        out[f"{_PREFIX}numa-topology-policy"] = as_string(task.source.get("topologyPolicy"))
     return out
 
 
-def _pod_group(job: VolcanoJob) -> Json:
+def _pod_group(job: DefaultedJob) -> Json:
     """The gang: how many pods must fit at once, of the job and of each task (3.2)."""
     mins = {task.name: task.min_available for task in job.tasks}
     return {
         "name": f"{job.name}-{_UID}",
-        "minMember": integer(job.spec.get("minAvailable")) or sum(mins.values()),
+        "minMember": as_int(job.spec.get("minAvailable")) or sum(mins.values()),
         "minTaskMember": mins,
         "queue": job.queue,
-        "priorityClassName": text(job.spec.get("priorityClassName")),
+        "priorityClassName": as_string(job.spec.get("priorityClassName")),
     }
 
 
@@ -204,26 +208,26 @@ _AGAIN = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition
 
 def recreated(manifest: Json, template: Template) -> bool:
     """Whether a lost pod of a task is recreated."""
-    spec = at(manifest, "spec")
-    parts = (spec, *items(spec.get("tasks")))
-    policies = [one for part in parts for one in items(part.get("policies"))]
+    spec = nested_map(manifest, "spec")
+    parts = (spec, *as_mappings(spec.get("tasks")))
+    policies = [one for part in parts for one in as_mappings(part.get("policies"))]
     return (
         any(one.get("action") in _AGAIN for one in policies)
-        or at(template.template, "spec").get("restartPolicy") == "OnFailure"
+        or nested_map(template.template, "spec").get("restartPolicy") == "OnFailure"
     )
 
 
-def of(manifest: Json) -> Iterator[Template]:
+def pod_templates(manifest: Json) -> Iterator[Template]:
     """The templates of the tasks; a task without a name is called `default` and its index."""
-    for i, task in listed(at(manifest, "spec").get("tasks")):
-        name = text(task.get("name")) or f"default{i}"
-        yield Template(("spec", "tasks", i, "template"), task.get("template"), name, integer(task.get("replicas")))
+    for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
+        name = as_string(task.get("name")) or f"default{i}"
+        yield Template(("spec", "tasks", i, "template"), task.get("template"), name, as_int(task.get("replicas")))
 
 
 def too_wide(manifest: Json) -> Problem | None:
     """The finding that the pods would name each other in too many ways: the square of the tasks is written out."""
-    tasks, most = at(manifest, "spec").get("tasks"), limits().roles
-    if not (isinstance(tasks, list) and len(tasks) > most and "svc" in at(manifest, "spec", "plugins")):
+    tasks, most = nested_map(manifest, "spec").get("tasks"), limits().roles
+    if not (isinstance(tasks, list) and len(tasks) > most and "svc" in nested_map(manifest, "spec", "plugins")):
         return None
     message = f"spec.tasks: more than {most} tasks whose pods are told the hosts of all: its pods are not simulated"
     help = "merge tasks that are alike, or remove the plugin svc"
@@ -232,24 +236,26 @@ def too_wide(manifest: Json) -> Problem | None:
 
 def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     """The sentences for a Volcano Job."""
-    spec = at(manifest, "spec")
-    tasks = items(spec.get("tasks"))
+    spec = nested_map(manifest, "spec")
+    tasks = as_mappings(spec.get("tasks"))
     for i, task in enumerate(tasks):
         name = _task_name(task, i)
-        yield f"{name} {pod_restart(at(task, 'template', 'spec'), 'Always')}"
-        yield from (f"{name}: {_policy(policy)}" for policy in items(task.get("policies")))
-    policies = items(spec.get("policies"))
+        yield f"{name} {pod_restart(nested_map(task, 'template', 'spec'), 'Always')}"
+        yield from (f"{name}: {_policy(policy)}" for policy in as_mappings(task.get("policies")))
+    policies = as_mappings(spec.get("policies"))
     yield from (f"any task: {_policy(policy)}" for policy in policies)
     failing = {"PodFailed", "*"}
-    lists = [policies, *(items(task.get("policies")) for task in tasks)]
+    lists = [policies, *(as_mappings(task.get("policies")) for task in tasks)]
     if not any(failing & set(_events(policy)) or policy.get("exitCode") for one in lists for policy in one):
         yield "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"
-    elif tasks and all(text(at(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks):
+    elif tasks and all(
+        as_string(nested_map(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks
+    ):
         yield "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails"
     yield from _evicted_alone(tasks, policies)
     if spec.get("minSuccess") is not None:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
-    most = integer(spec.get("maxRetry"), 3) or 3
+    most = as_int(spec.get("maxRetry"), 3) or 3
     yield f"maxRetry {most}: " + (
         "restarts are unlimited" if most == 2**31 - 1 else "the restart with that number fails the job instead"
     )
@@ -258,7 +264,7 @@ def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
 
 
 def _task_name(task: Json, i: int) -> str:
-    return text(task.get("name")) or f"default{i}"
+    return as_string(task.get("name")) or f"default{i}"
 
 
 def _evicted_alone(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[str]:
@@ -266,7 +272,7 @@ def _evicted_alone(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[
     alone = [
         _task_name(task, i)
         for i, task in enumerate(tasks)
-        if not any({"PodEvicted", "*"} & set(_events(one)) for one in (*items(task.get("policies")), *policies))
+        if not any({"PodEvicted", "*"} & set(_events(one)) for one in (*as_mappings(task.get("policies")), *policies))
     ]
     if alone:
         where = "" if len(alone) == len(tasks) else f"{', '.join(alone)}: "
@@ -274,25 +280,25 @@ def _evicted_alone(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[
 
 
 def _events(policy: Json) -> list[str]:
-    return [*filter(None, [text(policy.get("event"))]), *texts(policy.get("events"))]
+    return [*filter(None, [as_string(policy.get("event"))]), *as_strings(policy.get("events"))]
 
 
 def _policy(policy: Json) -> str:
     on = " or ".join(_events(policy)) or f"exit code {policy.get('exitCode')}"
-    after = f" after {text(policy.get('timeout'))}" if policy.get("timeout") else ""
-    return f"{on} -> {text(policy.get('action')) or 'nothing'}{after}"
+    after = f" after {as_string(policy.get('timeout'))}" if policy.get("timeout") else ""
+    return f"{on} -> {as_string(policy.get('action')) or 'nothing'}{after}"
 
 
-def counted(group: Json, roles: tuple[Role, ...]) -> Shares:
+def counted(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
     """Every task's least, then filled up; the first pods only where the job asks for fewer than the tasks do."""
-    least = {str(name): integer(n) for name, n in mapping(group.get("minTaskMember")).items()}
-    limit = integer(group.get("minMember"))
+    least = {str(name): as_int(n) for name, n in as_mapping(group.get("minTaskMember")).items()}
+    limit = as_int(group.get("minMember"))
     if limit < sum(least.values()):
         return first(limit, roles)
     left = limit - sum(least.values())
     out: Shares = []
     for role in roles:
-        wanted = min(role.count, least.get(text(role.name), 0))
+        wanted = min(role.count, least.get(as_string(role.name), 0))
         more = min(left, role.count - wanted)
         out.append((role, wanted + more))
         left -= more

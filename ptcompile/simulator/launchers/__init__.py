@@ -15,10 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Literal
 
-    Name = Literal["accelerate", "deepspeed", "composer"]
+    LauncherName = Literal["accelerate", "deepspeed", "composer"]
 
 
-class Dialect(NamedTuple):
+class Launcher(NamedTuple):
     """How one launcher writes what torchrun's options say."""
 
     names: Mapping[str, str]
@@ -44,7 +44,7 @@ _COMPOSER_FLAGS: Final = """
 module-mode command-mode verbose help version
 """
 
-_ACCELERATE: Final = Dialect(
+_ACCELERATE: Final = Launcher(
     names={
         "nnodes": "num-machines",
         "num-processes": "num-processes",
@@ -60,7 +60,7 @@ _ACCELERATE: Final = Dialect(
     short={"-m": "module", "-q": "quiet", "-t": "tee", "-h": "help"},
     variables={},
 )
-_DEEPSPEED: Final = Dialect(
+_DEEPSPEED: Final = Launcher(
     names={
         "nnodes": "num-nodes",
         "nproc-per-node": "num-gpus",
@@ -75,7 +75,7 @@ _DEEPSPEED: Final = Dialect(
     short={"-H": "hostfile", "-i": "include", "-e": "exclude", "-h": "help"},
     variables={},
 )
-_COMPOSER: Final = Dialect(
+_COMPOSER: Final = Launcher(
     names={
         "nproc-per-node": "nproc",
         "world-size": "world-size",
@@ -93,9 +93,9 @@ _COMPOSER: Final = Dialect(
         "master-port": "MASTER_PORT",
     },
 )
-DIALECTS: Final[dict[str, Dialect]] = {"accelerate": _ACCELERATE, "deepspeed": _DEEPSPEED, "composer": _COMPOSER}
+DIALECTS: Final[dict[str, Launcher]] = {"accelerate": _ACCELERATE, "deepspeed": _DEEPSPEED, "composer": _COMPOSER}
 
-_MODULES: Final[dict[str, Name]] = {
+_MODULES: Final[dict[str, LauncherName]] = {
     "accelerate.commands.launch": "accelerate",
     "deepspeed.launcher.runner": "deepspeed",
     "deepspeed": "deepspeed",
@@ -103,7 +103,7 @@ _MODULES: Final[dict[str, Name]] = {
 }
 
 
-def started(argv: Sequence[str]) -> tuple[Name, int] | None:
+def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
     """The launcher that a command line starts, wrappers taken off, and where its options begin; None for others."""
     first = argv[0].rpartition("/")[2]
     if first == "accelerate":
@@ -139,7 +139,7 @@ def options(name: str, words: Sequence[str]) -> tuple[dict[str, str], tuple[str,
     return found, tuple(words[at:])
 
 
-def settled(name: str, given: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
+def resolve_options(name: str, given: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
     """The options with those of the environment, and nodes and processes a node told from the world where they are
     whole."""
     dialect = DIALECTS[name]

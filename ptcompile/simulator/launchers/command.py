@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ptcompile._internal.limits import Budget
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.commands import SHELLS, base, is_program, unwrapped
+from ptcompile.kubernetes.commands import SHELLS, basename, is_program, unwrap
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import shell
 from ptcompile.simulator.launchers.torchrun import option_name
@@ -29,7 +29,7 @@ _PYTHON_WITH_VALUE = frozenset({"-X", "-W", "-Q", "--check-hash-based-pycs"})
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-class Launch(NamedTuple):
+class Invocation(NamedTuple):
     """What a command line starts: the launcher, its options by their dashed names, and what it runs."""
 
     launcher: Launcher
@@ -44,13 +44,13 @@ class Launch(NamedTuple):
 
 def of_container(
     command: Sequence[str], args: Sequence[str], env: Mapping[str, str], budget: Budget | None = None
-) -> Launch:
+) -> Invocation:
     """The launch of a container. Without a command the image's own gets the arguments (Kubernetes 1.36), and
     what that is only the image knows; but an image may have none: what begins with a program is the command line."""
     found = read([*command, *args], env, budget)
     if command or found.launcher != "command" or found.in_shell or _is_program(args[0]):
         return found
-    return Launch("image", entry=tuple(args), env=env)
+    return Invocation("image", entry=tuple(args), env=env)
 
 
 def _is_program(word: str) -> bool:
@@ -58,29 +58,29 @@ def _is_program(word: str) -> bool:
     return word.startswith("/") or is_program(word)
 
 
-def read(argv: Sequence[str], env: Mapping[str, str], budget: Budget | None = None, *, depth: int = 0) -> Launch:
+def read(argv: Sequence[str], env: Mapping[str, str], budget: Budget | None = None, *, depth: int = 0) -> Invocation:
     """The launch of a command line. The last launcher of a shell script counts: what stands before prepares."""
     if not argv:
-        return Launch("image", env=env)
-    inner = unwrapped(argv)
+        return Invocation("image", env=env)
+    inner = unwrap(argv)
     argv, env = argv[inner.start :], {**env, **inner.env} if inner.env else env
     script = _script(argv)
     if script is None or depth > 3:
         return _plain(argv, env)
     budget = budget or Budget()
-    last: Launch | None = None
+    last: Invocation | None = None
     for words, own in shell.commands(script, env, budget):
         one = read(words, own, budget, depth=depth + 1)
         if last is None or one.launcher != "command" or last.launcher == "command":
             last = one
     if last is None:
-        return Launch("command", entry=tuple(argv), env=env, in_shell=True)
-    return Launch(last.launcher, last.options, last.entry, last.env, in_shell=True, words=last.words)
+        return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
+    return Invocation(last.launcher, last.options, last.entry, last.env, in_shell=True, words=last.words)
 
 
 def _script(argv: Sequence[str]) -> str | None:
     """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`, `-euo pipefail -c`, `-c --`)."""
-    if base(argv[0]) not in SHELLS:
+    if basename(argv[0]) not in SHELLS:
         return None
     at, given = 1, False
     while at < len(argv) and argv[at][:1] in ("-", "+"):
@@ -90,22 +90,22 @@ def _script(argv: Sequence[str]) -> str | None:
     return argv[at] if given and at < len(argv) else None
 
 
-def _plain(argv: Sequence[str], env: Mapping[str, str]) -> Launch:
+def _plain(argv: Sequence[str], env: Mapping[str, str]) -> Invocation:
     start = _torchrun(argv)
     if start is not None:
         options, entry = _options(argv[start:])
-        return Launch("torchrun", options, entry, env, words=tuple(argv[start:]))
-    other = launchers.started(argv)
+        return Invocation("torchrun", options, entry, env, words=tuple(argv[start:]))
+    other = launchers.launcher_of(argv)
     if other is not None:
         options, _ = launchers.options(other[0], argv[other[1] :])
-        return Launch(other[0], options, tuple(argv), env)
-    name = base(argv[0])
+        return Invocation(other[0], options, tuple(argv), env)
+    name = basename(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _options(argv[2:])
-        return Launch("tune", options, entry, env)
+        return Invocation("tune", options, entry, env)
     if name in _OTHERS:
-        return Launch(_OTHERS[name], entry=tuple(argv), env=env)
-    return Launch("command", entry=tuple(argv), env=env)
+        return Invocation(_OTHERS[name], entry=tuple(argv), env=env)
+    return Invocation("command", entry=tuple(argv), env=env)
 
 
 def _torchrun(argv: Sequence[str]) -> int | None:
@@ -113,7 +113,7 @@ def _torchrun(argv: Sequence[str]) -> int | None:
     for i, word in enumerate(argv):
         if word.endswith(".py") and i:
             return None
-        if base(word) == "torchrun" and (i == 0 or not _takes_value(argv[i - 1])):
+        if basename(word) == "torchrun" and (i == 0 or not _takes_value(argv[i - 1])):
             return i + 1
         if word == "-m" and argv[i + 1 : i + 2] and argv[i + 1] in _MODULES:
             return i + 2
@@ -148,12 +148,12 @@ def _options(words: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     return out, tuple(words[i:])
 
 
-def entry_words(launch: Launch) -> tuple[str, ...]:
+def entry_words(launch: Invocation) -> tuple[str, ...]:
     """What the processes run, however it was started: script and arguments without interpreter and its options."""
     words = launch.entry
     if launch.launcher == "torchrun" and launch.options.get("module"):
         return ("-m", *words)
-    if launch.launcher != "command" or not words or not base(words[0]).startswith("python"):
+    if launch.launcher != "command" or not words or not basename(words[0]).startswith("python"):
         return words
     i = 1
     while i < len(words) and words[i].startswith("-") and words[i] not in ("-m", "-c"):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.simulator import launchers
-from ptcompile.simulator.launchers.command import Launch
+from ptcompile.simulator.launchers.command import Invocation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Rendezvous(NamedTuple):
         }
 
 
-def rendezvous(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
+def rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
     """What a launch makes of its environment, in a container that sees this many accelerators."""
     by_torchrun = launch.launcher in ("torchrun", "tune")
     if by_torchrun or (launch.launcher == "image" and any(name.startswith("PET_") for name in env)):
@@ -118,7 +118,7 @@ def rendezvous(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvo
     return _environment(launch, env)
 
 
-def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
+def _torchrun(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
     options = {name: launch.options.get(name, env.get(_VARIABLES[name], value)) for name, value in DEFAULTS.items()}
     notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
     if launch.launcher == "image":
@@ -150,13 +150,13 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
     )
 
 
-def _other(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
+def _other(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
     """accelerate, deepspeed and composer: they start processes as torchrun does, and call its options otherwise.
 
     What a config file, a host file or the image says stays open: such a launch meets whatever the environment names.
     """
     seen = _environment(launch, env)
-    found = launchers.settled(launch.launcher, launch.options, env)
+    found = launchers.resolve_options(launch.launcher, launch.options, env)
     nodes = _nodes(found.get("nnodes", ""))
     if nodes is None or nodes == (1, 1):
         return seen
@@ -175,7 +175,7 @@ def _other(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
     )
 
 
-def given_rank(launch: Launch) -> str:
+def given_rank(launch: Invocation) -> str:
     """The node rank that a static rendezvous of torchrun takes: its option, else its variable, else its default."""
     name = "node-rank"
     return launch.options.get(name, launch.env.get(_VARIABLES[name], DEFAULTS[name]))
@@ -203,7 +203,7 @@ def _processes(text: str, devices: int) -> tuple[int | None, str, list[str]]:
     return None, text, [f"torchrun does not start: nproc-per-node {text!r} is not known"]
 
 
-def _environment(launch: Launch, env: Mapping[str, str]) -> Rendezvous:
+def _environment(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     """A process without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK."""
     address, port = env.get("MASTER_ADDR", ""), env.get("MASTER_PORT", "")
     size = atoi(env.get("WORLD_SIZE", ""))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from ptcompile._internal.lazy import Pattern, kept
+from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
 
@@ -95,7 +95,7 @@ def why_not_option(name: str, value: str, backend: str | None = None) -> str | N
 _SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 
 
-@kept(1024)
+@bounded_cache(1024)
 def option_name(word: str) -> str:
     """The dashed name of the option that a word gives: `nproc-per-node` for `--nproc_per_node=8`."""
     name = word.partition("=")[0]

@@ -14,8 +14,17 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path, Problem, Span, field_path
 from ptcompile.source.documents import read
 from ptcompile.source.secrets.names import HIDDEN, is_secret
-from ptcompile.source.secrets.scanner import Secret, secrets_of, sure
-from ptcompile.source.secrets.texts import SHORTEST, Part, apart, finder, forms, occurrences, parts, without_parts
+from ptcompile.source.secrets.scanner import SecretScalar, secrets_of, unmistakable_secrets
+from ptcompile.source.secrets.texts import (
+    SHORTEST,
+    Interval,
+    finder,
+    forms,
+    merge_intervals,
+    occurrences,
+    parts,
+    without_parts,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,13 +78,13 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Pr
 class _Told:
     """The secrets of a document, for the findings about it."""
 
-    def __init__(self, secrets: list[Secret]) -> None:
+    def __init__(self, secrets: list[SecretScalar]) -> None:
         self.secrets = secrets
         self.keys = {one.path for one in secrets if one.is_key}
         self.hide = hiding(text for one in secrets if one.searched for text in one.texts())
         self._own = {one.path: one for one in secrets}
-        self._by_place: dict[Path, list[Secret]] = {}
-        self._beside: dict[Path, list[Secret]] = {}
+        self._by_place: dict[Path, list[SecretScalar]] = {}
+        self._beside: dict[Path, list[SecretScalar]] = {}
         self._near: dict[Path, list[str]] = {}
         for one in secrets:
             for end in range(len(one.path) + 1):
@@ -89,13 +98,13 @@ class _Told:
             self._near[path] = sorted(texts, key=len)[::-1]
         return self._near[path]
 
-    def _found(self, path: Path) -> Sequence[Secret]:
+    def _found(self, path: Path) -> Sequence[SecretScalar]:
         if len(path) < 2:
             return ()
         above = (self._own.get(path[:end]) for end in range(2, len(path)))
         return self._by_place.get(path) or [one for one in above if one is not None] or self._beside_of(path[:-1])
 
-    def _beside_of(self, parent: Path) -> list[Secret]:
+    def _beside_of(self, parent: Path) -> list[SecretScalar]:
         if parent not in self._beside:
             here = self._by_place.get(parent, ())
             self._beside[parent] = [one for one in here if len(one.path) <= len(parent) + 2][:_BESIDE]
@@ -132,14 +141,14 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
         return lines
     stream = read(text)
     readable = [False] * len(lines)
-    found: dict[int, list[Part]] = {}
+    found: dict[int, list[Interval]] = {}
     copies: set[str] = set()
     for document in stream.documents:
         root = document.span(())
         if root is not None:
             readable[root.line - 1 : root.end_line] = [True] * (root.end_line - root.line + 1)
         secrets = secrets_of(document.data)
-        copies |= sure(secrets)
+        copies |= unmistakable_secrets(secrets)
         for secret in secrets:
             span = document.span(secret.path, on_key=secret.is_key)
             if span is not None:
@@ -159,11 +168,11 @@ def _mentioned(text: str) -> bool:
     return any(word in folded for word in _WORDS) or any(one.search(folded) is not None for one in (_pat, _login))
 
 
-def _filled(line: str, found: Iterable[Part], fill: str) -> str:
-    return without_parts(line, apart(found), lambda one: HIDDEN[: len(one)] + fill * (len(one) - len(HIDDEN)))
+def _filled(line: str, found: Iterable[Interval], fill: str) -> str:
+    return without_parts(line, merge_intervals(found), lambda one: HIDDEN[: len(one)] + fill * (len(one) - len(HIDDEN)))
 
 
-def _parts_of(lines: list[str], span: Span, secret: Secret) -> list[tuple[int, Part]]:
+def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[int, Interval]]:
     """Line indexes and offsets of a secret's parts if the source has all of them as they are; else nothing."""
     texts = [text for text in secret.texts() if text] if secret.parts is not None else []
     found = _in_order(lines, span, texts)
@@ -174,9 +183,9 @@ def _parts_of(lines: list[str], span: Span, secret: Secret) -> list[tuple[int, P
     return found
 
 
-def _in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, Part]]:
+def _in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, Interval]]:
     """Where the lines of a span have these texts, one behind the other; empty if one is missing."""
-    found: list[tuple[int, Part]] = []
+    found: list[tuple[int, Interval]] = []
     ranges = _whole(lines, span)
     number, (start, end) = next(ranges, (0, (0, 0)))
     for text in texts:
@@ -190,7 +199,7 @@ def _in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[
     return found
 
 
-def _whole(lines: list[str], span: Span) -> Iterator[tuple[int, Part]]:
+def _whole(lines: list[str], span: Span) -> Iterator[tuple[int, Interval]]:
     """Line indexes and offsets of a span."""
     for number in range(span.line - 1, span.end_line):
         line = lines[number]

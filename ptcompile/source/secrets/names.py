@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ptcompile._internal.lazy import Pattern, kept
+from ptcompile._internal.lazy import Pattern, bounded_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Literal, TypeVar
 
-    _Value = TypeVar("_Value")
+    _T = TypeVar("_T")
 
 
 _ENDS: Final = (
@@ -123,7 +123,7 @@ def is_secret(name: str, value: object = None) -> bool:
     return not isinstance(value, bool | int | float) and not (isinstance(value, str) and _is_harmless(value))
 
 
-@kept(4096)
+@bounded_cache(4096)
 def _sort(name: str) -> Literal["secret", "doubtful", "plain"]:
     known = normal(name)
     if _SECRET.search(known) is not None:
@@ -155,7 +155,7 @@ def is_plain(value: str) -> bool:
     return _is_plain(value) is not None
 
 
-def masked(name: object, value: _Value) -> _Value | str:
+def mask_value(name: object, value: _T) -> _T | str:
     """The value of the variable `name`, or `HIDDEN` where its name looks like that of a secret.
 
     A mapping or list is returned as it is: `structure.without_secrets` looks into it.

@@ -8,19 +8,27 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.source.secrets.names import FIELDS, HIDDEN, is_plain, is_searched, is_secret
-from ptcompile.source.secrets.texts import Part, apart, is_option, occurrences, parts, says, without_parts
+from ptcompile.source.secrets.texts import (
+    Interval,
+    gives_secret,
+    is_option,
+    merge_intervals,
+    occurrences,
+    parts,
+    without_parts,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
 
-class Secret(NamedTuple):
+class SecretScalar(NamedTuple):
     """A scalar that is secret, or has secret parts."""
 
     path: Path
     value: str | int | float
-    parts: tuple[Part, ...] | None
+    parts: tuple[Interval, ...] | None
     """The secret parts of a text; None where all of it is secret."""
     searched: bool
     """Whether sentences about the document hide it wherever they quote it (`names.is_searched`)."""
@@ -75,37 +83,37 @@ _SHORTEST_COPY: Final = 8
 """Characters: a shorter secret is not looked for in other nodes."""
 
 
-def secrets_of(data: object) -> list[Secret]:
+def secrets_of(data: object) -> list[SecretScalar]:
     """The secrets of a document, of any shape, in no order. Total: any plain data."""
-    found: dict[Path, Secret] = {}
+    found: dict[Path, SecretScalar] = {}
     _walk(data, (), "", found)
-    if copied := sure(found.values()):
+    if copied := unmistakable_secrets(found.values()):
         _copies(data, (), occurrences(copied), found)
     return list(found.values())
 
 
-def sure(secrets: Iterable[Secret]) -> set[str]:
+def unmistakable_secrets(secrets: Iterable[SecretScalar]) -> set[str]:
     """Secrets that no name or word can be: long and random, so that they may be looked for in other nodes."""
     texts = (text for one in secrets if one.searched for text in one.texts())
     return {text for text in texts if len(text) >= _SHORTEST_COPY and not is_plain(text)}
 
 
-def _walk(value: object, path: Path, parent: str, found: dict[Path, Secret]) -> None:
+def _walk(value: object, path: Path, parent: str, found: dict[Path, SecretScalar]) -> None:
     if isinstance(value, str):
         if path not in found and (where := parts(value)):
-            found[path] = Secret(path, value, tuple(where), True)
+            found[path] = SecretScalar(path, value, tuple(where), True)
     elif isinstance(value, Mapping):
         _mapping(value, path, parent, found)
     elif isinstance(value, list | tuple):
         option: str | None = None
         for index, item in enumerate(value):
-            if option is not None and isinstance(item, str | int | float) and says(option, str(item)):
+            if option is not None and isinstance(item, str | int | float) and gives_secret(option, str(item)):
                 _leaves(item, (*path, index), option, found)
             option = is_option(item)
             _walk(item, (*path, index), parent, found)
 
 
-def _mapping(box: Mapping[Any, Any], path: Path, parent: str, found: dict[Path, Secret]) -> None:
+def _mapping(box: Mapping[Any, Any], path: Path, parent: str, found: dict[Path, SecretScalar]) -> None:
     """The secrets of a mapping: what is secret as a whole first, so that it is not looked at as a text."""
     kind = str(box.get("kind")).strip().casefold()
     table = parent.casefold()
@@ -129,7 +137,7 @@ def _is_object(box: Mapping[Any, Any]) -> bool:
     return "name" not in box
 
 
-def _last_applied(metadata: Mapping[Any, Any], path: Path, found: dict[Path, Secret]) -> None:
+def _last_applied(metadata: Mapping[Any, Any], path: Path, found: dict[Path, SecretScalar]) -> None:
     annotations = metadata.get("annotations")
     if isinstance(annotations, Mapping) and isinstance(text := annotations.get(_LAST_APPLIED), str):
         _leaves(text, (*path, "annotations", _LAST_APPLIED), None, found)
@@ -153,12 +161,12 @@ def _names_secret(name: str, value: object, table: str) -> bool:
     return own or isinstance(value, str)
 
 
-def _leaves(value: object, path: Path, name: str | None, found: dict[Path, Secret]) -> None:
+def _leaves(value: object, path: Path, name: str | None, found: dict[Path, SecretScalar]) -> None:
     """All scalars of a value, except in references to where it is kept."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if inner is None and key not in REFERENCES:
-                found[(*path, key)] = Secret((*path, key), str(key), None, True, is_key=True)
+                found[(*path, key)] = SecretScalar((*path, key), str(key), None, True, is_key=True)
             elif key not in REFERENCES or not isinstance(inner, Mapping):
                 _leaves(inner, (*path, key), name, found)
             elif key == "valueFrom" or not inner.keys() <= _REFERENCE_WORDS:
@@ -168,16 +176,16 @@ def _leaves(value: object, path: Path, name: str | None, found: dict[Path, Secre
         for index, inner in enumerate(value):
             _leaves(inner, (*path, index), name, found)
     elif isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
-        found[path] = Secret(path, value, None, name is None or is_searched(name, str(value)))
+        found[path] = SecretScalar(path, value, None, name is None or is_searched(name, str(value)))
 
 
-def _copies(value: object, path: Path, where: Any, found: dict[Path, Secret]) -> None:
+def _copies(value: object, path: Path, where: Any, found: dict[Path, SecretScalar]) -> None:
     """Texts that repeat a secret, such as a command line with the token that a variable holds too."""
     if isinstance(value, str):
         known = found.get(path)
         if (known is None or known.parts is not None) and (more := where(value)):
             known_parts = known.parts if known is not None and known.parts else ()
-            found[path] = Secret(path, value, tuple(apart([*more, *known_parts])), True)
+            found[path] = SecretScalar(path, value, tuple(merge_intervals([*more, *known_parts])), True)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             _copies(inner, (*path, key), where, found)
@@ -200,7 +208,7 @@ def without_secrets(data: Any, mark: Any = None) -> Any:
     return _replaced(data, (), _Masks(masks, keys, inner))
 
 
-def _mask(one: Secret, mark: Any) -> str:
+def _mask(one: SecretScalar, mark: Any) -> str:
     if one.parts is None:
         return HIDDEN if mark is None else str(mark(str(one.value)))
     return without_parts(str(one.value), one.parts, mark or (lambda _: HIDDEN))

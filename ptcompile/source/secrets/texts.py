@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-Part = tuple[int, int]
+Interval = tuple[int, int]
 """Where a secret stands in a text: offsets of its first character and behind its last."""
 
 # Each repetition is bounded or ends at a character that its start cannot hold: time is linear in the text.
@@ -39,16 +39,16 @@ _BARE = frozenset({"KEY", "KEYS", "AUTH", "PASS", "PAT", "PWD"})
 _REFERENCES = ("$", "<", "os.environ", "os.getenv", "%(", "{{", HIDDEN)
 
 
-def parts(text: str) -> list[Part]:
+def parts(text: str) -> list[Interval]:
     """Where secrets stand in a text, in order and apart from each other."""
     if len(text) < 4 or _hint.search(text) is None:
         return []
-    return apart(_found(text))
+    return merge_intervals(_found(text))
 
 
-def apart(found: Iterable[Part]) -> list[Part]:
+def merge_intervals(found: Iterable[Interval]) -> list[Interval]:
     """Parts in order, those that touch as one."""
-    out: list[Part] = []
+    out: list[Interval] = []
     for start, end in sorted(one for one in found if one[0] < one[1]):
         if out and start <= out[-1][1]:
             out[-1] = out[-1][0], max(end, out[-1][1])
@@ -57,7 +57,7 @@ def apart(found: Iterable[Part]) -> list[Part]:
     return out
 
 
-def without_parts(text: str, found: Iterable[Part], mark: Callable[[str], str]) -> str:
+def without_parts(text: str, found: Iterable[Interval], mark: Callable[[str], str]) -> str:
     """The text with the marks of these parts in their place. `found` is in order."""
     out, done = [], 0
     for start, end in found:
@@ -74,7 +74,7 @@ def is_option(word: object) -> str | None:
     return name if name.replace("-", "").replace("_", "").replace(".", "").isalnum() else None
 
 
-def says(name: str, value: str) -> bool:
+def gives_secret(name: str, value: str) -> bool:
     """Whether an option or an assignment in a text gives a secret: `--token X`, not `--sort-key name`."""
     if (
         value.startswith(_REFERENCES)
@@ -86,7 +86,7 @@ def says(name: str, value: str) -> bool:
     return is_searched(name, value)
 
 
-def _found(text: str) -> Iterator[Part]:
+def _found(text: str) -> Iterator[Interval]:
     if "@" in text:
         yield from _logins(text)
     for pattern in (_assignment, _option):
@@ -95,7 +95,7 @@ def _found(text: str) -> Iterator[Part]:
             whole = pattern is _option and match["sign"] == "=" and match.start() == 0 and match.end() < len(text)
             quoted = match["value"].lstrip("\\")[:1] in ("'", '"')
             inner = match["value"].strip("\\'\"")
-            if says(match["name"], inner):
+            if gives_secret(match["name"], inner):
                 yield (start, len(text)) if whole and not quoted and "\n" not in text else _unquoted(text, start, end)
     for match in _header.finditer(text):
         which = "value" if match["value"] is not None else "alone"
@@ -105,7 +105,7 @@ def _found(text: str) -> Iterator[Part]:
         yield match.span("value")
 
 
-def _unquoted(text: str, start: int, end: int) -> Part:
+def _unquoted(text: str, start: int, end: int) -> Interval:
     """The value without the quotes around it."""
     while start < end and text[start] in "\\'\"":
         start += 1
@@ -114,7 +114,7 @@ def _unquoted(text: str, start: int, end: int) -> Part:
     return start, end
 
 
-def _logins(text: str) -> Iterator[Part]:
+def _logins(text: str) -> Iterator[Interval]:
     """Passwords of URLs and registries; the user of an http URL too, if it stands alone: a token is written so."""
     for match in _url.finditer(text):
         name = "rest" if match["rest"] else "user"
@@ -133,13 +133,13 @@ _CUT: Final = 24
 """Characters of a long value that are shown at least, where a message shortens it."""
 
 
-def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Part]] | None:
+def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Interval]] | None:
     """Return what finds every secret in a text, also if it is quoted or cut short, or None without secrets."""
     found = {form for one in secrets for form in forms(one) if len(form) >= SHORTEST}
     places = finder(found)
 
-    def where(text: str) -> list[Part]:
-        out: list[Part] = []
+    def where(text: str) -> list[Interval]:
+        out: list[Interval] = []
         for start, end in places(text):
             if not out or start >= out[-1][1]:
                 out.append((start, end))
@@ -148,7 +148,7 @@ def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Part]] | None:
     return where if found else None
 
 
-def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[Part]]:
+def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[Interval]]:
     """Return what yields the places of secrets, or of the beginnings of long ones, in a text: the longest at each.
 
     Places may overlap. Time grows with the text, however many secrets there are: short ones are looked up by their
@@ -164,7 +164,7 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[Part]]:
             long.setdefault(secret[:_CUT], []).append(secret)
     sizes = {start: sorted(some, reverse=True) for start, some in lengths.items()}
 
-    def places(text: str) -> Iterator[Part]:
+    def places(text: str) -> Iterator[Interval]:
         at = 0
         while at < len(text):
             start = at

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import validate
-from ptcompile.apiserver.validation.values import same
+from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path
 
 Json = dict[str, Any]
@@ -39,7 +39,7 @@ for _ in range(100_000):
     ],
 )
 def test_same(one: Any, other: Any, wanted: bool) -> None:
-    assert same(one, other) is wanted
+    assert is_equal(one, other) is wanted
 
 
 def pods(**container: Any) -> Json:

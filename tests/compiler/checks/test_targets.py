@@ -16,7 +16,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.kubernetes.names import LABEL_VALUE_MAX
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.world import simulate
@@ -143,7 +143,7 @@ def templates(target: str, body: str, profile: Any) -> list[dict[str, Any]]:
 
 def _templates(node: Any) -> list[dict[str, Any]]:
     if isinstance(node, dict):
-        here = [node] if "spec" in node and "containers" in at(node, "spec") else []
+        here = [node] if "spec" in node and "containers" in nested_map(node, "spec") else []
         return here + [one for value in node.values() for one in _templates(value)]
     return [one for item in node for one in _templates(item)] if isinstance(node, list) else []
 
@@ -220,9 +220,9 @@ def test_a_suspended_job_in_kueue_s_queue_starts_all_the_same(target: str) -> No
 def test_a_multikueue_manager_leaves_the_object_alone(target: str, where: str) -> None:
     profile = making.profile(DISPATCH)
     made = compiled(smallest("nodes: 2\nqueue: q"), target, profile).manifests[-1]
-    assert at(made, *where.split("."))["managedBy"] == "kueue.x-k8s.io/multikueue"
+    assert nested_map(made, *where.split("."))["managedBy"] == "kueue.x-k8s.io/multikueue"
     alone = compiled(smallest("nodes: 2"), target, profile).manifests[-1]
-    assert "managedBy" not in at(alone, *where.split("."))
+    assert "managedBy" not in nested_map(alone, *where.split("."))
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_a_lone_pod_of_volcano_s_says_queue_and_priority_itself() -> None:
 def test_a_pytorchjob_s_scheduling_policy(profile: Any, policy: Any) -> None:
     """docs/facts/training-operator.md#gangs. The operator names its scheduler itself, but for KAI."""
     spec = manifest(smallest(RANGE + QUEUED), "pytorchjob", making.profile(profile))["spec"]
-    assert at(spec, "runPolicy").get("schedulingPolicy") == policy
+    assert nested_map(spec, "runPolicy").get("schedulingPolicy") == policy
     pods = spec["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
     assert pods.get("schedulerName") == ("kai-scheduler" if profile.get("queueSystem") == "kai" else None)
 

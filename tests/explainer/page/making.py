@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from ptcompile.explainer.page import Page, gather, html
+from ptcompile.explainer.page import ExplainPage, gather, html
 from tests.conftest import GOLDEN, ROOT
 
 EXAMPLE = ROOT / "examples" / "llm"
@@ -57,7 +57,7 @@ spec:
 
 
 @functools.cache
-def page(spec: str | bytes, cluster: str | None = None, target: str | None = None) -> Page:
+def page(spec: str | bytes, cluster: str | None = None, target: str | None = None) -> ExplainPage:
     return gather(spec, cluster=cluster, target=target, filename="spec.yaml", cluster_filename="cluster.yaml")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.operators.mpijob.pods import expand
-from ptcompile.registry.model import Request
+from ptcompile.registry.model import KindContext
 
 Json = dict[str, Any]
 
@@ -30,13 +30,13 @@ def mpijob(workers: int | None = 2, launcher: Json | None = None, worker: Json |
 
 
 def hostfile(**spec: Any) -> str:
-    (config,) = expand(mpijob(**spec), Request()).configmaps
+    (config,) = expand(mpijob(**spec), KindContext()).configmaps
     assert config["metadata"] == {"name": "train-config", "namespace": "ml"}
     return str(config["data"]["hostfile"])
 
 
 def test_names_of_pods_and_what_resolves() -> None:
-    pods = list(expand(mpijob(), Request()).pods)
+    pods = list(expand(mpijob(), KindContext()).pods)
     assert [(pod.name, pod.hostname, pod.subdomain, pod.random_suffix) for pod in pods] == [
         ("train-launcher", "train-launcher", "train", True),
         ("train-worker-0", "train-worker-0", "train", False),
@@ -75,7 +75,7 @@ def test_the_hostfile(spec: Json, lines: list[str]) -> None:
     ],
 )
 def test_what_the_launcher_and_the_workers_are_told(spec: Json, names: dict[str, str]) -> None:
-    launcher, worker, _ = expand(mpijob(**spec), Request()).pods
+    launcher, worker, _ = expand(mpijob(**spec), KindContext()).pods
     told = {entry["name"]: entry["value"] for entry in launcher.containers[0].env}
     assert names.items() <= told.items()
     assert (told["K_MPI_JOB_ROLE"], told["NVIDIA_VISIBLE_DEVICES"]) == ("launcher", "")
@@ -84,7 +84,7 @@ def test_what_the_launcher_and_the_workers_are_told(spec: Json, names: dict[str,
 
 
 def test_a_launcher_that_works_sees_its_gpus_and_counts_as_worker_0() -> None:
-    launcher, worker = expand(mpijob(1, runLauncherAsWorker=True), Request()).pods
+    launcher, worker = expand(mpijob(1, runLauncherAsWorker=True), KindContext()).pods
     assert "NVIDIA_VISIBLE_DEVICES" not in {entry["name"] for entry in launcher.containers[0].env}
     assert launcher.dns == "train-launcher.train.ml.svc.cluster.local"
     assert [pod.labels["training.kubeflow.org/replica-index"] for pod in (launcher, worker)] == ["0", "1"]
@@ -95,12 +95,12 @@ def test_a_launcher_that_works_sees_its_gpus_and_counts_as_worker_0() -> None:
     [({}, ("/usr/sbin/sshd", "-De")), ({"command": ["x"]}, ("x",)), ({"args": ["x"]}, None)],
 )
 def test_a_worker_without_a_command_is_an_ssh_server(container: Json, command: tuple[str, ...] | None) -> None:
-    *_, worker = expand(mpijob(1, worker=container), Request()).pods
+    *_, worker = expand(mpijob(1, worker=container), KindContext()).pods
     assert worker.containers[0].command == command
 
 
 def test_restart_policies_and_mounts() -> None:
-    launcher, worker = expand(mpijob(1, sshAuthMountPath="/home/mpi/.ssh"), Request()).pods
+    launcher, worker = expand(mpijob(1, sshAuthMountPath="/home/mpi/.ssh"), KindContext()).pods
     assert (launcher.restart_policy, worker.restart_policy) == ("OnFailure", "Never")
     assert [one["mountPath"] for one in launcher.containers[0].mounts] == ["/home/mpi/.ssh", "/etc/mpi"]
     assert [one["mountPath"] for one in worker.containers[0].mounts] == ["/home/mpi/.ssh"]
@@ -109,8 +109,8 @@ def test_restart_policies_and_mounts() -> None:
 def test_without_a_launcher_nothing_is_created() -> None:
     manifest = mpijob()
     del manifest["spec"]["mpiReplicaSpecs"]["Launcher"]
-    assert expand(manifest, Request()).refused
-    assert not list(expand(manifest, Request()).pods)
+    assert expand(manifest, KindContext()).refused
+    assert not list(expand(manifest, KindContext()).pods)
 
 
 def test_the_world_and_the_difference_of_two_mpijobs() -> None:

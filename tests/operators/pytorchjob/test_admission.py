@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.registry.model import Request
+from ptcompile.registry.model import KindContext
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, pytorchjob, template
 
@@ -103,10 +103,10 @@ def test_section_8_null_replica_and_empty_replicas_are_accepted() -> None:
 def test_6_1_21_a_warning_and_no_refusal() -> None:
     job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
     webhook = admission(job)
-    problem = one(list(webhook.validate(job, Request())))
+    problem = one(list(webhook.validate(job, KindContext())))
     assert (problem.severity, problem.stage) == ("warning", "style")
     assert not list(
-        webhook.validate(job, Request(Versions(training_operator=(1, 7))))
+        webhook.validate(job, KindContext(Versions(training_operator=(1, 7))))
     )  # the controller warns of nothing
 
 

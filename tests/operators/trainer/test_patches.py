@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.compiler.location import located
+from ptcompile.compiler.location import spec_path_of
 from ptcompile.operators.trainer.patches import merge, patched
 from tests.making import smallest, traced
 from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
@@ -153,4 +153,4 @@ def test_a_claim_is_lost_in_resources_per_node() -> None:
 def test_patches_of_every_release_lead_back_to_the_spec(version: str, word: str, inside: tuple[Any, ...]) -> None:
     source = smallest(f"{IN_PLACE}\nnodeSelector: {{zone: x}}")
     trace, data, index = traced(source, "trainjob", release(version))
-    assert located(trace, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")
+    assert spec_path_of(trace, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.runtimes import BUILTIN, EXAMPLES
 from tests import recorded
@@ -20,7 +20,7 @@ def published() -> dict[tuple[str, str], dict[str, Any]]:
     for row in recorded.rows("apiserver/real"):
         manifest = row["manifest"]
         folder = row["source"].removeprefix("kubeflow/trainer ")
-        name = at(manifest, "metadata").get("name")
+        name = nested_map(manifest, "metadata").get("name")
         if name and manifest.get("kind") in runtimes.KINDS and folder.startswith(FOLDERS):
             out[manifest["kind"], name] = manifest
     return out

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.source.secrets.names import FIELDS, HIDDEN, is_searched, is_secret, masked
+from ptcompile.source.secrets.names import FIELDS, HIDDEN, is_searched, is_secret, mask_value
 from ptcompile.source.secrets.scanner import secret_paths, without_secrets
 
 NAMES: list[tuple[str, bool]] = [
@@ -46,16 +46,16 @@ NAMES: list[tuple[str, bool]] = [
 
 @pytest.mark.parametrize(("name", "secret"), NAMES)
 def test_names(name: str, secret: bool) -> None:
-    assert masked(name, "x") == (HIDDEN if secret else "x")
+    assert mask_value(name, "x") == (HIDDEN if secret else "x")
 
 
 @pytest.mark.parametrize("value", [None, {"secretKeyRef": {"name": "s", "key": "k"}}, []])
 def test_where_a_secret_is_kept_is_none(value: Any) -> None:
-    assert masked("HF_TOKEN", value) is value
+    assert mask_value("HF_TOKEN", value) is value
 
 
 def test_a_name_that_is_no_text_is_no_secret_s() -> None:
-    assert masked(None, "x") == "x"
+    assert mask_value(None, "x") == "x"
 
 
 def test_plain_data_and_the_paths_in_it() -> None:
@@ -122,4 +122,4 @@ def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
 )
 def test_what_is_hidden_wherever_it_turns_up(name: str, value: str, searched: bool) -> None:
     assert is_searched(name, value) is searched
-    assert masked(name, value) == HIDDEN  # in its own place always
+    assert mask_value(name, value) == HIDDEN  # in its own place always

@@ -31,11 +31,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.containers import read, script
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         found = script(container) if container.main else None
         reading = read(found) if found is not None else None

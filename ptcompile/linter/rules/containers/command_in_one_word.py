@@ -30,8 +30,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.containers import known
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.containers import is_command_written
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import Word
 
@@ -40,9 +40,9 @@ _MOST = 4096
 """A longer line is not taken apart."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if known(container) and len(container.words[0].split()) > 1:
+        if is_command_written(container) and len(container.words[0].split()) > 1:
             word = container.argv[0]
             words = _taken_apart(word)
             rest = [one.text for one in container.argv[1:] if one.path[-2] == "command"]

@@ -32,13 +32,13 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import gpus
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _NAME = "CUDA_VISIBLE_DEVICES"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     processes = {one.path: one.seen.processes or 0 for one in subject.trainers if one.torchrun}
     for container in subject.containers:
         for entry in container.env:

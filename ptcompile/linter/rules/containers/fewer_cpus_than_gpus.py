@@ -37,11 +37,11 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import gpus
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         count = gpus(container)
         written = container.limits.get("cpu")

@@ -33,13 +33,13 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _MEBI = 2**20
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
             written = container.limits.get(name)
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield _found(path, str(written), amount.nano / quantity.NANO)
 
 
-def _found(path: Path, written: str, amount: float) -> Found:
+def _found(path: Path, written: str, amount: float) -> Finding:
     number = written.strip().removesuffix("m")
     meant = f"{number}Mi" if number.isdigit() and written.endswith("m") else None
     return found_at(

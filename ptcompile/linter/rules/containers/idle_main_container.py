@@ -27,16 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import endless
+from ptcompile.linter.containers import idle_command
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         count = accelerators(container) if container.main else 0
-        shown = endless(container) if count else None
+        shown = idle_command(container) if count else None
         if shown:
             path = container.argv[0].path[:-1]
             yield found_at(

@@ -35,24 +35,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.linter.containers import trains
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.containers import starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PATIENCE = 300
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        probe = at(container.spec, "livenessProbe")
-        if not container.main or not probe or at(container.spec, "startupProbe"):
+        probe = nested_map(container.spec, "livenessProbe")
+        if not container.main or not probe or nested_map(container.spec, "startupProbe"):
             continue
-        period = integer(probe.get("periodSeconds"), 10) or 10
-        failures = integer(probe.get("failureThreshold"), 3) or 3
-        seconds = integer(probe.get("initialDelaySeconds")) + period * failures
-        if seconds < _PATIENCE and (accelerators(container) or trains(container)):
+        period = as_int(probe.get("periodSeconds"), 10) or 10
+        failures = as_int(probe.get("failureThreshold"), 3) or 3
+        seconds = as_int(probe.get("initialDelaySeconds")) + period * failures
+        if seconds < _PATIENCE and (accelerators(container) or starts_training(container)):
             path = (*container.path, "livenessProbe")
             yield found_at(
                 path,

@@ -39,14 +39,14 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import GPUS
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _MOST = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(GPUS, 16)}
 _SHOWN = {"memory": "32Ti"}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         seen = set()
         for half in ("limits", "requests"):

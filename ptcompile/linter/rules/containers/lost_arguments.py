@@ -32,9 +32,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.commands import base
+from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import script
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
@@ -42,12 +42,12 @@ _NAMES = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})
 """Usual words for $0, which messages show and nothing else."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         found = script(container)
         if found is None or not found.rest or _PARAMETER.search(found.word.text):
             continue
-        lost = found.rest[1:] if base(found.rest[0].text) in _NAMES else found.rest
+        lost = found.rest[1:] if basename(found.rest[0].text) in _NAMES else found.rest
         if lost:
             shown = lost[0].text.strip().split("\n")[0]
             yield found_at(

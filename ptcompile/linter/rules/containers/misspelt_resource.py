@@ -36,14 +36,14 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 
 _MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for half in ("limits", "requests"):
             for name in container.amounts(half):
@@ -73,7 +73,7 @@ def _meant(name: str) -> str | None:
     return next((one for one in (candidate, candidate.removesuffix("s")) if is_accelerator(one)), None)
 
 
-def _edits(container: Container, name: str, meant: str) -> Iterator[Edit]:
+def _edits(container: ManifestContainer, name: str, meant: str) -> Iterator[Edit]:
     for half in ("limits", "requests"):
         if name in container.amounts(half):
             yield Edit("rename", (*container.path, "resources", half, name), meant)

@@ -32,16 +32,16 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.containers import known, starts_shell
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.containers import is_command_written, starts_shell
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if not known(container) or starts_shell(container):
+        if not is_command_written(container) or starts_shell(container):
             continue  # an image's entry point may be a shell
         for at, text in enumerate(container.words):
             match = _OPTION.fullmatch(text) if at and " " in text else None

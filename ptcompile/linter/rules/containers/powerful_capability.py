@@ -29,17 +29,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _POWER = ("SYS_ADMIN", "ALL")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        security = at(container.spec, "securityContext")
-        added = at(security, "capabilities").get("add")
+        security = nested_map(container.spec, "securityContext")
+        added = nested_map(security, "capabilities").get("add")
         if not container.main or security.get("privileged") is True or not isinstance(added, list):
             continue
         for i, name in enumerate(added):

@@ -31,15 +31,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if container.main and at(container.spec, "securityContext").get("privileged") is True:
+        if container.main and nested_map(container.spec, "securityContext").get("privileged") is True:
             path = (*container.path, "securityContext", "privileged")
             yield found_at(
                 path,
@@ -49,13 +49,13 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _edits(container: Container, path: Path) -> Iterator[Edit]:
+def _edits(container: ManifestContainer, path: Path) -> Iterator[Edit]:
     yield Edit("remove", path)
-    added = at(container.spec, "securityContext", "capabilities").get("add")
+    added = nested_map(container.spec, "securityContext", "capabilities").get("add")
     where = (*path[:-1], "capabilities", "add")
     if not isinstance(added, list):
         yield Edit("set", where, ["IPC_LOCK"])
-    elif "IPC_LOCK" not in texts(added):
+    elif "IPC_LOCK" not in as_strings(added):
         yield Edit("append", where, "IPC_LOCK")
 
 

@@ -34,15 +34,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for where, mount in container.mounts:
-            written = text(mount.get("mountPath"))
+            written = as_string(mount.get("mountPath"))
             if written and not written.startswith("/") and ":" not in written and "\\" not in written:
                 path = (*where, "mountPath")
                 whole = "/" + written.removeprefix("./")

@@ -30,17 +30,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        if at(template.spec, "os").get("name") == "windows":
+        if nested_map(template.spec, "os").get("name") == "windows":
             continue
         for container in template.containers:
-            written = text(container.spec.get("workingDir"))
+            written = as_string(container.spec.get("workingDir"))
             if written and written[0] not in "/$" and ":" not in written:
                 path = (*container.path, "workingDir")
                 whole = "/" + written.removeprefix("./")

@@ -35,12 +35,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         last = {entry.name: entry for entry in container.env}
         if len(last) == len(container.env):
@@ -61,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _referred_to(container: Container) -> set[str]:
+def _referred_to(container: ManifestContainer) -> set[str]:
     """The variables that another value uses: it sees the one that stands before it."""
     behind = (part for entry in container.env for part in (entry.value or "").split("$(")[1:])
     return {part.partition(")")[0] for part in behind if ")" in part}

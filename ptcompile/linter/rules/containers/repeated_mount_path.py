@@ -33,17 +33,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import place
+from ptcompile.linter.volumes import mount_path
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         seen: dict[str, str] = {}
         for where, mount in container.mounts:
-            folder, name = place(mount), text(mount.get("name"))
+            folder, name = mount_path(mount), as_string(mount.get("name"))
             if folder in seen and seen[folder] != name:
                 path = (*where, "mountPath")
                 yield found_at(

@@ -31,16 +31,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.commands import base
-from ptcompile.linter.containers import known, script, shell_at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.commands import basename
+from ptcompile.linter.containers import is_command_written, script, shell_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         argv, shell = container.argv, shell_at(container)
-        if not known(container) or shell is None or script(container) is not None:
+        if not is_command_written(container) or shell is None or script(container) is not None:
             continue
         word = next((one for one in argv[shell + 1 :] if one.text[:1] not in ("-", "+")), None)
         if word is not None and len(word.text.split()) > 1:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             words, at = [one.text for one in own], own.index(word)
             yield found_at(
                 word.path,
-                f"without -c, {base(argv[shell].text)} takes this line as the name of a file",
+                f"without -c, {basename(argv[shell].text)} takes this line as the name of a file",
                 "put -c before it",
                 Fix("put -c before it", (Edit("set", key, [*words[:at], "-c", *words[at:]]),), safe=False),
             )

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.source.secrets.names import is_credential
 
@@ -54,7 +54,7 @@ _MARKS = (
 """What the forms begin with, or end with: most containers have none of them."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         every = "\n".join([*container.words, *[entry.value for entry in container.env if entry.value]])
         formed = any(mark in every for mark in _MARKS)

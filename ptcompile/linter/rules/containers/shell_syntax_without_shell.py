@@ -32,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.commands import base
-from ptcompile.linter.containers import known, starts_shell
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.commands import basename
+from ptcompile.linter.containers import is_command_written, starts_shell
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _SIGNS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
@@ -42,15 +42,15 @@ _TAKE_THEM = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
 """Programs that have a use for such words."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if not known(container) or starts_shell(container) or base(container.words[0]) in _TAKE_THEM:
+        if not is_command_written(container) or starts_shell(container) or basename(container.words[0]) in _TAKE_THEM:
             continue
         word = next((one for one in container.argv[1:] if one.text in _SIGNS), None)
         if word is not None:
             yield found_at(
                 word.path,
-                f"{word.text} is an argument of {base(container.argv[0].text)}: no shell runs",
+                f"{word.text} is an argument of {basename(container.argv[0].text)}: no shell runs",
                 'run it in a shell: [bash, -c, "..."]',
             )
 

@@ -34,20 +34,20 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.commands import base
-from ptcompile.linter.containers import known, starts_shell
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.commands import basename
+from ptcompile.linter.containers import is_command_written, starts_shell
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
 _OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 """Programs that read such a word in their own way."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if not known(container) or starts_shell(container) or base(container.words[0]) in _OTHERS:
+        if not is_command_written(container) or starts_shell(container) or basename(container.words[0]) in _OTHERS:
             continue
         for at, text in enumerate(container.words):
             match = _VARIABLE.search(text) if "\n" not in text else None
@@ -65,7 +65,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _read(subject: Subject, container: Container, variable: str) -> bool:
+def _read(subject: Subject, container: ManifestContainer, variable: str) -> bool:
     """Whether the launcher of a container takes an option from the variable."""
     here = [one.seen for one in subject.trainers if one.path == container.path]
     return any(variable in value for seen in here for value in (seen.endpoint, *seen.options.values()))

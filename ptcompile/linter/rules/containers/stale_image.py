@@ -35,16 +35,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.containers import moves, ranks
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.containers import is_mutable, ranks
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in ranks(subject):
-        image = text(container.spec.get("image"))
-        if moves(image) and container.spec.get("imagePullPolicy") == "IfNotPresent":
+        image = as_string(container.spec.get("image"))
+        if is_mutable(image) and container.spec.get("imagePullPolicy") == "IfNotPresent":
             path = (*container.path, "imagePullPolicy")
             yield found_at(
                 path,

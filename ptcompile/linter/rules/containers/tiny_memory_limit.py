@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _LEAST = 4 * 2**20
@@ -41,7 +41,7 @@ _NUMBER_OF_GIBI = 4096
 """A plain number up to here was most likely meant in Gi."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         written = container.limits.get("memory")
         amount = quantity.parse(written)

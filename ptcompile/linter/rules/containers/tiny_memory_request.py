@@ -32,13 +32,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _LEAST = 4 * 2**20
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         written = container.requests.get("memory")
         amount = quantity.parse(written)

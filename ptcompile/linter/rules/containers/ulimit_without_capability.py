@@ -33,17 +33,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import at, texts
+from ptcompile.kubernetes.unstructured import as_strings, nested_map
 from ptcompile.linter.containers import script
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 
 _RAISED = Pattern(r"\bulimit\s+(?:-H\s*)?-(?:H?[a-z]*[lnusv])\s+unlimited([^\n;]*)")
 _ERREXIT = Pattern(r"set\s+-[a-z]*e|errexit")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         one = script(container)
         match = _RAISED.search(one.word.text) if one is not None else None
@@ -60,10 +60,10 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _may(container: Container) -> bool:
+def _may(container: ManifestContainer) -> bool:
     """Whether the container may raise hard limits."""
-    security = at(container.spec, "securityContext")
-    added = {name.removeprefix("CAP_") for name in texts(at(security, "capabilities").get("add"))}
+    security = nested_map(container.spec, "securityContext")
+    added = {name.removeprefix("CAP_") for name in as_strings(nested_map(security, "capabilities").get("add"))}
     return security.get("privileged") is True or bool(added & {"SYS_RESOURCE", "ALL"})
 
 

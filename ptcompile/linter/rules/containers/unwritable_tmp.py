@@ -32,12 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.containers import known, launch
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.containers import is_command_written, launch
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
-from ptcompile.linter.volumes import covering
+from ptcompile.linter.templates import ManifestContainer
+from ptcompile.linter.volumes import mount_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ _TEMPORARY: Final = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - where Pytho
 _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if at(container.spec, "securityContext").get("readOnlyRootFilesystem") is not True or not known(container):
+        if nested_map(container.spec, "securityContext").get(
+            "readOnlyRootFilesystem"
+        ) is not True or not is_command_written(container):
             continue
         started = launch(container)
         if started.launcher == "torchrun" and "log-dir" not in started.options and not _somewhere(container):
@@ -61,12 +63,12 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _somewhere(container: Container) -> bool:
+def _somewhere(container: ManifestContainer) -> bool:
     """Whether there may be a folder to write to: where Python looks, or where a variable or the script may say."""
     if any(entry.name in _VARIABLES for entry in container.env) or container.spec.get("envFrom"):
         return True
-    folders = (*_TEMPORARY, text(container.spec.get("workingDir")))
-    return any(covering(container, folder) for folder in folders if folder)
+    folders = (*_TEMPORARY, as_string(container.spec.get("workingDir")))
+    return any(mount_for(container, folder) for folder in folders if folder)
 
 
 RULE = Rule("unwritable-tmp", _check, severity="warning", stage="run", authority="torchrun")

@@ -30,11 +30,11 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.linter.containers import references
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for path, image in references(subject):
         why = None if is_placeholder(image) else why_not_image(image)
         if why is not None:

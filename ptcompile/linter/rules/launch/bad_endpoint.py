@@ -33,12 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not_endpoint
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         endpoint, backend = one.options.get("rdzv-endpoint", ""), one.seen.backend
         if not one.torchrun or backend not in BACKENDS or not is_literal(endpoint):

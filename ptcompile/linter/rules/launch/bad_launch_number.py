@@ -33,16 +33,16 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.environment import never_a_number
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
 _seconds = Pattern(r"(?a)\s*\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*").fullmatch
 _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         for option, value in _values(one).items():
             text = never_a_number(value) and not one.unsure
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _values(one: Trainer) -> dict[str, str]:
+def _values(one: TrainingRole) -> dict[str, str]:
     """The options that want a number, with what they are given."""
     if one.plain:
         found = {"node-rank": one.launch.env.get("RANK", "0"), "nnodes": one.launch.env.get("WORLD_SIZE", "1")}

@@ -31,12 +31,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.environment import never_a_number
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         nnodes = one.options.get("nnodes", "")
         # An operator's own range is its own rule's: elastic-range-reversed.

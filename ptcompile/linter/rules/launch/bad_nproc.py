@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
@@ -40,7 +40,7 @@ _WORDS = ("auto", "cpu", "gpu", "xpu")
 _OPTION = "nproc-per-node"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         nproc = one.options.get(_OPTION, "")
         if not one.torchrun or not is_literal(nproc) or not _refused(nproc):

@@ -35,15 +35,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, variable
 
 _WORDS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         for option in SWITCHES if one.torchrun else ():
             value = one.launch.env.get(variable(option))
@@ -58,12 +58,12 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _place(one: Trainer, option: str) -> Path:
+def _place(one: TrainingRole, option: str) -> Path:
     index = one.entry(variable(option))
     return (one.field(option) or one.path) if index is None else (*one.path, "env", index, "value")
 
 
-def _fix(one: Trainer, option: str, path: Path, value: str) -> Fix | None:
+def _fix(one: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
     if path == one.field(option):
         return Fix("remove it", (Edit("remove", path),), safe=True)
     meant = _WORDS.get(value.strip().lower())

@@ -33,12 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         conf = one.options.get("rdzv-conf", "")
         why = why_not_conf(conf, one.seen.backend) if one.torchrun and is_literal(conf) else None

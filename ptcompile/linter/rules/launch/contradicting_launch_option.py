@@ -35,15 +35,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal, variable
 
 _ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         for option in _ASKED if one.torchrun else ():
             flag, other = one.launch.options.get(option), one.launch.env.get(variable(option))
@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _other(one: Trainer, option: str) -> Path | None:
+def _other(one: TrainingRole, option: str) -> Path | None:
     """Where the user wrote the value that loses; None where only the operator did."""
     index = one.entry(variable(option))
     return one.field(option) if index is None else (*one.path, "env", index)

@@ -47,23 +47,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 from ptcompile.linter.workload import mapping_at
 from ptcompile.simulator.faults import agents_of
-from ptcompile.simulator.meeting import meeting
+from ptcompile.simulator.meeting import job_rendezvous
 
 _MINUTE = 60
 """Shorter deadlines are another rule's: short-deadline."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     job = subject.job
     if job is None or not subject.parties:
         return
-    agents = agents_of(job, meeting(job))
+    agents = agents_of(job, job_rendezvous(job))
     if agents is None:
         return
     for path, seconds in _deadlines(subject, subject.parties[0][0]):
@@ -77,14 +77,14 @@ def _check(subject: Subject) -> Iterator[Found]:
             return
 
 
-def _deadlines(subject: Subject, one: Trainer) -> Iterator[tuple[Path, int]]:
+def _deadlines(subject: Subject, one: TrainingRole) -> Iterator[tuple[Path, int]]:
     """The deadlines above the container that trains: of its pods, of the Job around them, of the object."""
     above = [one.path[:length] for length in range(1, len(one.path))]
     places = [path for path in above if path[-1] == "spec"] + [("spec", "runPolicy")]
     for place in places:
         seconds = mapping_at(subject.manifest, place).get("activeDeadlineSeconds")
         if seconds is not None:
-            yield (*place, "activeDeadlineSeconds"), integer(seconds)
+            yield (*place, "activeDeadlineSeconds"), as_int(seconds)
 
 
 RULE = Rule("deadline-before-join", _check, severity="warning", stage="run", authority="torchrun")

@@ -49,20 +49,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.kubernetes.versions import Version
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.rules.launch.shared_rendezvous_store import meets_again
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import closes_when_told_to_end, torch_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         closing = (one for one in found if meets_again(one) and closes_when_told_to_end(_torch(one, subject)))
         first = next(closing, None)
-        if first is not None and count(found) > 1:
+        if first is not None and count_nodes(found) > 1:
             major, minor = _torch(first, subject)
             yield found_at(
                 _place(first),
@@ -72,11 +72,11 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _torch(one: Trainer, subject: Subject) -> Version:
-    return torch_of(text(one.pod.main.spec.get("image")) if one.pod.main else None, subject.versions)
+def _torch(one: TrainingRole, subject: Subject) -> Version:
+    return torch_of(as_string(one.pod.main.spec.get("image")) if one.pod.main else None, subject.versions)
 
 
-def _place(one: Trainer) -> Path:
+def _place(one: TrainingRole) -> Path:
     """The image, if it is there; in a TrainJob, whose runtime has it, what starts."""
     return (*one.path, "image") if "image" in one.spec else one.line
 

@@ -34,18 +34,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 
 _NAMES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"})
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in (one for found in subject.parties for one in found):
-        for i, entry in enumerate(items(one.spec.get("env"))):
-            name = text(entry.get("name"))
+        for i, entry in enumerate(as_mappings(one.spec.get("env"))):
+            name = as_string(entry.get("name"))
             # An operator's own of the same name is reserved-env's; a script may use any.
             if name not in _NAMES or one.entry(name) != i or _used(one, name) or one.launch.in_shell:
                 continue
@@ -58,9 +58,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _used(one: Trainer, name: str) -> bool:
+def _used(one: TrainingRole, name: str) -> bool:
     """Whether the command line or another variable is made of it."""
-    values = [text(entry.get("value")) for entry in items(one.spec.get("env"))]
+    values = [as_string(entry.get("value")) for entry in as_mappings(one.spec.get("env"))]
     return any(f"$({name})" in word for word in (*values, *(word for _, _, word in one.words())))
 
 

@@ -47,10 +47,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.linter.workload import mapping_at
 from ptcompile.simulator.launchers.torchrun import is_int
 
@@ -59,14 +59,14 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
-        first, others = found[0], count(found) - 1
+        first, others = found[0], count_nodes(found) - 1
         where = _job_spec(subject, first)
         if others < 1 or where is None or not _restarts(first) or len(found) > 1:
             continue
         path, spec = (*where[0], "backoffLimit"), where[1]
-        limit = integer(spec.get("backoffLimit"), 6)
+        limit = as_int(spec.get("backoffLimit"), 6)
         if spec.get("backoffLimit") is not None and 0 < limit < others:
             yield found_at(
                 path,
@@ -77,13 +77,13 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _restarts(one: Trainer) -> bool:
+def _restarts(one: TrainingRole) -> bool:
     """Whether it is to outlive failures: its processes restart after those of another node have failed."""
     restarts = one.seen.max_restarts
     return one.seen.backend == "c10d" and not one.local and is_int(restarts) and int(restarts) > 0
 
 
-def _job_spec(subject: Subject, one: Trainer) -> tuple[Path, Json] | None:
+def _job_spec(subject: Subject, one: TrainingRole) -> tuple[Path, Json] | None:
     """The spec of the batch/v1 Job whose pods train, and where it is; None for other kinds."""
     if subject.kind == ("batch/v1", "Job"):
         return ("spec",), subject.spec

@@ -46,15 +46,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.containers:
-        for i, entry in enumerate(items(one.spec.get("env"))):
-            value = text(entry.get("value"))
+        for i, entry in enumerate(as_mappings(one.spec.get("env"))):
+            value = as_string(entry.get("value"))
             if entry.get("name") == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
                 path = (*one.path, "env", i)
                 plain = value.removeprefix("=")

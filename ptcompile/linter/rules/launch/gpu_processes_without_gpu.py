@@ -31,11 +31,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import sees_any
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         nproc = one.options.get("nproc-per-node", "")
         if one.torchrun and nproc in ("gpu", "xpu") and not sees_any(one.pod):

@@ -45,9 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import count
+from ptcompile.linter.trainers import count_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ _TELLING: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
 """Those that are set only on purpose."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = subject.trainers
-    if count(found) < 2:
+    if count_nodes(found) < 2:
         return
     for one in found:
         missing = [name for name in _READ if name not in one.launch.env]

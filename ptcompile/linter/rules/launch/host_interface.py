@@ -46,10 +46,10 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import at, items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ _NAMES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _OF_NODES = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.mains if not _more_networks(template) else ():
             for entry in container.env:
@@ -76,12 +76,12 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _more_networks(template: ManifestTemplate) -> bool:
     """Whether the pod is on its node's network, or has others besides its own."""
-    spec, annotations = template.spec, at(template.data, "metadata", "annotations")
+    spec, annotations = template.spec, nested_map(template.data, "metadata", "annotations")
     attached = any("network" in str(key) for key in annotations)
-    return spec.get("hostNetwork") is True or attached or bool(items(spec.get("resourceClaims")))
+    return spec.get("hostNetwork") is True or attached or bool(as_mappings(spec.get("resourceClaims")))
 
 
-def _network_device(container: Container) -> bool:
+def _network_device(container: ManifestContainer) -> bool:
     """Whether it asks for devices that may bring an interface: any extended resource that is not an accelerator."""
     return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
 

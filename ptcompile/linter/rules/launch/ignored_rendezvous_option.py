@@ -45,15 +45,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 
 _STATIC = ("node-rank", "master-addr", "master-port")
 _MEETING = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC)
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in (one for found in subject.parties for one in found):
         standalone = one.standalone
         if standalone and one.role.count > 1:
@@ -69,7 +69,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _ignored(one: Trainer, *, standalone: bool) -> tuple[str, ...]:
+def _ignored(one: TrainingRole, *, standalone: bool) -> tuple[str, ...]:
     if standalone:
         return _MEETING
     return _STATIC if one.seen.backend in ("c10d", "etcd", "etcd-v2") and one.options.get("rdzv-endpoint") else ()

@@ -46,21 +46,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.kubernetes.commands import base
-from ptcompile.linter.containers import endless
-from ptcompile.linter.rule import Found, Rule
+from ptcompile.kubernetes.commands import basename
+from ptcompile.linter.containers import idle_command
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.rules.launch.launcher_alone import untold
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 from ptcompile.linter.workload import template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.registry.pods import Role
+    from ptcompile.registry.pods import ExpandedRole
     from ptcompile.simulator.pod import Pod
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.record.launch_fields.container or not any(one.accelerators for one in subject.containers):
         return  # a TrainJob's runtime is seldom in its file
     job = subject.job
@@ -76,11 +76,11 @@ def _check(subject: Subject) -> Iterator[Found]:
         why, path = _why(subject, role, pod, seen.get(role.name)), _place(subject, role)
         if why and path is not None:
             message = f"{field_path(path)}: {why}: how the pods meet is not checked"
-            yield Found(path, message, "nothing needs to be done")
+            yield Finding(path, message, "nothing needs to be done")
             return
 
 
-def _why(subject: Subject, role: Role, pod: Pod, one: Trainer | None) -> str | None:
+def _why(subject: Subject, role: ExpandedRole, pod: Pod, one: TrainingRole | None) -> str | None:
     """Why it is unknown how a pod starts, or None."""
     launch = pod.launch
     if one is not None and (one.modelled or one.plain):
@@ -101,8 +101,8 @@ def _why(subject: Subject, role: Role, pod: Pod, one: Trainer | None) -> str | N
     return _of_command(role, pod, launch.entry)
 
 
-def _of_command(role: Role, pod: Pod, entry: tuple[str, ...]) -> str | None:
-    name = base(entry[0])
+def _of_command(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -> str | None:
+    name = basename(entry[0])
     if not name.startswith("python"):
         idle = name in ("sleep", "tail", "nvidia-smi", "echo", "true")
         return None if idle else f"{name} is not a known launcher"
@@ -110,11 +110,11 @@ def _of_command(role: Role, pod: Pod, entry: tuple[str, ...]) -> str | None:
     return None if last != entry else "nothing in the file tells the pods about each other"
 
 
-def _place(subject: Subject, role: Role) -> Path | None:
+def _place(subject: Subject, role: ExpandedRole) -> Path | None:
     """The command of the container that trains, unless that only sleeps."""
     template = template_of(subject, role.name)
     main = next(iter(template.mains), None) if template is not None else None
-    if main is None or endless(main):
+    if main is None or idle_command(main):
         return None
     return next(((*main.path, key) for key in ("command", "args") if main.spec.get(key)), main.path)
 

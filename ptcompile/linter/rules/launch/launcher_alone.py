@@ -37,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 _SAYS = {
     "accelerate": ("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),
@@ -47,16 +47,16 @@ _SAYS = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = subject.trainers
-    if count(found) < 2:
+    if count_nodes(found) < 2:
         return
     for one in found:
         if _starts_all(one) and not one.unsure:
             path = one.place("nnodes")
             yield found_at(
                 path,
-                f"deepspeed starts all nodes from one pod, over ssh, and each of {count(found)} pods starts it",
+                f"deepspeed starts all nodes from one pod, over ssh, and each of {count_nodes(found)} pods starts it",
                 "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
                 severity="error",
             )
@@ -64,18 +64,18 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 one.line,
                 f"{one.seen.launcher} reads no variables of the operator, and is told nothing "
-                f"of the {count(found)} pods: each trains alone",
+                f"of the {count_nodes(found)} pods: each trains alone",
                 "start the script with torchrun, or pass the launcher its machines",
             )
 
 
-def _starts_all(one: Trainer) -> bool:
+def _starts_all(one: TrainingRole) -> bool:
     """Whether every pod of a role is a deepspeed that starts several nodes by itself."""
     several = one.launch.options.get("nnodes", "1") not in ("", "1")
     return one.seen.launcher == "deepspeed" and several and "no-ssh" not in one.launch.options and one.role.count > 1
 
 
-def untold(one: Trainer) -> bool:
+def untold(one: TrainingRole) -> bool:
     """Whether accelerate or deepspeed is told nothing of other machines, by options, variables or a host file."""
     options = _SAYS.get(one.seen.launcher)
     told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)

@@ -49,11 +49,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.kubernetes.commands import SHELLS, base, unwrapped
+from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import at, items, text, texts
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.linter.environment import given_by_stream
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import views
 
@@ -72,8 +72,8 @@ _of_services = Pattern(r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+
 _INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    containers = (*[one.spec for one in subject.containers], at(subject.spec, "trainer"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    containers = (*[one.spec for one in subject.containers], nested_map(subject.spec, "trainer"))
     speaking = [id(one) for one in containers if _speaks(one)]
     if not speaking:
         return
@@ -83,10 +83,10 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue  # no reference, or names from an object of another file that are unknown
         env = view.env
         held = {
-            text(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
+            as_string(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
         }  # of each name the first
         known = held.keys() | more
-        entries = items(written.get("env"))
+        entries = as_mappings(written.get("env"))
         values = _referring([entry.get("value") for entry in entries])
         places = {id(entry): index for index, entry in enumerate(env)} if values else {}
         for i, value in values:
@@ -108,15 +108,15 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _in_shell(container: Json) -> bool:
     """Whether a shell reads the command."""
-    argv = [*texts(container.get("command")), *texts(container.get("args"))]
-    start = unwrapped(argv).start
-    return start < len(argv) and base(argv[start]) in SHELLS
+    argv = [*as_strings(container.get("command")), *as_strings(container.get("args"))]
+    start = unwrap(argv).start
+    return start < len(argv) and basename(argv[start]) in SHELLS
 
 
 def _speaks(container: Json) -> bool:
     """Whether a container has any reference at all: most have none."""
-    values = [text(entry.get("value")) for entry in items(container.get("env"))]
-    return "$(" in "\n".join([*texts(container.get("command")), *texts(container.get("args")), *values])
+    values = [as_string(entry.get("value")) for entry in as_mappings(container.get("env"))]
+    return "$(" in "\n".join([*as_strings(container.get("command")), *as_strings(container.get("args")), *values])
 
 
 def _position(env: tuple[Json, ...], entry: Json) -> int:
@@ -151,18 +151,18 @@ def _severity(subject: Subject, names: list[str]) -> Severity | None:
     return None if any(f"$({name})" in value for name in names for value in read) else "warning"
 
 
-def _late(subject: Subject, path: Path, late: list[str], entry: Json, *, known: bool) -> Found:
+def _late(subject: Subject, path: Path, late: list[str], entry: Json, *, known: bool) -> Finding:
     shown = ", ".join(f"$({name})" for name in late)
     operators = any(_OPERATORS.fullmatch(name) for name in late)
     later = "the operator's variables come after those of the manifest" if operators else "it is set further down"
     fix = None
-    if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not at(entry, "valueFrom"):
+    if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):
         source = {"fieldRef": {"fieldPath": _INDEX}}
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
         fix = Fix("read the index from the pod's annotation", edits, safe=False)
     first = f"set {late[0]} before"
     behind = "use it in command or args, or take the pod's field with valueFrom" if operators else first
-    return Found(
+    return Finding(
         path,
         f"{field_path(path)}: the kubelet does not replace {shown}: "
         + (later if known else "the container has no variable of that name"),
@@ -172,7 +172,7 @@ def _late(subject: Subject, path: Path, late: list[str], entry: Json, *, known: 
     )
 
 
-def _missing(path: Path, missing: list[str], severity: Severity | None) -> Found:
+def _missing(path: Path, missing: list[str], severity: Severity | None) -> Finding:
     shown = ", ".join(f"$({name})" for name in missing)
     return found_at(
         path,

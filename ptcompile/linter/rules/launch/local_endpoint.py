@@ -45,18 +45,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in (*subject.groups, *subject.plain):
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if count(found) < 2 or subject.meets_nowhere:
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    if count_nodes(found) < 2 or subject.meets_nowhere:
         return
     first = found[0]
     if first.seen.nodes is None or first.seen.nodes[1] < 2 or first.standalone:
@@ -66,17 +66,17 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         path = first.line if path == first.path else path
         yield found_at(
             path,
-            f"each of {count(found)} pods waits for {first.seen.nodes_text} nodes at its own "
+            f"each of {count_nodes(found)} pods waits for {first.seen.nodes_text} nodes at its own "
             f"{first.seen.endpoint or 'localhost'}, where no other pod connects",
             "add --rdzv-endpoint with the first pod's name" + _unread(first),
         )
 
 
-def _option(one: Trainer) -> str:
+def _option(one: TrainingRole) -> str:
     return "rdzv-endpoint" if one.options.get("rdzv-endpoint") or one.seen.backend != "static" else "master-addr"
 
 
-def _unread(one: Trainer) -> str:
+def _unread(one: TrainingRole) -> str:
     """What the container has and torchrun does not read."""
     return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR" if "MASTER_ADDR" in one.launch.env else ""
 

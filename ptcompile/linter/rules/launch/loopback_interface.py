@@ -45,23 +45,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import count
+from ptcompile.linter.trainers import count_nodes
 
 _NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = subject.trainers
-    for one in found if count(found) > 1 and found[0].seen.nodes != (1, 1) else ():
-        for i, entry in enumerate(items(one.spec.get("env"))):
-            if text(entry.get("name")) in _NAMES and text(entry.get("value")).strip().lstrip("=") == "lo":
+    for one in found if count_nodes(found) > 1 and found[0].seen.nodes != (1, 1) else ():
+        for i, entry in enumerate(as_mappings(one.spec.get("env"))):
+            if as_string(entry.get("name")) in _NAMES and as_string(entry.get("value")).strip().lstrip("=") == "lo":
                 path = (*one.path, "env", i)
                 yield found_at(
                     path,
-                    f"over lo a pod reaches only itself, and there are {count(found)}",
+                    f"over lo a pod reaches only itself, and there are {count_nodes(found)}",
                     "name the pod's interface, such as eth0, or remove it",
                 )
 

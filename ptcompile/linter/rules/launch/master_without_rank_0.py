@@ -43,24 +43,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.simulator.job import Job
+    from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.pod import Pod
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in (*subject.groups, *subject.plain):
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     job = subject.job
-    if job is None or count(found) < 2:
+    if job is None or count_nodes(found) < 2:
         return
     first = found[0]
     if first.seen.backend != "static" or first.seen.nodes in (None, (1, 1)):
@@ -76,7 +76,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         )
 
 
-def _named(job: Job, host: str) -> Pod | None:
+def _named(job: SimulatedJob, host: str) -> Pod | None:
     """The pod that answers to a name."""
     from ptcompile.simulator.meeting import names
 

@@ -32,14 +32,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _FOREIGN = ("google.com/tpu", "aws.amazon.com/neuron")
 _MIG = "nvidia.com/mig-"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         nproc = one.options.get("nproc-per-node", "")
         if not one.torchrun or nproc not in ("auto", "gpu") or one.unsure:

@@ -37,12 +37,12 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import whole_gpus
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         gpus, processes = whole_gpus(one.pod), one.seen.processes
         if (one.torchrun or one.modelled) and _sure(one) and gpus and processes is not None and processes > gpus:
@@ -56,12 +56,12 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _sure(one: Trainer) -> bool:
+def _sure(one: TrainingRole) -> bool:
     """Whether nothing that no file shows can change the number: envFrom cannot change an option."""
     return not one.unsure or (one.origin("nproc-per-node") == "flag" and not one.launch.in_shell)
 
 
-def _fix(one: Trainer, gpus: int) -> Fix | None:
+def _fix(one: TrainingRole, gpus: int) -> Fix | None:
     edit = one.change("nproc-per-node", str(gpus))
     return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
 

@@ -37,9 +37,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import items, text
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.devices import sees_any
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import views
 
@@ -51,7 +51,7 @@ _OPTIONS = ("backend", "dist-backend", "ddp-backend", "distributed-backend", "to
 """What scripts call the option, by its dashed name; the backend of a rendezvous is another."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for path, written, view, pod in views(subject):
         main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
         if not main or sees_any(pod):
@@ -69,14 +69,14 @@ def _asked(path: Path, container: Json) -> Path | None:
     """The word or the variable that asks for NCCL."""
     for key in ("command", "args"):
         words = container.get(key)
-        words = [text(word) for word in words] if isinstance(words, list) else []
+        words = [as_string(word) for word in words] if isinstance(words, list) else []
         for at, word in enumerate(words):
             name, equals, value = word.partition("=")
             said = value if equals else words[at + 1] if at + 1 < len(words) else ""
             if name.startswith("-") and _names(name) and said == "nccl":
                 return (*path, key, at if equals else at + 1)
-    for at, entry in enumerate(items(container.get("env"))):
-        if text(entry.get("value")).lower() == "nccl" and _names(text(entry.get("name")).removeprefix("PL_")):
+    for at, entry in enumerate(as_mappings(container.get("env"))):
+        if as_string(entry.get("value")).lower() == "nccl" and _names(as_string(entry.get("name")).removeprefix("PL_")):
             return (*path, "env", at)
     return None
 

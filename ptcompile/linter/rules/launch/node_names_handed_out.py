@@ -47,17 +47,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 _ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         first = next((one for one in found if _hands_out_names(one)), None)
-        if first is None or count(found) < 2:
+        if first is None or count_nodes(found) < 2:
             continue
         path = _place(first)
         fix = Fix("tell torchrun the pod's address", (Edit("append", (*first.path, "env"), _ENTRY),), safe=False)
@@ -69,12 +69,12 @@ def _check(subject: Subject) -> Iterator[Found]:
         )
 
 
-def _hands_out_names(one: Trainer) -> bool:
+def _hands_out_names(one: TrainingRole) -> bool:
     told = one.launch.options.get("local-addr") or one.launch.env.get("PET_LOCAL_ADDR")
     return one.pod.on_host and one.seen.backend == "c10d" and not one.local and not told
 
 
-def _place(one: Trainer) -> Path:
+def _place(one: TrainingRole) -> Path:
     """The pod's hostNetwork; in a TrainJob, whose runtime has it, what starts."""
     if len(one.path) > 2 and one.path[-2] == "containers":
         return (*one.path[:-2], "hostNetwork")

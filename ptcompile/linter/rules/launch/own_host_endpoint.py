@@ -47,9 +47,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,26 +58,26 @@ if TYPE_CHECKING:
 _MARKS = ("$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME}", "<status.podIP", "<status.hostIP", "<metadata.name>")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in (*subject.groups, *subject.plain):
         yield from _of(found)
 
 
-def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if count(found) < 2:
+def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    if count_nodes(found) < 2:
         return
     for one in found:
         if one.seen.nodes != (1, 1) and _own(one, one.pod) and _own(one, one.pod.job.pod(one.role, one.role.count - 1)):
             path = one.place("rdzv-endpoint" if one.options.get("rdzv-endpoint") else "master-addr")
             yield found_at(
                 path,
-                f"each of {count(found)} pods meets at its own address, where no other pod connects",
+                f"each of {count_nodes(found)} pods meets at its own address, where no other pod connects",
                 "write the name of the first pod, the same on all pods",
             )
             return
 
 
-def _own(one: Trainer, pod: Pod) -> bool:
+def _own(one: TrainingRole, pod: Pod) -> bool:
     """Whether a pod's endpoint is on the pod itself, in words that differ from pod to pod."""
     host = pod.rendezvous.host
     return host.startswith(_MARKS) or (one.role.count > 1 and host in (pod.hostname, pod.dns) and bool(host))

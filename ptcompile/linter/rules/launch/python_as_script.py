@@ -33,14 +33,14 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         launch = one.launch
         plain = not any(launch.options.get(name) for name in ("no-python", "module"))
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _place(one: Trainer, name: str) -> tuple[Path, bool]:
+def _place(one: TrainingRole, name: str) -> tuple[Path, bool]:
     """The word that is the interpreter, or the whole command line where a shell reads it."""
     found = [(*one.path, key, i) for key, i, word in one.words() if word == name]
     return (found[-1], len(found) == 1) if found else (one.line, False)

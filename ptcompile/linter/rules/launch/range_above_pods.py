@@ -46,20 +46,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if subject.record.meeting.open:
         return
-    first, total = found[0], count(found)
+    first, total = found[0], count_nodes(found)
     low, high = first.seen.nodes or (1, 1)
     if low <= total < high and first.seen.backend not in ("static", "none") and total > 1:
         path, edit = first.place("nnodes"), first.change("nnodes", f"{low}:{total}")

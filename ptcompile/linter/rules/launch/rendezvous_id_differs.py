@@ -47,16 +47,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.environment import differs
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         first = found[0]
-        if first.seen.backend == "static" or count(found) < 2 or first.standalone:
+        if first.seen.backend == "static" or count_nodes(found) < 2 or first.standalone:
             continue
         if _apart(first):
             path = first.place("rdzv-id")
@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _apart(one: Trainer) -> bool:
+def _apart(one: TrainingRole) -> bool:
     """Whether two pods of a role have two ids."""
     value = one.options.get("rdzv-id", "")
     if differs(value):

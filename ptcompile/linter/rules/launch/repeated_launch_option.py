@@ -32,12 +32,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         options = option_names(one.launch.words) if one.torchrun else ()
         if len({*options}) == len(options):

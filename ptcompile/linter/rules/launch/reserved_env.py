@@ -38,8 +38,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import views
 
@@ -48,17 +48,17 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     operator = subject.record.additions.env_of  # the others refuse, replace in place, or leave it
     if not operator or not any(c.spec.get("env") for c in subject.containers):
         return
     from ptcompile.registry.pods import env_entry
 
     for path, written, view, _ in views(subject):
-        own = items(written.get("env"))
-        added = {text(entry.get("name")): entry for entry in view.env[len(own) :]}
+        own = as_mappings(written.get("env"))
+        added = {as_string(entry.get("name")): entry for entry in view.env[len(own) :]}
         for i, entry in enumerate(own):
-            name = text(entry.get("name"))
+            name = as_string(entry.get("name"))
             if name in added and env_entry(entry) != env_entry(added[name]) and not _alike(name, entry):
                 here = (*path, "env", i)
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
@@ -77,7 +77,7 @@ def _alike(name: str, entry: Json) -> bool:
 
 def _used(env: list[Json], name: str) -> bool:
     """Whether another variable is made of this one."""
-    return any(f"$({name})" in text(entry.get("value")) for entry in env)
+    return any(f"$({name})" in as_string(entry.get("value")) for entry in env)
 
 
 RULE = Rule("reserved-env", _check, severity="warning", stage="run", authority="kubelet")

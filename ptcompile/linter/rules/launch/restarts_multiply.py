@@ -41,18 +41,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject, spot
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 
 _MANY = 100
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         one = found[0]
-        together = count(found) if one.seen.backend == "c10d" else 1  # node 0 that fails fails them all
+        together = count_nodes(found) if one.seen.backend == "c10d" else 1  # node 0 that fails fails them all
         said, outer = one.seen.max_restarts, _retries(subject) // together
         inner = int(said) if is_int(said) else 0
         starts = (inner + 1) * (outer + 1)
@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _meant(subject: Subject, one: Trainer) -> bool:
+def _meant(subject: Subject, one: TrainingRole) -> bool:
     """Whether nodes are expected to come and go: an elastic range, or machines that may be taken away."""
     nodes = one.seen.nodes
     return (nodes is not None and nodes[0] < nodes[1]) or any(spot(template) for template in subject.templates)

@@ -45,18 +45,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.groups:
         yield from _of(found)
 
 
-def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
+def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if all(one.seen.nodes == (1, 1) and one.seen.backend == "static" for one in found):  # worlds-apart
         return
     for one in found[1:]:
@@ -70,7 +70,7 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
             )
 
 
-def _difference(first: Trainer, one: Trainer) -> tuple[str, str, str]:
+def _difference(first: TrainingRole, one: TrainingRole) -> tuple[str, str, str]:
     """The first option of the rendezvous in which two roles differ, and their values."""
     pairs = [("rdzv-backend", one.seen.backend, first.seen.backend)]
     which = "master-port" if one.origin("master-port") == "flag" else "master-addr"

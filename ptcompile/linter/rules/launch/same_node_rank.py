@@ -42,11 +42,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.references import allies
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.references import peers_in_other_objects
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import option_name
 
 TYPE_CHECKING = False
@@ -55,16 +55,18 @@ if TYPE_CHECKING:
     from ptcompile.registry.pods import PodView
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in (*subject.groups, *subject.plain):
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     others = (
-        allies(subject, found[0]) if subject.record.meeting.across_objects and found[0].seen.nodes != (1, 1) else ()
+        peers_in_other_objects(subject, found[0])
+        if subject.record.meeting.across_objects and found[0].seen.nodes != (1, 1)
+        else ()
     )
-    if count((*found, *others)) < 2 or found[0].local:  # local-endpoint
+    if count_nodes((*found, *others)) < 2 or found[0].local:  # local-endpoint
         return
     if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):
         return
@@ -82,18 +84,18 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
             seen[rank] = one, index
 
 
-def _shown(one: Trainer, index: int) -> str:
+def _shown(one: TrainingRole, index: int) -> str:
     """The name of a pod of the role."""
     return one.pod.job.pod(one.role, index).shown
 
 
-def _help(one: Trainer) -> str:
+def _help(one: TrainingRole) -> str:
     if one.torchrun:
         return "give each pod its own rank, such as --node-rank=$(JOB_COMPLETION_INDEX), or use c10d"
     return f"give each pod its own {'RANK' if one.plain else one.spelled('node-rank')}, such as $(JOB_COMPLETION_INDEX)"
 
 
-def _ranks(one: Trainer) -> Iterator[tuple[str, int]]:
+def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
     """The ranks of a role's first two pods and its last one, as far as they are numbers, with the pods' indexes."""
     from ptcompile.simulator.kubelet import value
     from ptcompile.simulator.launchers.rendezvous import given_rank
@@ -116,10 +118,10 @@ def _entry(view: PodView, name: str) -> Json | None:
     """The main container's entry for a variable; None without one, and where its text refers to others."""
     main = view.main_container
     found = [entry for entry in main.env if entry.get("name") == name] if main is not None else []
-    return found[-1] if found and "$" not in text(found[-1].get("value")) else None
+    return found[-1] if found and "$" not in as_string(found[-1].get("value")) else None
 
 
-def _variable(one: Trainer) -> str | None:
+def _variable(one: TrainingRole) -> str | None:
     """X of `--node-rank=$(X)`, where only that differs from pod to pod: no other pod's command line need be read."""
     from ptcompile.simulator.launchers.rendezvous import given_rank
 

@@ -50,23 +50,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int, torch_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
-        if count(found) > 1:
+        if count_nodes(found) > 1:
             first = next((one for one in found if meets_again(one) and _shares(one, subject)), None)
             if first is not None:
                 yield _found(first)
 
 
-def meets_again(one: Trainer) -> bool:
+def meets_again(one: TrainingRole) -> bool:
     """Whether its agents may come to a second meeting."""
     seen = one.seen
     if seen.backend != "c10d" or seen.nodes is None or seen.nodes[1] < 2 or one.local:
@@ -74,12 +74,12 @@ def meets_again(one: Trainer) -> bool:
     return seen.nodes[0] < seen.nodes[1] or (is_int(seen.max_restarts) and int(seen.max_restarts) > 0)
 
 
-def _shares(one: Trainer, subject: Subject) -> bool:
-    image = text(one.pod.main.spec.get("image")) if one.pod.main else None
+def _shares(one: TrainingRole, subject: Subject) -> bool:
+    image = as_string(one.pod.main.spec.get("image")) if one.pod.main else None
     return one.launch.env.get(OWN_STORE) != "1" and torch_of(image, subject.versions) >= SHARED_STORE
 
 
-def _found(one: Trainer) -> Found:
+def _found(one: TrainingRole) -> Finding:
     restarts = one.seen.max_restarts != "0" and one.origin("max-restarts") != "default"
     path = one.place("max-restarts" if restarts else "nnodes")
     entry = {"name": OWN_STORE, "value": "1"}
@@ -98,9 +98,9 @@ def _found(one: Trainer) -> Found:
     )
 
 
-def _told(one: Trainer) -> bool:
+def _told(one: TrainingRole) -> bool:
     """Whether the image says its torch; of others the newest is assumed, which no warning should stand on."""
-    image = text(one.pod.main.spec.get("image")) if one.pod.main else None
+    image = as_string(one.pod.main.spec.get("image")) if one.pod.main else None
     return torch_of(image, Versions(torch=(0, 0))) != (0, 0)
 
 

@@ -44,20 +44,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 _TOLD = ("MASTER_ADDR", "WORLD_SIZE", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if count(found) < 2 or not found[0].standalone:
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    if count_nodes(found) < 2 or not found[0].standalone:
         return
     first = found[0]
     flags = {"nnodes", "master-addr", "node-rank", "rdzv-endpoint"} & first.launch.options.keys()
@@ -66,13 +66,13 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         path = first.place("standalone")
         yield found_at(
             path,
-            f"a standalone torchrun meets no other pod, and there are {count(found)} pods: each trains alone",
+            f"a standalone torchrun meets no other pod, and there are {count_nodes(found)} pods: each trains alone",
             "remove it, and give torchrun the first pod's name as its endpoint",
             severity=None if _contradicted(first) else "warning",
         )
 
 
-def _contradicted(one: Trainer) -> bool:
+def _contradicted(one: TrainingRole) -> bool:
     """Whether the same command line says that there are others."""
     nodes = one.launch.options.get("nnodes", "1")
     return nodes not in ("1", "1:1") or "master-addr" in one.launch.options

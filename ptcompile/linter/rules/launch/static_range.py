@@ -47,16 +47,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import count
+from ptcompile.linter.trainers import count_nodes
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         one = found[0]
         low, high = one.seen.nodes or (1, 1)
-        if one.seen.backend == "static" and low < high <= count(found) and one.origin("nnodes") != "operator":
+        if one.seen.backend == "static" and low < high <= count_nodes(found) and one.origin("nnodes") != "operator":
             path = one.place("nnodes")
             yield found_at(
                 path,

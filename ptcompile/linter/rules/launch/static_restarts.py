@@ -47,19 +47,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         yield from _of(found)
 
 
-def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
-    for one in found if count(found) > 1 else ():
+def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    for one in found if count_nodes(found) > 1 else ():
         restarts = one.seen.max_restarts
         several = one.seen.nodes is not None and one.seen.nodes[1] > 1
         if one.seen.backend == "static" and several and is_int(restarts) and int(restarts) > 0:

@@ -50,16 +50,16 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.templates import ManifestContainer
+from ptcompile.linter.trainers import TrainingRole
 
 _LISTENS = Pattern(r"(?i)listen|port|addr|bind|serve")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in (*subject.groups, *subject.plain):
         for one in found:
             port = one.seen.endpoint.rpartition(":")[2]
@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield from _taken(subject, one, port)
 
 
-def _taken(subject: Subject, one: Trainer, port: str) -> Iterator[Found]:
+def _taken(subject: Subject, one: TrainingRole, port: str) -> Iterator[Finding]:
     for template in subject.templates:
         beside = [container for container in template.containers if container.path != one.path and _runs(container)]
         for container in beside if one.path[: len(template.path)] == template.path else ():
@@ -80,14 +80,14 @@ def _taken(subject: Subject, one: Trainer, port: str) -> Iterator[Found]:
                 )
 
 
-def _runs(container: Container) -> bool:
+def _runs(container: ManifestContainer) -> bool:
     """Whether it runs beside the training: init containers have ended, but for those that are restarted."""
     return not container.init or container.spec.get("restartPolicy") == "Always"
 
 
-def _opened(container: Container, port: str) -> Path | None:
+def _opened(container: ManifestContainer, port: str) -> Path | None:
     """Where a container says that it opens a port."""
-    for i, one in enumerate(items(container.spec.get("ports"))):
+    for i, one in enumerate(as_mappings(container.spec.get("ports"))):
         if one.get("containerPort") == int(port) and one.get("protocol") in (None, "TCP"):
             return (*container.path, "ports", i, "containerPort")
     before = ""

@@ -46,20 +46,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.references import allies
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.references import peers_in_other_objects
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.linter.workload import POD
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.groups:
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    total = count(found)
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    total = count_nodes(found)
     # A Pod, or a Job of one pod, may be one of several manifests that meet.
     if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and total < 2):
         return
@@ -68,7 +68,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         return
     if total > 1 and first.local:  # local-endpoint
         return
-    total += count(allies(subject, first)) if subject.record.meeting.across_objects else 0
+    total += count_nodes(peers_in_other_objects(subject, first)) if subject.record.meeting.across_objects else 0
     needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
     if 0 < total < needed:
         path, edit = first.place("nnodes"), first.change("nnodes", str(total))

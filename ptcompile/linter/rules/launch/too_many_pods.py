@@ -44,18 +44,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.groups:
         yield from _of(found)
 
 
-def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
-    total = count(found)
+def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+    total = count_nodes(found)
     if found[0].seen.nodes is None or found[0].origin("nnodes") == "operator":
         return
     first, most = found[0], (found[0].seen.nodes or (1, 1))[1]

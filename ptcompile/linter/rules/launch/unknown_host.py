@@ -54,9 +54,9 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.linter.hosts import wrong
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.workload import views
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ _named = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-
 """Finds the hosts of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     written = {one.path: _hosts(one) for one in subject.containers}
     if not any(written.values()):
         return
@@ -86,13 +86,13 @@ def _check(subject: Subject) -> Iterator[Found]:
                     )
 
 
-def _hosts(container: Container) -> list[tuple[Container, int, str]]:
+def _hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, int, str]]:
     """The hosts that a container names, each with the index of the text, of its words and then of its variables."""
     texts = [*container.words, *[entry.value or "" for entry in container.env]]
     return [(container, at, host) for at, text in enumerate(texts) for host in _named(text)]
 
 
-def _place(container: Container, at: int) -> Path:
+def _place(container: ManifestContainer, at: int) -> Path:
     words = len(container.words)
     return container.argv[at].path if at < words else (*container.env[at - words].path, "value")
 

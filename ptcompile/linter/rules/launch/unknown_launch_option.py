@@ -30,13 +30,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile._internal.spelling import closest_match
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         options = option_names(one.launch.words) if one.torchrun else ()
         for option in [option for option in dict.fromkeys(options) if option not in OPTIONS]:
@@ -44,7 +44,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             if not option or any(name.startswith(option) for name in OPTIONS):
                 continue
             path = one.word(option)
-            near = suggest(option, OPTIONS)
+            near = closest_match(option, OPTIONS)
             yield found_at(
                 path,
                 f"torchrun has no option --{option} and does not start",

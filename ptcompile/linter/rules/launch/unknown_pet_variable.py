@@ -33,26 +33,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import OPTIONS, variable
 
 _NAMES = frozenset(variable(option) for option in OPTIONS)
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
-        written = items(one.spec.get("env")) if one.torchrun else []
-        taken = {text(entry.get("name")) for entry in written}
+        written = as_mappings(one.spec.get("env")) if one.torchrun else []
+        taken = {as_string(entry.get("name")) for entry in written}
         for i, entry in enumerate(written):
-            name = text(entry.get("name"))
+            name = as_string(entry.get("name"))
             if not name.startswith("PET_") or name in _NAMES:
                 continue
             path = (*one.path, "env", i, "name")
-            near = suggest(name, sorted(_NAMES))
+            near = closest_match(name, sorted(_NAMES))
             fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in taken else None
             yield found_at(
                 path,

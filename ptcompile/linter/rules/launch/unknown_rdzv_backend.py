@@ -32,16 +32,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal
 
 _OPTION = "rdzv-backend"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         backend = one.options.get(_OPTION, "")
         if not one.torchrun or backend in BACKENDS or not is_literal(backend):
@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _meant(backend: str) -> str | None:
     folded = backend.strip().lower().replace("_", "-")
-    return folded if folded in BACKENDS else suggest(folded, BACKENDS)
+    return folded if folded in BACKENDS else closest_match(folded, BACKENDS)
 
 
 RULE = Rule("unknown-rdzv-backend", _check, severity="error", stage="run", authority="torchrun")

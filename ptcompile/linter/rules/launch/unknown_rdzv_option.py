@@ -32,13 +32,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile._internal.spelling import closest_match
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import BACKENDS, KNOWN, is_literal, unknown_conf, why_not_conf
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         conf = one.options.get("rdzv-conf", "")
         if not one.torchrun or not is_literal(conf) or one.seen.backend not in BACKENDS:
@@ -48,7 +48,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         for name in names:
             path = one.place("rdzv-conf")
-            near = suggest(name, KNOWN)
+            near = closest_match(name, KNOWN)
             yield found_at(
                 path,
                 f"torch's rendezvous has no option {name}, and ignores it",

@@ -47,19 +47,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import conf_of, is_int
 
 _DEFAULT = 60
 """Seconds of read_timeout where nothing is said."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         first = next((one for one in found if _is_unread(one)), None)
-        if first is None or count(found) < 2:
+        if first is None or count_nodes(found) < 2:
             continue
         conf = first.options["rdzv-conf"]
         wanted = conf_of(conf)["timeout"]
@@ -73,7 +73,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         )
 
 
-def _is_unread(one: Trainer) -> bool:
+def _is_unread(one: TrainingRole) -> bool:
     values = conf_of(one.options.get("rdzv-conf", ""))
     wanted = values.get("timeout", "")
     unread = one.seen.backend == "c10d" and not one.local and "read_timeout" not in values

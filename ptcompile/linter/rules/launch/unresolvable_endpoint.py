@@ -47,10 +47,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.hosts import wrong
-from ptcompile.linter.references import allies
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.references import peers_in_other_objects
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,17 +60,17 @@ _MET_AT_A_POD = ("static", "c10d", "env")
 """Backends whose endpoint is one of the pods that meet."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in (*subject.groups, *subject.plain):
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     first = found[0]
-    seen, total = first.seen, count(found)
+    seen, total = first.seen, count_nodes(found)
     if first.local or seen.backend not in _MET_AT_A_POD or not seen.nodes or seen.nodes[1] < 2:
         return
-    alone = not subject.record.meeting.across_objects or not allies(subject, first)
+    alone = not subject.record.meeting.across_objects or not peers_in_other_objects(subject, first)
     why = wrong(subject, first.pod, seen.host, complete=alone and total == seen.nodes[1] and total > 1)
     if why is not None and _last(first).host == seen.host:  # own-host-endpoint
         path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
@@ -82,7 +82,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         )
 
 
-def _last(one: Trainer) -> Rendezvous:
+def _last(one: TrainingRole) -> Rendezvous:
     """How the last pod of a role meets the others."""
     return one.pod.job.pod(one.role, one.role.count - 1).rendezvous
 

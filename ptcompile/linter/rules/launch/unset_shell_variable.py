@@ -44,21 +44,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer
+from ptcompile.linter.trainers import TrainingRole
 
 _NAMES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
 _UNSET = Pattern(rf"\$\{{?({_NAMES})\b")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.trainers:
         if one.launch.in_shell and not one.unsure and (one.torchrun or one.modelled):
             yield from _of(one)
 
 
-def _of(one: Trainer) -> Iterator[Found]:
+def _of(one: TrainingRole) -> Iterator[Finding]:
     for option, value in one.launch.options.items():
         match = _UNSET.search(value)
         if match is not None:

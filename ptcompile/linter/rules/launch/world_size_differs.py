@@ -46,19 +46,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.references import allies
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.references import peers_in_other_objects
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.plain:
         first = found[0]
         nodes = first.seen.nodes
         if nodes is None or first.entry("WORLD_SIZE") is None or first.local:
             continue
-        total = count(found) + (count(allies(subject, first)) if subject.record.meeting.across_objects else 0)
+        total = count_nodes(found) + (
+            count_nodes(peers_in_other_objects(subject, first)) if subject.record.meeting.across_objects else 0
+        )
         if total > 1 and nodes[0] != total and not _several(first, nodes[0], total):
             path = first.place("nnodes")
             yield found_at(
@@ -68,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _several(one: Trainer, processes: int, pods: int) -> bool:
+def _several(one: TrainingRole, processes: int, pods: int) -> bool:
     """Whether a process for each device of each pod makes the number: then the script may well start them."""
     return processes == pods * sum(one.pod.devices.values())
 

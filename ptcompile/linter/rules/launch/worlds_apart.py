@@ -45,21 +45,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 _TOLD = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
         yield from _of(subject, found)
 
 
-def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     first = found[0]
-    if first.seen.nodes != (1, 1) or count(found) < 2:
+    if first.seen.nodes != (1, 1) or count_nodes(found) < 2:
         return
     shared = first.seen.backend != "static" and not first.local  # too-many-pods
     meant = subject.record.launch_fields.options or _told(first)
@@ -67,19 +67,19 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
         yield found_at(
             path,
-            f"torchrun expects 1 node, and there are {count(found)} pods: each trains alone",
+            f"torchrun expects 1 node, and there are {count_nodes(found)} pods: each trains alone",
             "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
         )
 
 
-def _sweep(one: Trainer) -> bool:
+def _sweep(one: TrainingRole) -> bool:
     """Whether each pod is given work of its own, and one node is asked for: the script's arguments differ."""
     if one.role.count < 2 or one.options.get("nnodes") not in ("1", "1:1") or one.origin("nnodes") != "flag":
         return False
     return one.pod.launch.entry != one.pod.job.pod(one.role, 1).launch.entry
 
 
-def _told(one: Trainer) -> bool:
+def _told(one: TrainingRole) -> bool:
     """Whether anything tells a pod of the others."""
     flags = one.launch.options
     return any(name in one.launch.env for name in _TOLD) or bool(

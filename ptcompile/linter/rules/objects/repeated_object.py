@@ -29,8 +29,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.kubernetes.unstructured import kind_of, namespace, text
-from ptcompile.linter.rule import Found, Rule
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
 from ptcompile.registry.table import BY_TARGET
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 _PATH = ("metadata", "name")
 _MADE_ONCE = frozenset(one.kinds[0].name for one in BY_TARGET.values())
 """Kinds that are created rather than applied again: the second one is rejected even if it is the same."""
-_Key = tuple[tuple[str, str], str, str]
+_ObjectKey = tuple[tuple[str, str], str, str]
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if not subject.name or len(subject.others) < 2:
         return
     first = subject.stream.once(_firsts).get(_key(subject.manifest))
     if first is not None and first is not subject.manifest:
         same = first == subject.manifest
-        yield Found(
+        yield Finding(
             _PATH,
             f"{field_path(_PATH)}: an earlier document is also {subject.kind[1]}/{subject.name}"
             + (", with the same content" if same else ": this one is applied over it"),
@@ -60,16 +60,16 @@ def _check(subject: Subject) -> Iterator[Found]:
         )
 
 
-def _firsts(stream: Stream) -> dict[_Key, Json]:
-    found: dict[_Key, Json] = {}
+def _firsts(stream: Stream) -> dict[_ObjectKey, Json]:
+    found: dict[_ObjectKey, Json] = {}
     for one in stream.objects:
         found.setdefault(_key(one), one)
     return found
 
 
-def _key(manifest: Json) -> _Key:
+def _key(manifest: Json) -> _ObjectKey:
     name = manifest.get("metadata")
-    return kind_of(manifest), namespace(manifest), text(name.get("name")) if isinstance(name, dict) else ""
+    return kind_of(manifest), namespace_of(manifest), as_string(name.get("name")) if isinstance(name, dict) else ""
 
 
 RULE = Rule("repeated-object", _check, severity="error", stage="run", authority="ptcompile")

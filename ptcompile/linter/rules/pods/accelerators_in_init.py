@@ -36,11 +36,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         asking = [one for one in template.containers if accelerators(one)]
         if asking and all(one.init and one.spec.get("restartPolicy") != "Always" for one in asking):

@@ -43,11 +43,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         main = next((one for one in template.mains if one.name == template.main), None)
         if main is None or accelerators(main):

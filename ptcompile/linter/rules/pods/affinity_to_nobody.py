@@ -32,19 +32,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, items
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.references import labels_of, selects
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for i, term in enumerate(items(at(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
-            selector = at(term, "labelSelector")
+        for i, term in enumerate(as_mappings(nested_map(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
+            selector = nested_map(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue
             own = [labels_of(one.data) for one in subject.templates]  # a runtime's pods are made by its jobs
@@ -61,8 +61,8 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _labels(stream: Stream) -> list[dict[str, str]]:
     """The labels of all pods and pod templates that the stream has at the usual places."""
-    objects = [one for one in stream.objects if at(one, "spec")]
-    return [labels_of(one if one.get("kind") == "Pod" else at(one, "spec", "template")) for one in objects]
+    objects = [one for one in stream.objects if nested_map(one, "spec")]
+    return [labels_of(one if one.get("kind") == "Pod" else nested_map(one, "spec", "template")) for one in objects]
 
 
 RULE = Rule("affinity-to-nobody", _check, severity="warning", stage="run", authority="ptcompile")

@@ -31,12 +31,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.kubelet import is_best_effort
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         asking = next((one for one in template.containers if accelerators(one)), None)
         if asking is not None and is_best_effort(template.spec):

@@ -42,12 +42,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.commands import base
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.containers import endless, known, split
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.commands import basename
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.containers import idle_command, is_command_written, split
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 _NAMES = """
 tensorboard jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail filebeat envoy haproxy
@@ -58,7 +58,7 @@ _SERVERS = frozenset(_NAMES.split())
 """Programs, and images of the same names, that serve until they are stopped."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         running = [one for one in template.containers if not one.init]
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
@@ -66,7 +66,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if not template.path and not template.spec.get("restartPolicy"):
             continue  # a Pod that serves
         for container in running:
-            server = endless(container) or _server(container)
+            server = idle_command(container) or _server(container)
             if server:
                 yield found_at(
                     container.path,
@@ -76,15 +76,15 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _server(container: Container) -> str | None:
-    head = base(container.words[0]) if known(container) else ""
+def _server(container: ManifestContainer) -> str | None:
+    head = basename(container.words[0]) if is_command_written(container) else ""
     if head in _SERVERS or container.main:
         return head if head in _SERVERS else None
-    image = base(split(text(container.spec.get("image")))[0])
-    return image if not known(container) and image in _SERVERS else None
+    image = basename(split(as_string(container.spec.get("image")))[0])
+    return image if not is_command_written(container) and image in _SERVERS else None
 
 
-def _fix(template: ManifestTemplate, container: Container) -> Fix:
+def _fix(template: ManifestTemplate, container: ManifestContainer) -> Fix:
     moved = {**container.spec, "restartPolicy": "Always"}
     where: Path = (*template.path, "spec", "initContainers")
     listed = isinstance(template.spec.get("initContainers"), list)

@@ -38,11 +38,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import at, items, mapping, namespace
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, namespace_of, nested_map
 from ptcompile.linter.allowances import Allowances, Bound, amount
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 from ptcompile.linter.workload import Stream
 
 TYPE_CHECKING = False
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.linter.allowances import Side
+    from ptcompile.linter.allowances import LimitSide
 
 _LIMIT_RANGE: Final = ("v1", "LimitRange")
-_SIDES: Final[tuple[Side, ...]] = ("max", "min")
+_SIDES: Final[tuple[LimitSide, ...]] = ("max", "min")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    space = namespace(subject.manifest)
+def _check(subject: Subject) -> Iterator[Finding]:
+    space = namespace_of(subject.manifest)
     known = subject.stream.once(_by_space)
     if space not in known:
         known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_LIMIT_RANGE)))
@@ -72,22 +72,22 @@ def _by_space(_: Stream) -> dict[str, Allowances]:
 
 def _bounds(ranges: Iterable[Json]) -> Iterator[Bound]:
     """The bounds of containers, each with what it gives a container that does not say an amount."""
-    limits = [mapping(one) for found in ranges for one in items(at(found, "spec").get("limits"))]
+    limits = [as_mapping(one) for found in ranges for one in as_mappings(nested_map(found, "spec").get("limits"))]
     for number, limit in enumerate(limits):
         if limit.get("type") != "Container":
             continue
-        defaults = {**mapping(limit.get("max")), **mapping(limit.get("default"))}
-        unsaid = {"max": defaults, "min": {**mapping(limit.get("defaultRequest")), **defaults}}
+        defaults = {**as_mapping(limit.get("max")), **as_mapping(limit.get("default"))}
+        unsaid = {"max": defaults, "min": {**as_mapping(limit.get("defaultRequest")), **defaults}}
         for side in _SIDES:
-            for place, (resource, bound) in enumerate(mapping(limit.get(side)).items()):
+            for place, (resource, bound) in enumerate(as_mapping(limit.get(side)).items()):
                 allowed = quantity.parse(bound)
                 if allowed is not None:
                     order = (number, _SIDES.index(side), place)
                     yield Bound(order, side, resource, allowed, amount(unsaid[side].get(resource)))
 
 
-def _of(container: Container, allowances: Allowances) -> Iterator[Found]:
-    said: dict[Side, Json] = {"max": container.limits, "min": {**container.limits, **container.requests}}
+def _of(container: ManifestContainer, allowances: Allowances) -> Iterator[Finding]:
+    said: dict[LimitSide, Json] = {"max": container.limits, "min": {**container.limits, **container.requests}}
     broken = [(one, one.otherwise) for one in allowances.unsaid((side, name) for side in _SIDES for name in said[side])]
     for side in _SIDES:
         for resource, value in said[side].items():

@@ -46,19 +46,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import trains
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.containers import starts_training
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject, made_again
-from ptcompile.linter.templates import Container, ManifestTemplate
-from ptcompile.linter.volumes import checkpoints, covering, volume_of
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.linter.volumes import checkpoints, mount_for, volume_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if not made_again(subject, template):
             continue
         for container in template.mains:
-            for one in checkpoints(container) if trains(container) else ():
+            for one in checkpoints(container) if starts_training(container) else ():
                 where = _lost(template, container, one.folder)
                 if where:
                     yield found_at(
@@ -68,9 +68,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                     )
 
 
-def _lost(template: ManifestTemplate, container: Container, folder: str) -> str | None:
+def _lost(template: ManifestTemplate, container: ManifestContainer, folder: str) -> str | None:
     """What a folder lies on, where that goes with the pod; None where it stays."""
-    mount = covering(container, folder)
+    mount = mount_for(container, folder)
     if mount is None:
         return "no volume"
     volume = volume_of(template, mount[1])

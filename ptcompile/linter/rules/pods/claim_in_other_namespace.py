@@ -38,19 +38,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import namespace
-from ptcompile.linter.devices import claimed, elsewhere, maker_of
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import namespace_of
+from ptcompile.linter.devices import claims_of, find_in_any_namespace, maker_of
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # its pods run in the namespaces of its jobs
-    space = namespace(subject.manifest)
+    space = namespace_of(subject.manifest)
     for template in subject.templates:
-        for one in claimed(template):
-            other = elsewhere(subject.stream, one)
+        for one in claims_of(template):
+            other = find_in_any_namespace(subject.stream, one)
             if other is None or maker_of(subject.stream, one, space) is not None:
                 continue
             yield found_at(

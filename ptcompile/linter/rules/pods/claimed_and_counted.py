@@ -44,19 +44,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, items, namespace, text
-from ptcompile.linter.devices import GPU_CLASSES, claimed, maker_of
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
+from ptcompile.linter.devices import GPU_CLASSES, claims_of, maker_of
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    space = namespace(subject.manifest)
+def _check(subject: Subject) -> Iterator[Finding]:
+    space = namespace_of(subject.manifest)
     for template in subject.templates:
-        found = {one.name: maker_of(subject.stream, one, space) for one in claimed(template)}
+        found = {one.name: maker_of(subject.stream, one, space) for one in claims_of(template)}
         gpus = {name for name, maker in found.items() if maker is not None and maker.classes & GPU_CLASSES}
         for container in template.containers if gpus else ():
-            used = {text(one.get("name")) for one in items(at(container.spec, "resources").get("claims"))} & gpus
+            used = {
+                as_string(one.get("name")) for one in as_mappings(nested_map(container.spec, "resources").get("claims"))
+            } & gpus
             counted = next((n for n in container.limits if str(n).startswith(_COUNTED)), None)
             if used and counted is not None:
                 path = (*container.path, "resources", "limits", counted)

@@ -43,9 +43,9 @@ from collections.abc import Iterable, Iterator
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import at, mapping, namespace
+from ptcompile.kubernetes.unstructured import as_mapping, namespace_of, nested_map
 from ptcompile.linter.allowances import Allowances, Bound
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
 
@@ -54,15 +54,15 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.simulator.pod import Workload
+    from ptcompile.simulator.pod import WorkloadPods
 
 _QUOTA: Final = ("v1", "ResourceQuota")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.job is None:
         return
-    space = namespace(subject.manifest)
+    space = namespace_of(subject.manifest)
     known = subject.stream.once(_by_space)
     if space not in known:
         known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_QUOTA)))
@@ -83,16 +83,16 @@ def _by_space(_: Stream) -> dict[str, Allowances]:
 
 def _bounds(quotas: Iterable[Json]) -> Iterator[Bound]:
     for number, one in enumerate(quotas):
-        spec = at(one, "spec")
+        spec = nested_map(one, "spec")
         if spec.get("scopes") or spec.get("scopeSelector"):
             continue
-        for place, (name, bound) in enumerate(mapping(spec.get("hard")).items()):
+        for place, (name, bound) in enumerate(as_mapping(spec.get("hard")).items()):
             allowed = quantity.parse(bound)
             if allowed is not None:
                 yield Bound((number, 0, place), "max", name, allowed)
 
 
-def _asked(subject: Subject, job: Workload) -> dict[str, Quantity]:
+def _asked(subject: Subject, job: WorkloadPods) -> dict[str, Quantity]:
     """Return what the pods together ask for, by the names that a quota has for it."""
     asked: dict[str, Quantity] = {}
     for name, total in job.totals().items():

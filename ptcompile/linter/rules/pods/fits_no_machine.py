@@ -37,11 +37,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.machines import too_much
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for one in too_much(template):
             if one.misfit.left is None:

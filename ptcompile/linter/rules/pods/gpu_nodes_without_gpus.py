@@ -31,8 +31,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import items, string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 
@@ -48,7 +48,7 @@ _LABELS = frozenset(
 )
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a runtime's job may ask for them
     for template in subject.templates:
@@ -65,7 +65,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _asks(template: ManifestTemplate) -> bool:
     """Whether the pod gets devices: by name, by a claim, or by an unknown resource."""
-    if items(template.spec.get("resourceClaims")):
+    if as_mappings(template.spec.get("resourceClaims")):
         return True
     return any(
         is_accelerator(str(name)) or "/" in str(name)

@@ -32,13 +32,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _SHARED = {"hostIPC": "shared memory is the node's", "hostPID": "the processes of the node are seen"}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for key, effect in _SHARED.items():
             if template.spec.get(key) is True:

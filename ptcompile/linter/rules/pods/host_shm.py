@@ -35,15 +35,15 @@ from posixpath import normpath
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import PATH as SHM
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for name, (where, volume) in template.volumes.items():
-            if normpath(text(at(volume, "hostPath").get("path"))) == SHM:
+            if normpath(as_string(nested_map(volume, "hostPath").get("path"))) == SHM:
                 path = (*where, "hostPath")
                 wanted = Edit("set", (*where, "emptyDir"), {"medium": "Memory"})
                 yield found_at(

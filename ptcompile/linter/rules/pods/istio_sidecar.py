@@ -32,19 +32,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _KEY = "sidecar.istio.io/inject"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if not template.path and template.spec.get("restartPolicy") not in ("Never", "OnFailure"):
             continue  # a Pod that serves
         for key in ("labels", "annotations"):
-            if at(template.data, "metadata", key).get(_KEY) == "true":
+            if nested_map(template.data, "metadata", key).get(_KEY) == "true":
                 path = (*template.path, "metadata", key, _KEY)
                 yield found_at(
                     path,

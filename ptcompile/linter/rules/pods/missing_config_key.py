@@ -39,10 +39,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.kubernetes.unstructured import at, mapping, text
-from ptcompile.linter.rule import Found, Rule
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
@@ -54,18 +54,18 @@ _REFERENCES = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
 _VOLUMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if not any(subject.neighbours.of(kind) for kind in _KINDS):
         return
     for path, kind, name, key in _asked(subject):
         there = subject.neighbours.named(("v1", kind), name)[-1:]
-        parts = [mapping(one.get(part)) for one in there for part in _KINDS["v1", kind]]
+        parts = [as_mapping(one.get(part)) for one in there for part in _KINDS["v1", kind]]
         if parts and key and not any(key in part for part in parts):
             present = {str(one) for part in parts for one in part}
             if key in present:
                 continue
-            near = suggest(key, sorted(present))
-            yield Found(
+            near = closest_match(key, sorted(present))
+            yield Finding(
                 path,
                 f"{field_path(path)}: the {kind} {name} has no key {key}"
                 + (f" (did you mean {near}?)" if near else "")
@@ -79,22 +79,22 @@ def _asked(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
     for container in subject.containers:
         for entry in container.env:
             for reference, kind in _REFERENCES.items():
-                source = at(entry.source, reference)
+                source = nested_map(entry.source, reference)
                 if source and source.get("optional") is not True:
                     path = (*entry.path, "valueFrom", reference, "key")
-                    yield path, kind, text(source.get("name")), text(source.get("key"))
+                    yield path, kind, as_string(source.get("name")), as_string(source.get("key"))
     for template in subject.templates:
         for where, volume in template.volumes.values():
             for key, (kind, name) in _VOLUMES.items():
-                source = at(volume, key)
+                source = nested_map(volume, key)
                 if source.get("optional") is not True:
-                    yield from ((p, kind, text(source.get(name)), k) for p, k in _items((*where, key), source))
+                    yield from ((p, kind, as_string(source.get(name)), k) for p, k in _items((*where, key), source))
 
 
 def _items(where: Path, source: Json) -> Iterator[tuple[Path, str]]:
     listed = source.get("items")
     for i, one in enumerate(listed if isinstance(listed, list) else ()):
-        yield (*where, "items", i, "key"), text(mapping(one).get("key"))
+        yield (*where, "items", i, "key"), as_string(as_mapping(one).get("key"))
 
 
 RULE = Rule("missing-config-key", _check, severity="error", stage="pod", authority="kubelet")

@@ -35,12 +35,12 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import PATH as SHM
-from ptcompile.kubernetes.unstructured import at, items, text
-from ptcompile.linter.containers import endless, trains
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
 _TORCH = Pattern(rf"(?i)torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}")
@@ -49,7 +49,7 @@ _LEAST = 1 << 30
 """Bytes of memory of which half is worth having."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if template.spec.get("hostIPC") is True:  # then /dev/shm is the node's
             continue
@@ -64,26 +64,26 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _shares(container: Container) -> bool:
+def _shares(container: ManifestContainer) -> bool:
     """Whether it has several GPUs: processes on TPUs and the like share no memory by torch's loaders."""
     return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.limits)
 
 
-def _torch(subject: Subject, container: Container) -> bool:
+def _torch(subject: Subject, container: ManifestContainer) -> bool:
     """Whether it trains with torch, as far as a manifest tells: by its operator, launcher, image or script."""
-    if subject.record.launch_fields.options or trains(container):
+    if subject.record.launch_fields.options or starts_training(container):
         return True
-    words = [text(container.spec.get("image")), *container.words]
-    return any(_TORCH.search(word) for word in words) and not endless(container)
+    words = [as_string(container.spec.get("image")), *container.words]
+    return any(_TORCH.search(word) for word in words) and not idle_command(container)
 
 
-def _fix(template: ManifestTemplate, container: Container) -> Fix | None:
+def _fix(template: ManifestTemplate, container: ManifestContainer) -> Fix | None:
     """Half of the memory limit, which it counts against; no fix where there is none, or where the name is taken."""
     mount = Edit("append", (*container.path, "volumeMounts"), {"name": _NAME, "mountPath": SHM})
     title = f"mount a volume of memory at {SHM}"
-    there = [one for one in items(template.spec.get("volumes")) if one.get("name") == _NAME]
+    there = [one for one in as_mappings(template.spec.get("volumes")) if one.get("name") == _NAME]
     if there:
-        return Fix(title, (mount,), safe=False) if at(there[0], "emptyDir").get("medium") == "Memory" else None
+        return Fix(title, (mount,), safe=False) if nested_map(there[0], "emptyDir").get("medium") == "Memory" else None
     limit = quantity.parse(container.limits.get("memory"))
     if limit is None or limit.value < _LEAST:
         return None
@@ -93,9 +93,9 @@ def _fix(template: ManifestTemplate, container: Container) -> Fix | None:
     return Fix(f"{title}, of {size}", (add, mount), safe=False)
 
 
-def _mounted(container: Container) -> bool:
-    mounts = items(container.spec.get("volumeMounts"))
-    return any(text(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)
+def _mounted(container: ManifestContainer) -> bool:
+    mounts = as_mappings(container.spec.get("volumeMounts"))
+    return any(as_string(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)
 
 
 RULE = Rule("missing-shm", _check, severity="warning", stage="run", authority="ptcompile")

@@ -31,8 +31,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import items, string_map, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 
@@ -51,11 +51,11 @@ _TAINTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
 """Labels of nodes, and the taints that such nodes have with effect NoSchedule."""
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for label, value in string_map(template.spec.get("nodeSelector")).items():
             taint = _TAINTS.get((label, value))
-            if taint is None or any(_tolerates(one, *taint) for one in items(template.spec.get("tolerations"))):
+            if taint is None or any(_tolerates(one, *taint) for one in as_mappings(template.spec.get("tolerations"))):
                 continue
             path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
@@ -67,11 +67,11 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _tolerates(toleration: Json, key: str, value: str) -> bool:
-    if text(toleration.get("effect")) not in ("", "NoSchedule"):
+    if as_string(toleration.get("effect")) not in ("", "NoSchedule"):
         return False
     if toleration.get("operator") == "Exists":
-        return text(toleration.get("key")) in ("", key)
-    return text(toleration.get("key")) == key and text(toleration.get("value")) == value
+        return as_string(toleration.get("key")) in ("", key)
+    return as_string(toleration.get("key")) == key and as_string(toleration.get("value")) == value
 
 
 def _edits(template: ManifestTemplate, key: str, value: str) -> Iterator[Edit]:

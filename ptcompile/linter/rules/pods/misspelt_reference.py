@@ -40,10 +40,10 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import nearest
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, items, namespace, object_name, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.workload import Stream
 
 TYPE_CHECKING = False
@@ -74,15 +74,15 @@ def _names(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret"):
         for one in stream.objects.of(("v1", kind)):
-            found.setdefault((namespace(one), kind), set()).add(object_name(one))
+            found.setdefault((namespace_of(one), kind), set()).add(object_name(one))
     return {key: frozenset(names) for key, names in found.items()}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         references = [*_volumes(template), *(one for container in template.containers for one in _env(container))]
         for path, kind, name in references:
-            known = subject.stream.once(_names).get((namespace(subject.manifest), kind), frozenset())
+            known = subject.stream.once(_names).get((namespace_of(subject.manifest), kind), frozenset())
             near = nearest(name, known) if 0 < len(known) <= _MOST and name not in known else None
             if near is not None and _digits(near) == _digits(name):
                 yield found_at(
@@ -96,19 +96,21 @@ def _check(subject: Subject) -> Iterator[Found]:
 def _volumes(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
     for where, volume in template.volumes.values():
         for key, (kind, field) in _VOLUMES.items():
-            source = at(volume, key)
-            if source.get("optional") is not True and text(source.get(field)):
-                yield (*where, key, field), kind, text(source.get(field))
+            source = nested_map(volume, key)
+            if source.get("optional") is not True and as_string(source.get(field)):
+                yield (*where, key, field), kind, as_string(source.get(field))
 
 
-def _env(container: Container) -> Iterator[tuple[Path, str, str]]:
+def _env(container: ManifestContainer) -> Iterator[tuple[Path, str, str]]:
     sources: list[tuple[Path, Json]] = [((*entry.path, "valueFrom"), entry.source) for entry in container.env]
-    sources += [((*container.path, "envFrom", i), one) for i, one in enumerate(items(container.spec.get("envFrom")))]
+    sources += [
+        ((*container.path, "envFrom", i), one) for i, one in enumerate(as_mappings(container.spec.get("envFrom")))
+    ]
     for where, source in sources:
         for key, kind in _ENV.items():
-            named = at(source, key)
-            if named.get("optional") is not True and text(named.get("name")):
-                yield (*where, key, "name"), kind, text(named.get("name"))
+            named = nested_map(source, key)
+            if named.get("optional") is not True and as_string(named.get("name")):
+                yield (*where, key, "name"), kind, as_string(named.get("name"))
 
 
 def _digits(name: str) -> list[str]:

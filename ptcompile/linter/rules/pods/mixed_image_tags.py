@@ -56,19 +56,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.containers import split
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if len(subject.templates) < 2 or subject.record.meeting.all_pods:
         return  # then another rule asks about the roles
     first: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:
         for container in template.mains:
-            image = text(container.spec.get("image"))
+            image = as_string(container.spec.get("image"))
             repository, version = split(image)
             other = first.setdefault(repository, (version, image, template.role))
             if repository and version != other[0]:

@@ -33,27 +33,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import place, volume_of
+from ptcompile.linter.volumes import mount_path, volume_of
 
 _SYSTEM = frozenset(
     {"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/usr/bin", "/usr/lib"}
 )
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
             for where, mount in container.mounts:
-                if place(mount) not in _SYSTEM or mount.get("subPath") or mount.get("subPathExpr"):
+                if mount_path(mount) not in _SYSTEM or mount.get("subPath") or mount.get("subPathExpr"):
                     continue
                 volume = volume_of(template, mount)
                 if volume is not None and "hostPath" not in volume[1]:
                     path = (*where, "mountPath")
                     yield found_at(
                         path,
-                        f"the volume hides everything that the image has in {place(mount)}",
+                        f"the volume hides everything that the image has in {mount_path(mount)}",
                         "mount it in its own folder, or mount single files with subPath",
                     )
 

@@ -29,15 +29,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import integer
+from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        seconds = integer(template.spec.get("terminationGracePeriodSeconds"), 30)
+        seconds = as_int(template.spec.get("terminationGracePeriodSeconds"), 30)
         if seconds == 0 and any(accelerators(one) for one in template.containers):
             path = (*template.path, "spec", "terminationGracePeriodSeconds")
             yield found_at(

@@ -34,17 +34,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        node = text(template.spec.get("nodeName"))
+        node = as_string(template.spec.get("nodeName"))
         if not node or (not template.path and not any(accelerators(one) for one in template.containers)):
             continue  # a Pod that was read back from a cluster has one too
         path = (*template.path, "spec", "nodeName")

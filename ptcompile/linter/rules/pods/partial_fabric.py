@@ -47,12 +47,12 @@ from collections.abc import Iterator
 
 from ptcompile._internal.paths import get
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for gap in gaps(template.data):
             path = (*template.path, *gap.path)
@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _only_lo(subject: Subject, path: tuple[str | int, ...]) -> bool:
     """Whether the value is lo, of which loopback-interface speaks."""
-    return text(get(subject.manifest, path)).lstrip("=") == "lo"
+    return as_string(get(subject.manifest, path)).lstrip("=") == "lo"
 
 
 RULE = Rule("partial-fabric", _check, severity="warning", stage="run", authority="ptcompile")

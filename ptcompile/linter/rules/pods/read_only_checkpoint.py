@@ -45,11 +45,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import mapping
-from ptcompile.linter.containers import trains
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.linter.containers import starts_training
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import checkpoints, covering, place, volume_of
+from ptcompile.linter.volumes import checkpoints, mount_for, mount_path, volume_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,16 +58,16 @@ if TYPE_CHECKING:
 _NEVER_WRITTEN = ("configMap", "secret", "projected", "downwardAPI")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.mains:
-            for one in checkpoints(container) if trains(container) else ():
-                mount = covering(container, one.folder)
+            for one in checkpoints(container) if starts_training(container) else ():
+                mount = mount_for(container, one.folder)
                 volume = volume_of(template, mount[1]) if mount is not None else None
                 if mount is not None and volume is not None and _read_only(mount[1], volume[1]):
                     yield found_at(
                         one.path,
-                        f"{one.folder} is on {place(mount[1])}, which is mounted read-only: no "
+                        f"{one.folder} is on {mount_path(mount[1])}, which is mounted read-only: no "
                         "checkpoint can be written",
                         "mount it without readOnly, or write elsewhere",
                     )
@@ -76,7 +76,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 def _read_only(mount: Json, volume: Json) -> bool:
     if mount.get("readOnly") is True or any(key in volume for key in _NEVER_WRITTEN):
         return True
-    return any(mapping(source).get("readOnly") is True for source in volume.values())
+    return any(as_mapping(source).get("readOnly") is True for source in volume.values())
 
 
 RULE = Rule("read-only-checkpoint", _check, severity="error", stage="run", authority="kubelet")

@@ -43,11 +43,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate, Word
-from ptcompile.linter.volumes import covering, volume_of
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Word
+from ptcompile.linter.volumes import mount_for, volume_of
 
 _DOWNLOADS = Pattern(
     r"\baws s3 (?:cp|sync)|\bgsutil\b|\bgcloud storage|\brclone\b|\bs5cmd\b|\bazcopy\b|\bwget\b|\bcurl\b|"
@@ -57,7 +57,7 @@ _ONE_ALONE = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock|\bif\b|\[ |\btest\b")
 _FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if sum(template.replicas for template in subject.templates) < 2:
         return
     for template in subject.templates:
@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _download(container: Container) -> Word | None:
+def _download(container: ManifestContainer) -> Word | None:
     """The word of the command line that downloads, in every pod alike."""
     line = " ".join(word.text for word in container.argv)
     if not _DOWNLOADS.search(line) or _ONE_ALONE.search(line):
@@ -80,13 +80,13 @@ def _download(container: Container) -> Word | None:
     return max(container.argv, key=lambda word: len(word.text))
 
 
-def _shared(template: ManifestTemplate, container: Container) -> str | None:
+def _shared(template: ManifestTemplate, container: ManifestContainer) -> str | None:
     """The first folder of the command line that lies on a claim."""
     line = " ".join(one.text for one in container.argv)
     for folder in _FOLDER.findall(line):
-        mount = covering(container, folder)
+        mount = mount_for(container, folder)
         volume = volume_of(template, mount[1]) if mount is not None else None
-        if volume is not None and at(volume[1], "persistentVolumeClaim"):
+        if volume is not None and nested_map(volume[1], "persistentVolumeClaim"):
             return str(folder)
     return None
 

@@ -30,16 +30,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.containers import trains
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.containers import starts_training
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     policy = subject.spec.get("restartPolicy")
     if subject.kind != ("v1", "Pod") or policy not in (None, "", "Always"):
         return
-    if any(trains(one) for template in subject.templates for one in template.mains):
+    if any(starts_training(one) for template in subject.templates for one in template.mains):
         path: Path = ("spec", "restartPolicy")
         at = path if policy else ("spec",)
         said = "Always" if policy else "restartPolicy defaults to Always, which"

@@ -32,19 +32,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        pod = at(template.spec, "securityContext")
+        pod = nested_map(template.spec, "securityContext")
         for container in template.containers:
-            own = at(container.spec, "securityContext")
+            own = nested_map(container.spec, "securityContext")
             user = own if own.get("runAsUser") is not None else pod
             strict = own if own.get("runAsNonRoot") is not None else pod
-            if strict.get("runAsNonRoot") is True and integer(user.get("runAsUser"), 1) == 0:
+            if strict.get("runAsNonRoot") is True and as_int(user.get("runAsUser"), 1) == 0:
                 where = container.path if user is own else (*template.path, "spec")
                 path = (*where, "securityContext", "runAsUser")
                 yield found_at(

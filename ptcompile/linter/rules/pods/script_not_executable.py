@@ -33,11 +33,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, integer, items, mapping, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate
-from ptcompile.linter.volumes import covering, place, volume_of
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
+from ptcompile.linter.volumes import mount_for, mount_path, volume_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,30 +48,30 @@ _READ_ONLY = 0o644
 _EXECUTABLE = 0o755
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
             if container.spec.get("command") and container.argv and container.argv[0].text.startswith("/"):
                 yield from _command(template, container)
 
 
-def _command(template: ManifestTemplate, container: Container) -> Iterator[Found]:
+def _command(template: ManifestTemplate, container: ManifestContainer) -> Iterator[Finding]:
     word = container.argv[0]
-    mount = covering(container, word.text)
+    mount = mount_for(container, word.text)
     volume = volume_of(template, mount[1]) if mount is not None else None
     if mount is None or volume is None:
         return
-    source = next((key for key in _SOURCES if at(volume[1], key)), None)
+    source = next((key for key in _SOURCES if nested_map(volume[1], key)), None)
     if source is None:
         return
-    inside = text(mount[1].get("subPath")) or word.text.removeprefix(place(mount[1])).lstrip("/")
-    mode = _mode(at(volume[1], source), inside)
+    inside = as_string(mount[1].get("subPath")) or word.text.removeprefix(mount_path(mount[1])).lstrip("/")
+    mode = _mode(nested_map(volume[1], source), inside)
     if mode & 0o111:
         return
     default: Path = (*volume[0], source, "defaultMode")
     yield found_at(
         word.path,
-        f"{word.text} is a file of the volume {text(volume[1].get('name'))} with mode "
+        f"{word.text} is a file of the volume {as_string(volume[1].get('name'))} with mode "
         f"{mode:04o}, and is not executable",
         "set the volume's defaultMode to 0755, or start the file with its interpreter",
         Fix("make the files executable", (Edit("set", default, _EXECUTABLE),), safe=True)
@@ -82,12 +82,12 @@ def _command(template: ManifestTemplate, container: Container) -> Iterator[Found
 
 def _mode(source: Json, inside: str) -> int:
     """The mode of a file of the volume: its item's own, else the volume's."""
-    groups = [mapping(one) for part in items(source.get("sources")) for one in part.values()] or [source]
+    groups = [as_mapping(one) for part in as_mappings(source.get("sources")) for one in part.values()] or [source]
     for group in groups:
-        for item in items(group.get("items")):
-            if text(item.get("path")) == inside and item.get("mode") is not None:
-                return integer(item.get("mode"))
-    return integer(source.get("defaultMode"), _READ_ONLY)
+        for item in as_mappings(group.get("items")):
+            if as_string(item.get("path")) == inside and item.get("mode") is not None:
+                return as_int(item.get("mode"))
+    return as_int(source.get("defaultMode"), _READ_ONLY)
 
 
 RULE = Rule("script-not-executable", _check, severity="error", stage="run", authority="kubelet")

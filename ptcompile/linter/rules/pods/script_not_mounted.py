@@ -38,14 +38,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import join, normpath
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import field_path
-from ptcompile.kubernetes.unstructured import at, items, mapping, text
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 from ptcompile.linter.containers import launch
-from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate, Word
-from ptcompile.linter.volumes import covering, place, volume_of
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Word
+from ptcompile.linter.volumes import mount_for, mount_path, volume_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,27 +55,27 @@ _SOURCES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName
 _RUN = (".py", ".sh", ".bash")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
             script = _script(container)
-            mount = covering(container, script) if script else None
+            mount = mount_for(container, script) if script else None
             files = _files(subject, template, mount[1]) if mount is not None else None
             if script is None or mount is None or files is None:
                 continue
-            inside = text(mount[1].get("subPath")) or script.removeprefix(place(mount[1])).lstrip("/")
+            inside = as_string(mount[1].get("subPath")) or script.removeprefix(mount_path(mount[1])).lstrip("/")
             word = _word(container, script)
             if inside and inside not in files and word is not None:
-                near = suggest(inside, sorted(files))
-                yield Found(
+                near = closest_match(inside, sorted(files))
+                yield Finding(
                     word.path,
-                    f"{field_path(word.path)}: {script} does not exist: what is mounted at {place(mount[1])} has "
+                    f"{field_path(word.path)}: {script} does not exist: what is mounted at {mount_path(mount[1])} has "
                     + (", ".join(sorted(files)[:5]) or "no files"),
-                    f"write {join(place(mount[1]), near)}" if near else f"add {inside} to what is mounted",
+                    f"write {join(mount_path(mount[1]), near)}" if near else f"add {inside} to what is mounted",
                 )
 
 
-def _script(container: Container) -> str | None:
+def _script(container: ManifestContainer) -> str | None:
     """The file that the command line runs, as an absolute path; None where none is seen."""
     if not container.spec.get("command") and not container.spec.get("args"):
         return None
@@ -86,13 +86,13 @@ def _script(container: Container) -> str | None:
     file = next((word for word in words[:2] if word.endswith(_RUN)), None)
     if file is None and started.entry and started.launcher == "command":
         file = started.entry[0] if started.entry[0].startswith("/") else None
-    folder = text(container.spec.get("workingDir"))
+    folder = as_string(container.spec.get("workingDir"))
     if file is None or "$" in file or not (file.startswith("/") or folder.startswith("/")):
         return None
     return normpath(join(folder, file))
 
 
-def _word(container: Container, script: str) -> Word | None:
+def _word(container: ManifestContainer, script: str) -> Word | None:
     file = script.rpartition("/")[2]
     return next((word for word in container.argv if file in word.text), None)
 
@@ -103,12 +103,14 @@ def _files(subject: Subject, template: ManifestTemplate, mount: Json) -> set[str
     if volume is None:
         return None
     for key, (kind, name) in _SOURCES.items():
-        source = at(volume[1], key)
-        there = subject.neighbours.named(("v1", kind), text(source.get(name))) if source else ()
+        source = nested_map(volume[1], key)
+        there = subject.neighbours.named(("v1", kind), as_string(source.get(name))) if source else ()
         if there:
             if source.get("items"):
-                return {text(one.get("path")) for one in items(source.get("items"))}
-            return {str(one) for part in ("data", "binaryData", "stringData") for one in mapping(there[-1].get(part))}
+                return {as_string(one.get("path")) for one in as_mappings(source.get("items"))}
+            return {
+                str(one) for part in ("data", "binaryData", "stringData") for one in as_mapping(there[-1].get(part))
+            }
     return None
 
 

@@ -35,8 +35,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import normpath
 
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _SENSITIVE = frozenset(
@@ -63,10 +63,10 @@ _SENSITIVE = frozenset(
 )
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for where, volume in template.volumes.values():
-            written = text(at(volume, "hostPath").get("path"))
+            written = as_string(nested_map(volume, "hostPath").get("path"))
             if written and normpath(written) in _SENSITIVE:
                 path = (*where, "hostPath")
                 yield found_at(

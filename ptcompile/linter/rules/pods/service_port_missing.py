@@ -42,21 +42,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, integer, items, object_name, text
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.linter.references import endpoint_service
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = endpoint_service(subject)
     if found is None:
         return
     service, met = found
-    spec = at(service, "spec")
+    spec = nested_map(service, "spec")
     port = met.endpoint.rpartition(":")[2] if ":" in met.endpoint else ""
-    headless = text(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
-    ports = {str(integer(one.get("port"))) for one in items(spec.get("ports"))}
+    headless = as_string(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
+    ports = {str(as_int(one.get("port"))) for one in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
         return
     main = next((one for template in subject.templates for one in template.mains), None)

@@ -38,14 +38,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.devices import claimed
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.devices import claims_of
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for one in claimed(template):
+        for one in claims_of(template):
             if one.kind != "ResourceClaim" or template.replicas < 2:
                 continue
             yield found_at(

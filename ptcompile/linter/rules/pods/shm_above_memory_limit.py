@@ -35,17 +35,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.volumes import in_memory
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for name, (where, volume) in template.volumes.items():
-            size = quantity.parse(at(volume, "emptyDir").get("sizeLimit")) if in_memory(volume) else None
+            size = quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")) if in_memory(volume) else None
             most = _most(template, name) if size is not None else None
             if size is not None and most is not None and size > most:
                 path = (*where, "emptyDir", "sizeLimit")
@@ -61,7 +61,7 @@ def _most(template: ManifestTemplate, name: str) -> quantity.Quantity | None:
     limits = [
         quantity.parse(container.limits.get("memory"))
         for container in template.containers
-        if any(text(mount.get("name")) == name for _, mount in container.mounts)
+        if any(as_string(mount.get("name")) == name for _, mount in container.mounts)
     ]
     known = [limit for limit in limits if limit]
     return max(known) if known and len(known) == len(limits) else None

@@ -35,24 +35,29 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import PATH as SHM
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import in_memory, mounted_at, place, volume_of
+from ptcompile.linter.volumes import in_memory, mount_path, mounted_at, volume_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
             for where, mount in container.mounts:
-                name = text(mount.get("name")).lower()
+                name = as_string(mount.get("name")).lower()
                 volume = volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
-                if volume is None or not in_memory(volume[1]) or mounted_at(container, SHM) or _inside(place(mount)):
+                if (
+                    volume is None
+                    or not in_memory(volume[1])
+                    or mounted_at(container, SHM)
+                    or _inside(mount_path(mount))
+                ):
                     continue
                 path = (*where, "mountPath")
                 yield found_at(
                     path,
-                    f"{place(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
+                    f"{mount_path(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
                     f"mount it at {SHM}",
                     Fix(f"mount {name} at {SHM}", (Edit("set", path, SHM),), safe=False),
                 )

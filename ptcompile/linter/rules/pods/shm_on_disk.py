@@ -34,13 +34,13 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import PATH as SHM
-from ptcompile.kubernetes.unstructured import at, mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.volumes import mounted_at, volume_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         seen = set()
         for container in template.containers:
@@ -48,10 +48,10 @@ def _check(subject: Subject) -> Iterator[Found]:
             volume = volume_of(template, mount[1]) if mount is not None else None
             if volume is None or volume[0] in seen or "emptyDir" not in volume[1]:
                 continue
-            if not at(volume[1], "emptyDir").get("medium"):
+            if not nested_map(volume[1], "emptyDir").get("medium"):
                 seen.add(volume[0])
                 path = (*volume[0], "emptyDir")
-                wanted = {"medium": "Memory", **mapping(volume[1].get("emptyDir"))}
+                wanted = {"medium": "Memory", **as_mapping(volume[1].get("emptyDir"))}
                 yield found_at(
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",

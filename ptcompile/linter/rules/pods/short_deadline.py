@@ -32,8 +32,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 _MINUTE = 60
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     places: list[tuple[Path, Json]] = [((*one.path, "spec"), one.spec) for one in subject.templates]
     if subject.kind == ("batch/v1", "Job"):
         places.append((("spec",), subject.spec))
     for where, spec in places:
-        seconds = integer(spec.get("activeDeadlineSeconds"), _MINUTE)
+        seconds = as_int(spec.get("activeDeadlineSeconds"), _MINUTE)
         if 0 <= seconds < _MINUTE:
             path = (*where, "activeDeadlineSeconds")
             yield found_at(

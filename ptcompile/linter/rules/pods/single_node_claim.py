@@ -46,8 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, text, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
@@ -58,14 +58,14 @@ _CLAIM = ("v1", "PersistentVolumeClaim")
 _SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     known = subject.neighbours.of(_CLAIM)
     pods = sum(template.replicas for template in subject.templates) if known else 0
     if pods < 2:
         return
     for template in subject.templates:
         for where, volume in template.volumes.values():
-            name = text(at(volume, "persistentVolumeClaim").get("claimName"))
+            name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
             modes = [mode for one in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _modes(one)]
             if modes and set(modes) <= _SINGLE:
                 path = (*where, "persistentVolumeClaim", "claimName")
@@ -78,7 +78,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _modes(claim: Json) -> list[str]:
-    return texts(at(claim, "spec").get("accessModes"))
+    return as_strings(nested_map(claim, "spec").get("accessModes"))
 
 
 RULE = Rule("single-node-claim", _check, severity="warning", stage="run", authority="kubelet")

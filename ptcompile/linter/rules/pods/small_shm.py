@@ -36,21 +36,23 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import PATH as SHM
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.volumes import in_memory, mounted_at, volume_of
 
 _DEFAULT = 64 * 2**20
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.mains:
             mount = mounted_at(container, SHM)
             volume = volume_of(template, mount[1]) if mount is not None else None
             written = (
-                at(volume[1], "emptyDir").get("sizeLimit") if volume is not None and in_memory(volume[1]) else None
+                nested_map(volume[1], "emptyDir").get("sizeLimit")
+                if volume is not None and in_memory(volume[1])
+                else None
             )
             size = quantity.parse(written)
             if volume is not None and size is not None and 0 < size.value <= _DEFAULT:

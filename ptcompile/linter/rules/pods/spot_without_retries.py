@@ -32,15 +32,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import at, items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject, made_again, spot
 from ptcompile.linter.templates import ManifestTemplate
 
 _LIMITS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         label = spot(template)
         if label and made_again(subject, template) is False and not _ignored(subject):
@@ -56,17 +56,17 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _ignored(subject: Subject) -> bool:
     """Whether a pod that is taken away counts as no failure."""
-    rules = items(at(subject.spec, "podFailurePolicy").get("rules"))
+    rules = as_mappings(nested_map(subject.spec, "podFailurePolicy").get("rules"))
     return any(
         rule.get("action") == "Ignore"
-        and any(text(one.get("type")) == "DisruptionTarget" for one in items(rule.get("onPodConditions")))
+        and any(as_string(one.get("type")) == "DisruptionTarget" for one in as_mappings(rule.get("onPodConditions")))
         for rule in rules
     )
 
 
 def _place(subject: Subject, template: ManifestTemplate) -> Path:
     for path in _LIMITS:
-        if path[-1] in at(subject.manifest, *map(str, path[:-1])):
+        if path[-1] in nested_map(subject.manifest, *map(str, path[:-1])):
             return path
     return (*template.path, "spec")
 

@@ -31,16 +31,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         listed = template.spec.get("tolerations")
         for i, one in enumerate(listed if isinstance(listed, list) else ()):
-            toleration = mapping(one)
+            toleration = as_mapping(one)
             everything = toleration.get("operator") == "Exists" and not toleration.get("key")
             if everything and toleration.get("effect") in (None, "", "NoExecute"):
                 path = (*template.path, "spec", "tolerations", i)

@@ -36,17 +36,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.volumes import in_memory
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for name, (where, volume) in template.volumes.items():
-            if not in_memory(volume) or quantity.parse(at(volume, "emptyDir").get("sizeLimit")):
+            if not in_memory(volume) or quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")):
                 continue
             if _is_mounted(template, name) and _counted(template) and not _bounded(template):
                 path = (*where, "emptyDir")
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _is_mounted(template: ManifestTemplate, name: str) -> bool:
-    return any(text(mount.get("name")) == name for one in template.containers for _, mount in one.mounts)
+    return any(as_string(mount.get("name")) == name for one in template.containers for _, mount in one.mounts)
 
 
 def _counted(template: ManifestTemplate) -> bool:
@@ -68,7 +68,7 @@ def _counted(template: ManifestTemplate) -> bool:
 
 def _bounded(template: ManifestTemplate) -> bool:
     """Whether the kubelet knows a limit for the memory of the whole pod."""
-    if at(template.spec, "resources", "limits").get("memory"):
+    if nested_map(template.spec, "resources", "limits").get("memory"):
         return True
     return all(one.limits.get("memory") for one in template.containers if not one.init)
 

@@ -35,15 +35,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for where, volume in template.volumes.values():
-            medium = text(at(volume, "emptyDir").get("medium"))
+            medium = as_string(nested_map(volume, "emptyDir").get("medium"))
             if medium in ("", "Memory", "HugePages") or medium.startswith("HugePages-"):
                 continue
             path = (*where, "emptyDir", "medium")

@@ -39,22 +39,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import namespace
-from ptcompile.linter.devices import claimed, elsewhere, makers
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import namespace_of
+from ptcompile.linter.devices import claims_of, find_in_any_namespace, makers
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # its pods run in the namespaces of its jobs
-    space = namespace(subject.manifest)
+    space = namespace_of(subject.manifest)
     for template in subject.templates:
-        for one in claimed(template):
+        for one in claims_of(template):
             known = [maker.name for maker in subject.stream.once(makers) if maker.kind == one.kind]
             here = {maker.name: None for maker in subject.stream.once(makers)
                     if maker.kind == one.kind and maker.namespace == space}  # fmt: skip
-            if not known or elsewhere(subject.stream, one) is not None:
+            if not known or find_in_any_namespace(subject.stream, one) is not None:
                 continue
             only = next(iter(here)) if len(here) == 1 else None
             yield found_at(

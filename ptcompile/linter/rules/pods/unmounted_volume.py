@@ -32,20 +32,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a TrainJob may mount what its runtime declares
     for template in subject.templates:
         used = {
-            text(mount.get("name"))
+            as_string(mount.get("name"))
             for container in template.containers
             for key in ("volumeMounts", "volumeDevices")
-            for mount in items(container.spec.get(key))
+            for mount in as_mappings(container.spec.get(key))
         }
         for name, (where, _) in template.volumes.items():
             if name and name not in used and template.containers:

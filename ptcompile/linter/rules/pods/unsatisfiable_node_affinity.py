@@ -36,8 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import at, items, string_map, text, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        required = at(template.spec, "affinity", "nodeAffinity", _REQUIRED)
-        terms = items(required.get("nodeSelectorTerms")) if required else []
+        required = nested_map(template.spec, "affinity", "nodeAffinity", _REQUIRED)
+        terms = as_mappings(required.get("nodeSelectorTerms")) if required else []
         if not terms:
             continue
         selector = string_map(template.spec.get("nodeSelector"))
@@ -68,8 +68,12 @@ def _check(subject: Subject) -> Iterator[Found]:
 def _contradiction(selector: Mapping[str, str], term: Json) -> str | None:
     """Why no node can match a term together with the selector; None where one may."""
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
-    for one in items(term.get("matchExpressions")):
-        key, operator, values = text(one.get("key")), text(one.get("operator")), set(texts(one.get("values")))
+    for one in as_mappings(term.get("matchExpressions")):
+        key, operator, values = (
+            as_string(one.get("key")),
+            as_string(one.get("operator")),
+            set(as_strings(one.get("values"))),
+        )
         if operator == "In":
             left = values & allowed[key] if key in allowed else values
             if not left:
@@ -77,8 +81,12 @@ def _contradiction(selector: Mapping[str, str], term: Json) -> str | None:
             allowed[key] = left
         elif operator in ("Gt", "Lt") and not all(map(_is_number, values)):
             return f"{key} is compared with {_listed(values)}, but {operator} needs whole numbers"
-    for one in items(term.get("matchExpressions")):
-        key, operator, values = text(one.get("key")), text(one.get("operator")), set(texts(one.get("values")))
+    for one in as_mappings(term.get("matchExpressions")):
+        key, operator, values = (
+            as_string(one.get("key")),
+            as_string(one.get("operator")),
+            set(as_strings(one.get("values"))),
+        )
         if key in allowed and operator == "DoesNotExist":
             return _both(key, allowed[key], "absent")
         if key in allowed and operator == "NotIn" and allowed[key] <= values:

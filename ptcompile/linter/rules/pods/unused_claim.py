@@ -38,21 +38,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, items, namespace, text
-from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claimed, maker_of
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
+from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, maker_of
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    space = namespace(subject.manifest)
+def _check(subject: Subject) -> Iterator[Finding]:
+    space = namespace_of(subject.manifest)
     for template in subject.templates:
         used = {
-            text(claim.get("name"))
+            as_string(claim.get("name"))
             for container in template.containers
-            for claim in items(at(container.spec, "resources").get("claims"))
+            for claim in as_mappings(nested_map(container.spec, "resources").get("claims"))
         }
-        for one in claimed(template):
+        for one in claims_of(template):
             maker = maker_of(subject.stream, one, space)
             if one.name in used or maker is None or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}:
                 continue

@@ -58,9 +58,9 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container, ManifestTemplate, Word
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ _WAITS = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl
 _BY_INDEX = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     waiting = {one.path: _scripts(one) for one in subject.containers if one.init}
     met = subject.met if any(waiting.values()) else None
     serving = _serving(subject, met) if met is not None else None
@@ -106,7 +106,7 @@ def _serving(subject: Subject, met: Rendezvous) -> _Serving | None:
     return None
 
 
-def _scripts(container: Container) -> list[Word]:
+def _scripts(container: ManifestContainer) -> list[Word]:
     """The scripts of a container that wait for a port, in every pod alike."""
     if container.spec.get("restartPolicy") == "Always":
         return []

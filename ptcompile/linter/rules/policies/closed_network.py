@@ -53,11 +53,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, items, mapping, namespace, texts
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_strings, namespace_of, nested_map
 from ptcompile.linter.references import selects
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject, subject_of
-from ptcompile.linter.trainers import count
+from ptcompile.linter.trainers import count_nodes
 from ptcompile.linter.workload import Stream
 
 TYPE_CHECKING = False
@@ -68,8 +68,8 @@ if TYPE_CHECKING:
 POLICY = ("networking.k8s.io/v1", "NetworkPolicy")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    meeting = subject.stream.once(_meeting).get(namespace(subject.manifest), [])
+def _check(subject: Subject) -> Iterator[Finding]:
+    meeting = subject.stream.once(_meeting).get(namespace_of(subject.manifest), [])
     for way, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in meeting:
             closing = [one for one in subject.neighbours.of(POLICY) if _concerns(one, way, pod)]
@@ -81,7 +81,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     f"the pods of {pod.job.title} cannot reach one another, and they have to meet",
                     f"allow them {'from' if way == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,
-                    severity=None if mapping(subject.spec.get("podSelector")) else "warning",
+                    severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
                 )
                 break
 
@@ -92,22 +92,22 @@ def _meeting(stream: Stream) -> dict[str, list[Pod]]:
     for one in stream.objects:
         subject = subject_of(one, stream)
         for group in (*subject.groups, *subject.plain):
-            if count(group) > 1 and not group[0].local and not group[0].pod.on_host:
-                found.setdefault(namespace(one), []).append(group[0].pod)
+            if count_nodes(group) > 1 and not group[0].local and not group[0].pod.on_host:
+                found.setdefault(namespace_of(one), []).append(group[0].pod)
     return found
 
 
 def _concerns(policy: Json, way: str, pod: Pod) -> bool:
     """Whether a policy says what may come to a pod, or go from it."""
-    spec = at(policy, "spec")
-    said = texts(spec.get("policyTypes")) or ["Ingress", *(["Egress"] if "egress" in spec else [])]
-    return way in said and selects(at(spec, "podSelector"), pod.view.labels)
+    spec = nested_map(policy, "spec")
+    said = as_strings(spec.get("policyTypes")) or ["Ingress", *(["Egress"] if "egress" in spec else [])]
+    return way in said and selects(nested_map(spec, "podSelector"), pod.view.labels)
 
 
 def _opens(policy: Json, way: str, peers: str, pod: Pod) -> bool:
     """Whether a rule lets pods like this one through, on all ports."""
-    for rule in items(at(policy, "spec").get(way.lower())):
-        ports, those = items(rule.get("ports")), items(rule.get(peers))
+    for rule in as_mappings(nested_map(policy, "spec").get(way.lower())):
+        ports, those = as_mappings(rule.get("ports")), as_mappings(rule.get(peers))
         several = not ports or any(one.get("endPort") is not None or "port" not in one for one in ports)
         if several and (not those or any(_like(one, pod) for one in those)):
             return True
@@ -117,7 +117,7 @@ def _opens(policy: Json, way: str, peers: str, pod: Pod) -> bool:
 def _like(peer: Json, pod: Pod) -> bool:
     if "ipBlock" in peer or (peer.get("namespaceSelector") is not None and peer.get("podSelector") is None):
         return True  # whether the pods are in it no file says
-    return selects(at(peer, "podSelector"), pod.view.labels)
+    return selects(nested_map(peer, "podSelector"), pod.view.labels)
 
 
 RULE = Rule("closed-network", _check, severity="error", stage="run", authority="ptcompile")

@@ -26,21 +26,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import integer, mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mapping
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PORTS = frozenset({23456, 29400, 29500})
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     kind = subject.spec.get("type")
     if kind not in ("NodePort", "LoadBalancer"):
         return
     ports = subject.spec.get("ports")
     for i, one in enumerate(ports if isinstance(ports, list) else ()):
-        port = mapping(one)
-        number = next((n for n in (integer(port.get("targetPort")), integer(port.get("port"))) if n in _PORTS), None)
+        port = as_mapping(one)
+        number = next((n for n in (as_int(port.get("targetPort")), as_int(port.get("port"))) if n in _PORTS), None)
         if number is not None:
             path = ("spec", "ports", i)
             yield found_at(

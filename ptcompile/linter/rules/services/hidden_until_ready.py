@@ -40,16 +40,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import users_of
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _FIELD = ("spec", "publishNotReadyAddresses")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if text(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
+def _check(subject: Subject) -> Iterator[Finding]:
+    if as_string(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
         return
     user = next((one for one in users_of(subject) if one.probed), None)
     if user is not None:

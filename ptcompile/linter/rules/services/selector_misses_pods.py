@@ -38,14 +38,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import string_map, text
+from ptcompile.kubernetes.unstructured import as_string, string_map
 from ptcompile.linter.references import users_of, waits_by_name
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if text(subject.spec.get("clusterIP")) != "None":
+def _check(subject: Subject) -> Iterator[Finding]:
+    if as_string(subject.spec.get("clusterIP")) != "None":
         return
     selector = string_map(subject.spec.get("selector"))
     users = list(users_of(subject))

@@ -38,14 +38,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
+from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import users_of, waits_by_name
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    address = text(subject.spec.get("clusterIP"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    address = as_string(subject.spec.get("clusterIP"))
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return
     user = next(users_of(subject), None)

@@ -27,17 +27,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _SHADOWED = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     variable = _SHADOWED.get(subject.name)
-    headless = text(subject.spec.get("clusterIP")) == "None" or subject.spec.get("type") == "ExternalName"
-    ports = items(subject.spec.get("ports"))
+    headless = as_string(subject.spec.get("clusterIP")) == "None" or subject.spec.get("type") == "ExternalName"
+    ports = as_mappings(subject.spec.get("ports"))
     if variable is not None and not headless and ports:
         path = ("metadata", "name")
         yield found_at(

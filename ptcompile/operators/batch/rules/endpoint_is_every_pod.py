@@ -53,11 +53,11 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import object_name
 from ptcompile.linter.references import endpoint_service, selected
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = endpoint_service(subject)
     job = subject.job if found is not None else None
     if found is None or job is None or job.size < 2 or not job.roles:

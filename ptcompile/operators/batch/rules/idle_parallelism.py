@@ -34,14 +34,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    completions = integer(subject.spec.get("completions"))
-    parallelism = integer(subject.spec.get("parallelism"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    completions = as_int(subject.spec.get("completions"))
+    parallelism = as_int(subject.spec.get("parallelism"))
     if 0 < completions < parallelism:
         path: Path = ("spec", "parallelism")
         yield found_at(

@@ -39,16 +39,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, integer, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Container
+from ptcompile.linter.templates import ManifestContainer
 
 _VARIABLE = "JOB_COMPLETION_INDEX"
 _FIELD = "batch.kubernetes.io/job-completion-index"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.spec.get("completionMode") == "Indexed":
         return
     for container in subject.containers:
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if path is not None:
             edits = [Edit("set", ("spec", "completionMode"), "Indexed")]
             if subject.spec.get("completions") is None:
-                edits.append(Edit("set", ("spec", "completions"), integer(subject.spec.get("parallelism"), 1)))
+                edits.append(Edit("set", ("spec", "completions"), as_int(subject.spec.get("parallelism"), 1)))
             yield found_at(
                 path,
                 "refers to the completion index, which pods of a Job that is not Indexed do not have",
@@ -65,10 +65,10 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _uses(container: Container) -> Iterator[Path]:
+def _uses(container: ManifestContainer) -> Iterator[Path]:
     """Where a container relies on its index; a variable of that name of its own is another thing."""
     for entry in container.env:
-        if _FIELD in text(at(entry.source, "fieldRef").get("fieldPath")):
+        if _FIELD in as_string(nested_map(entry.source, "fieldRef").get("fieldPath")):
             yield (*entry.path, "valueFrom", "fieldRef", "fieldPath")
         if entry.name == _VARIABLE:
             return

@@ -52,16 +52,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, integer, items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _LIMIT: Path = ("spec", "backoffLimit")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    retries = integer(subject.spec.get("backoffLimit"), 6)
-    pods = min(integer(subject.spec.get("completions")), integer(subject.spec.get("parallelism"), 1))
+def _check(subject: Subject) -> Iterator[Finding]:
+    retries = as_int(subject.spec.get("backoffLimit"), 6)
+    pods = min(as_int(subject.spec.get("completions")), as_int(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
     met = subject.met
@@ -80,7 +80,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _fails_at_once(subject: Subject) -> bool:
-    rules = items(at(subject.spec, "podFailurePolicy").get("rules"))
+    rules = as_mappings(nested_map(subject.spec, "podFailurePolicy").get("rules"))
     return any(rule.get("action") == "FailJob" for rule in rules)
 
 

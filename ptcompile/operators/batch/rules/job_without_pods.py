@@ -31,8 +31,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _EFFECTS = {
@@ -41,9 +41,9 @@ _EFFECTS = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for key, effect in _EFFECTS.items():
-        if integer(subject.spec.get(key), 1) == 0:
+        if as_int(subject.spec.get(key), 1) == 0:
             path: Path = ("spec", key)
             yield found_at(path, f"0: {effect}", f"raise {key}, or use suspend: true")
             return

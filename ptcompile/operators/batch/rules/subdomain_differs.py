@@ -45,27 +45,29 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import at, integer, text
+from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.references import labels_of
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import count
+from ptcompile.linter.trainers import count_nodes
 from ptcompile.registry.templates import job_labels
 
 _POD = ("spec", "template", "spec")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if subject.spec.get("completionMode") != "Indexed" or integer(subject.spec.get("completions")) < 2:
+def _check(subject: Subject) -> Iterator[Finding]:
+    if subject.spec.get("completionMode") != "Indexed" or as_int(subject.spec.get("completions")) < 2:
         return
     services = subject.neighbours
-    subdomain = text(at(subject.manifest, *_POD).get("subdomain"))
-    if any(text(at(one, "metadata").get("name")) == subdomain for one in services.named(SERVICE, subdomain)):
+    subdomain = as_string(nested_map(subject.manifest, *_POD).get("subdomain"))
+    if any(
+        as_string(nested_map(one, "metadata").get("name")) == subdomain for one in services.named(SERVICE, subdomain)
+    ):
         return
-    labels = {**labels_of(at(subject.manifest, "spec", "template")), **job_labels(subject.name)}
+    labels = {**labels_of(nested_map(subject.manifest, "spec", "template")), **job_labels(subject.name)}
     for service in services.selecting(labels):
-        name = text(at(service, "metadata").get("name"))
-        if text(at(service, "spec").get("clusterIP")) == "None" and name:
+        name = as_string(nested_map(service, "metadata").get("name"))
+        if as_string(nested_map(service, "spec").get("clusterIP")) == "None" and name:
             path = (*_POD, "subdomain") if subdomain else _POD
             said = f"{subdomain} is not a Service in this stream" if subdomain else "there is no subdomain"
             yield found_at(
@@ -81,7 +83,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _meets_at(subject: Subject, service: str) -> bool:
     """Whether the pods meet at a name that this Service would give one of them."""
-    hosts = [one.seen.host for group in (*subject.groups, *subject.plain) for one in group if count(group) > 1]
+    hosts = [one.seen.host for group in (*subject.groups, *subject.plain) for one in group if count_nodes(group) > 1]
     return any(host.split(".")[1:2] == [service] for host in hosts)
 
 

@@ -32,13 +32,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if integer(subject.spec.get("ttlSecondsAfterFinished"), -1) == 0:
+def _check(subject: Subject) -> Iterator[Finding]:
+    if as_int(subject.spec.get("ttlSecondsAfterFinished"), -1) == 0:
         path: Path = ("spec", "ttlSecondsAfterFinished")
         yield found_at(
             path,

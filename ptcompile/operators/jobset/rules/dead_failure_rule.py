@@ -43,10 +43,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, items, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import child, jobs, name_of
+from ptcompile.operators.jobset.rules.reading import child_job, jobs, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ _NEEDS = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    fields = {name_of(replicated): _written(child(replicated)) for _, replicated in jobs(subject)}
+def _check(subject: Subject) -> Iterator[Finding]:
+    fields = {name_of(replicated): _written(child_job(replicated)) for _, replicated in jobs(subject)}
     everywhere = {field for some in fields.values() for field in some}
-    for i, one in enumerate(items(at(subject.spec, "failurePolicy").get("rules"))):
-        reasons = texts(one.get("onJobFailureReasons"))
-        named = texts(one.get("targetReplicatedJobs"))
+    for i, one in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
+        reasons = as_strings(one.get("onJobFailureReasons"))
+        named = as_strings(one.get("targetReplicatedJobs"))
         there = set().union(*(fields.get(name, set()) for name in named)) if named else everywhere
         dead = [reason for reason in reasons if reason in _NEEDS and _NEEDS[reason] not in there]
         if reasons and dead == reasons:

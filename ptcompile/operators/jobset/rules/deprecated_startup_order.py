@@ -52,14 +52,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.jobset.rules.reading import jobs, name_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if at(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
+def _check(subject: Subject) -> Iterator[Finding]:
+    if nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     path = ("spec", "startupPolicy", "startupPolicyOrder")
     listed = [name_of(replicated) for _, replicated in jobs(subject)]

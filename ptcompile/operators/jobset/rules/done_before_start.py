@@ -53,16 +53,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, items, text, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.jobset.rules.reading import jobs, name_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "successPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "successPolicy")
     known = [name_of(replicated) for _, replicated in jobs(subject)]
-    targets = texts(policy.get("targetReplicatedJobs"))
+    targets = as_strings(policy.get("targetReplicatedJobs"))
     some = policy.get("operator") == "Any"
     looked_at = targets or (known if some else [])
     if not looked_at:
@@ -86,8 +86,8 @@ def _never_made(subject: Subject, looked_at: list[str], *, some: bool) -> str | 
     before: dict[str, int] = {}
     for _, replicated in jobs(subject):  # dependsOn names earlier ones only, or the webhook refuses it
         name, seen = name_of(replicated), 0
-        for one in items(replicated.get("dependsOn")):
-            on = text(one.get("name"))
+        for one in as_mappings(replicated.get("dependsOn")):
+            on = as_string(one.get("name"))
             seen |= before.get(on, 0) | (bits.get(on, 0) if one.get("status") == "Complete" else 0)
         before[name] = seen
         if seen if some else seen == every:

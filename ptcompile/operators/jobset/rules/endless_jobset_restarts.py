@@ -47,14 +47,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.jobset.rules.reading import unconditional
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    for i, one in enumerate(items(at(subject.spec, "failurePolicy").get("rules"))):
+def _check(subject: Subject) -> Iterator[Finding]:
+    for i, one in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
         if one.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and unconditional(one):
             path = ("spec", "failurePolicy", "rules", i)
             yield found_at(

@@ -39,13 +39,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    network = at(subject.spec, "network")
+def _check(subject: Subject) -> Iterator[Finding]:
+    network = nested_map(subject.spec, "network")
     if network.get("enableDNSHostnames") is False and network.get("subdomain"):
         path = ("spec", "network", "subdomain")
         yield found_at(

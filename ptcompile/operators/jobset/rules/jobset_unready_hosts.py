@@ -46,15 +46,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if at(subject.spec, "network").get("publishNotReadyAddresses") is not False or subject.awaited < 2:
+def _check(subject: Subject) -> Iterator[Finding]:
+    if nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False or subject.awaited < 2:
         return
-    if any(mapping(one.spec.get("readinessProbe")) for one in subject.containers if not one.init):
+    if any(as_mapping(one.spec.get("readinessProbe")) for one in subject.containers if not one.init):
         path = ("spec", "network", "publishNotReadyAddresses")
         yield found_at(
             path,

@@ -44,19 +44,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer, mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import child, child_path, jobs, least, name_of
+from ptcompile.operators.jobset.rules.reading import child_job, child_path, jobs, least, name_of
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    in_place = at(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
+def _check(subject: Subject) -> Iterator[Finding]:
+    in_place = nested_map(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
     for place, replicated in jobs(subject):
-        spec = child(replicated)
-        limit = integer(spec.get("backoffLimit"), 6)
-        lone = limit > 0 and not in_place and not mapping(spec.get("podFailurePolicy"))
+        spec = child_job(replicated)
+        limit = as_int(spec.get("backoffLimit"), 6)
+        lone = limit > 0 and not in_place and not as_mapping(spec.get("podFailurePolicy"))
         found = subject.waiting.get(name_of(replicated)) if lone else None
         if found is None or not _fixed(found):
             continue

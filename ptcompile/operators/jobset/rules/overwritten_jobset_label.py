@@ -38,8 +38,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PREFIX = "jobset.sigs.k8s.io/"
@@ -50,10 +50,10 @@ _OWNED = frozenset(
 )  # fmt: skip
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for kind in ("labels", "annotations"):
-            for key in string_map(at(template.data, "metadata").get(kind)):
+            for key in string_map(nested_map(template.data, "metadata").get(kind)):
                 if key in _OWNED:
                     path = (*template.path, "metadata", kind, key)
                     yield found_at(

@@ -70,19 +70,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.jobset.rules.reading import at_once, jobs, least, name_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     depends = any(replicated.get("dependsOn") for _, replicated in jobs(subject))
     waiting = subject.waiting if depends else {}  # empty for more roles than can be read
     pods = {name_of(replicated): at_once(replicated) for _, replicated in jobs(subject)} if waiting else {}
     for place, replicated in jobs(subject):
-        for i, one in enumerate(items(replicated.get("dependsOn"))):
-            on = text(one.get("name"))
+        for i, one in enumerate(as_mappings(replicated.get("dependsOn"))):
+            on = as_string(one.get("name"))
             found = waiting.get(on)
             if found is None or one.get("status") != "Complete":
                 continue
@@ -102,8 +102,8 @@ def _after(subject: Subject, first: str) -> set[str]:
     """The replicatedJobs that start only when this one is complete, directly or by others."""
     found: set[str] = set()
     for _, replicated in jobs(subject):  # dependsOn names earlier ones only, or the webhook refuses it
-        for one in items(replicated.get("dependsOn")):
-            on = text(one.get("name"))
+        for one in as_mappings(replicated.get("dependsOn")):
+            on = as_string(one.get("name"))
             if (on == first and one.get("status") == "Complete") or on in found:
                 found.add(name_of(replicated))
     return found - {first}

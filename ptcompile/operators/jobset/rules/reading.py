@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import at, integer, items, text
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
@@ -22,17 +22,17 @@ def unconditional(rule: Json) -> bool:
 
 def jobs(subject: Subject) -> list[tuple[int, Json]]:
     """The replicatedJobs, each with its place in the list."""
-    return list(enumerate(items(subject.spec.get("replicatedJobs"))))
+    return list(enumerate(as_mappings(subject.spec.get("replicatedJobs"))))
 
 
 def name_of(replicated: Json) -> str:
     """A replicatedJob's name, or an empty string."""
-    return text(replicated.get("name"))
+    return as_string(replicated.get("name"))
 
 
-def child(replicated: Json) -> Json:
+def child_job(replicated: Json) -> Json:
     """The spec of its Jobs."""
-    return at(replicated, "template", "spec")
+    return nested_map(replicated, "template", "spec")
 
 
 def child_path(place: int, *more: str | int) -> Path:
@@ -42,14 +42,14 @@ def child_path(place: int, *more: str | int) -> Path:
 
 def count_of(replicated: Json) -> int:
     """How many Jobs it makes."""
-    return max(0, integer(replicated.get("replicas"), 1))
+    return max(0, as_int(replicated.get("replicas"), 1))
 
 
 def at_once(replicated: Json) -> int:
     """How many of its pods run at once."""
-    spec = child(replicated)
-    parallelism = integer(spec.get("parallelism"), 1)
-    return count_of(replicated) * max(0, min(parallelism, integer(spec.get("completions"), parallelism)))
+    spec = child_job(replicated)
+    parallelism = as_int(spec.get("parallelism"), 1)
+    return count_of(replicated) * max(0, min(parallelism, as_int(spec.get("completions"), parallelism)))
 
 
 def least(found: Rendezvous) -> int:

@@ -39,18 +39,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, integer, items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "failurePolicy")
-    if integer(policy.get("maxRestarts")) > 0:
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "failurePolicy")
+    if as_int(policy.get("maxRestarts")) > 0:
         return
     path: Path = ("spec", "failurePolicy")
     said: list[Path] = [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
-    for i, one in enumerate(items(policy.get("rules"))):
+    for i, one in enumerate(as_mappings(policy.get("rules"))):
         if one.get("action") == "RestartJobSet":
             said.append((*path, "rules", i, "action"))
     if said:

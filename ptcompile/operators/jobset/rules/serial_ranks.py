@@ -43,22 +43,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import at_once, child, child_path, jobs, least, name_of
+from ptcompile.operators.jobset.rules.reading import at_once, child_job, child_path, jobs, least, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     listed = jobs(subject)
-    serial = [(place, one) for place, one in listed if integer(child(one).get("parallelism"), 1) < _completions(one)]
+    serial = [(place, one) for place, one in listed if as_int(child_job(one).get("parallelism"), 1) < _completions(one)]
     running = sum(at_once(one) for _, one in listed) if serial else 0
     for place, replicated in serial:
-        spec, completions = child(replicated), _completions(replicated)
+        spec, completions = child_job(replicated), _completions(replicated)
         found = subject.waiting.get(name_of(replicated))
         if found is None or least(found) <= running:
             continue
@@ -77,7 +77,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _completions(replicated: Json) -> int:
-    return integer(child(replicated).get("completions"))
+    return as_int(child_job(replicated).get("completions"))
 
 
 RULE = Rule("serial-ranks", _check, severity="error", stage="run", authority="kubelet")

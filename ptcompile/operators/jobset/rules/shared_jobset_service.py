@@ -58,20 +58,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, namespace, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
 
 _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    own = text(at(subject.spec, "network").get("subdomain"))
-    if not own or at(subject.spec, "network").get("enableDNSHostnames") is False:
+def _check(subject: Subject) -> Iterator[Finding]:
+    own = as_string(nested_map(subject.spec, "network").get("subdomain"))
+    if not own or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return
     place = subject.stream.order.get(id(subject.manifest), len(subject.others))
-    beside = subject.stream.once(_services).get((namespace(subject.manifest), own), {})
+    beside = subject.stream.once(_services).get((namespace_of(subject.manifest), own), {})
     for (name, written), first in beside.items():
         if name != subject.name and (not written or first < place):  # of two that write it the second one is told
             path = ("spec", "network", "subdomain")
@@ -88,11 +88,11 @@ def _services(stream: Stream) -> dict[tuple[str, str], dict[tuple[str, bool], in
     """By namespace and Service the JobSets whose it is: their names, whether they write it, the first one's place."""
     found: dict[tuple[str, str], dict[tuple[str, bool], int]] = {}
     for one in stream.objects.of(_JOBSET):
-        network, name = at(one, "spec", "network"), text(at(one, "metadata").get("name"))
+        network, name = nested_map(one, "spec", "network"), as_string(nested_map(one, "metadata").get("name"))
         if network.get("enableDNSHostnames") is not False:
             written = bool(network.get("subdomain"))
-            service = text(network.get("subdomain")) if written else name
-            found.setdefault((namespace(one), service), {}).setdefault((name, written), stream.order[id(one)])
+            service = as_string(network.get("subdomain")) if written else name
+            found.setdefault((namespace_of(one), service), {}).setdefault((name, written), stream.order[id(one)])
     return found
 
 

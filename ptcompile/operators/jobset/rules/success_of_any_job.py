@@ -68,21 +68,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import child, count_of, jobs, least, name_of
+from ptcompile.operators.jobset.rules.reading import child_job, count_of, jobs, least, name_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "successPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "successPolicy")
     if policy.get("operator") != "Any":
         return
-    targets = set(texts(policy.get("targetReplicatedJobs")))
+    targets = set(as_strings(policy.get("targetReplicatedJobs")))
     counted = [replicated for _, replicated in jobs(subject) if not targets or name_of(replicated) in targets]
     for replicated in counted:
         found = subject.waiting.get(name_of(replicated))
-        pods = integer(child(replicated).get("completions"), integer(child(replicated).get("parallelism"), 1))
+        pods = as_int(child_job(replicated).get("completions"), as_int(child_job(replicated).get("parallelism"), 1))
         if found is not None and least(found) > pods and sum(map(count_of, counted)) > 1:
             path = ("spec", "successPolicy", "operator")
             yield found_at(

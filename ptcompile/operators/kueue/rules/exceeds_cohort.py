@@ -51,17 +51,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue
 from ptcompile.operators.kueue.rules.reading import job_shortage
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     short = job_shortage(subject) if queue(subject.metadata) else None
     if short is not None and not short.certain:
         message = f"metadata.labels[{QUEUE}]: queue {queue(subject.metadata)} cannot admit this: {short.why}"
-        yield Found(
+        yield Finding(
             ("metadata", "labels", QUEUE),
             f"{message}, unless queues outside these files lend more",
             "request less, use another queue, or raise a quota of the cohort",

@@ -38,8 +38,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import ANNOTATIONS
 
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     yield from _of((), subject.manifest)
     for template in subject.templates:
         if template.path:
             yield from _of(template.path, template.data)
 
 
-def _of(at_path: Path, holder: Json) -> Iterator[Found]:
-    labels = string_map(at(holder, "metadata").get("labels"))
-    there = at(holder, "metadata", "annotations")
+def _of(at_path: Path, holder: Json) -> Iterator[Finding]:
+    labels = string_map(nested_map(holder, "metadata").get("labels"))
+    there = nested_map(holder, "metadata", "annotations")
     for name in ANNOTATIONS:
         if name in labels and name not in there:
             path = (*at_path, "metadata", "labels", name)

@@ -36,12 +36,12 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import LABELS
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     annotations, labels = string_map(subject.metadata.get("annotations")), string_map(subject.metadata.get("labels"))
     for name in LABELS:
         if name in annotations and name not in labels:

@@ -50,30 +50,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
-from ptcompile.kubernetes.unstructured import at, namespace
-from ptcompile.linter.rule import Found, Rule
+from ptcompile._internal.spelling import closest_match
+from ptcompile.kubernetes.unstructured import namespace_of, nested_map
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue
 from ptcompile.operators.kueue.rules.reading import queues_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     name = queue(subject.metadata)
     if not name:
         return
-    queues, space = subject.stream.once(queues_of), namespace(subject.manifest)
+    queues, space = subject.stream.once(queues_of), namespace_of(subject.manifest)
     known = [other for where, other in queues.local if where == space]
     path = ("metadata", "labels", QUEUE)
     if known and name not in known:
-        near = suggest(name, known)
+        near = closest_match(name, known)
         help = f"did you mean {near}?" if near else f"name one of {', '.join(sorted(known))}"
-        yield Found(path, f"metadata.labels[{QUEUE}]: LocalQueue {name} doesn't exist", help)
+        yield Finding(path, f"metadata.labels[{QUEUE}]: LocalQueue {name} doesn't exist", help)
         return
-    target = at(queues.local.get((space, name), {}), "spec").get("clusterQueue")
+    target = nested_map(queues.local.get((space, name), {}), "spec").get("clusterQueue")
     if queues.cluster and isinstance(target, str) and target not in queues.cluster:
         message = f"metadata.labels[{QUEUE}]: ClusterQueue {target} of LocalQueue {name} doesn't exist"
-        yield Found(path, message, f"name one of {', '.join(sorted(queues.cluster))} in the LocalQueue")
+        yield Finding(path, message, f"name one of {', '.join(sorted(queues.cluster))} in the LocalQueue")
 
 
 RULE = Rule("missing-queue", _check, severity="warning", stage="run", authority="kueue")

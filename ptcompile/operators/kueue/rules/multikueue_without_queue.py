@@ -33,15 +33,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     path = ("spec", "runPolicy", "managedBy") if subject.kind[1] == "PyTorchJob" else ("spec", "managedBy")
-    manager = at(subject.manifest, *path[:-1]).get("managedBy")
+    manager = nested_map(subject.manifest, *path[:-1]).get("managedBy")
     if manager == "kueue.x-k8s.io/multikueue" and not queue(subject.metadata):
         yield found_at(
             path,

@@ -37,17 +37,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, string_map, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import QUEUE, queue
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if queue(subject.metadata):
         return
     for template in subject.templates:
-        name = text(string_map(at(template.data, "metadata").get("labels")).get(QUEUE))
+        name = as_string(string_map(nested_map(template.data, "metadata").get("labels")).get(QUEUE))
         if template.path and name:
             path = (*template.path, "metadata", "labels", QUEUE)
             edits = (Edit("set", ("metadata", "labels", QUEUE), name), Edit("remove", path))

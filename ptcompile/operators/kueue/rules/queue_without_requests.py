@@ -36,24 +36,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import at, items, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import queue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.registry.pods import Role
+    from ptcompile.registry.pods import ExpandedRole
 
 
 CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if not queue(subject.metadata) or subject.job is None:
         return
-    if subject.kind[1] == "TrainJob" and at(subject.spec, "trainer").get("resourcesPerNode"):
+    if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get("resourcesPerNode"):
         return
     if any(_counts_pods(one) for kind in CLUSTER_QUEUES for one in subject.others.of(kind)):
         return
@@ -69,11 +69,11 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _counts_pods(cluster_queue: Json) -> bool:
     """Whether a ClusterQueue of the stream has a quota for pods, which needs no request."""
-    groups = items(at(cluster_queue, "spec").get("resourceGroups"))
-    return any("pods" in texts(group.get("coveredResources")) for group in groups)
+    groups = as_mappings(nested_map(cluster_queue, "spec").get("resourceGroups"))
+    return any("pods" in as_strings(group.get("coveredResources")) for group in groups)
 
 
-def _place(subject: Subject, role: Role) -> Path:
+def _place(subject: Subject, role: ExpandedRole) -> Path:
     """The container that trains, of the role's template."""
     found = subject.templates
     named = [one for one in found if one.role.lower() == role.name.lower()] or list(found[:1])

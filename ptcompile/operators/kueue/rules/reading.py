@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import at, namespace
+from ptcompile.kubernetes.unstructured import namespace_of, nested_map
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
 from ptcompile.operators.kueue.queues import PodSet, Queues, Shortage, queue, shortage
@@ -16,8 +16,8 @@ def queues_of(stream: Stream) -> Queues:
 def cluster_queue(subject: Subject) -> str | None:
     """The ClusterQueue of the queue that an object names, where both stand in the stream."""
     queues = subject.stream.once(queues_of)
-    local = queues.local.get((namespace(subject.manifest), queue(subject.metadata)))
-    name = at(local or {}, "spec").get("clusterQueue")
+    local = queues.local.get((namespace_of(subject.manifest), queue(subject.metadata)))
+    name = nested_map(local or {}, "spec").get("clusterQueue")
     return name if isinstance(name, str) and name in queues.cluster else None
 
 

@@ -41,15 +41,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue
 
 _ELASTIC = f"{PREFIX}elastic-job"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue(subject.metadata):
         path = ("metadata", "labels", QUEUE)
         named = Edit("set", ("spec", "queue"), queue(subject.metadata))
@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             else None,
             on_key=True,
         )
-    elif subject.kind != ("batch/v1", "Job") and _ELASTIC in at(subject.metadata, "annotations"):
+    elif subject.kind != ("batch/v1", "Job") and _ELASTIC in nested_map(subject.metadata, "annotations"):
         path = ("metadata", "annotations", _ELASTIC)
         yield found_at(
             path,

@@ -35,15 +35,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.kueue.queues import queue
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     path = ("spec", "runPolicy", "suspend") if subject.kind[1] == "PyTorchJob" else ("spec", "suspend")
-    if queue(subject.metadata) and at(subject.manifest, *path[:-1]).get("suspend") is False:
+    if queue(subject.metadata) and nested_map(subject.manifest, *path[:-1]).get("suspend") is False:
         yield found_at(
             path,
             "Kueue decides whether the job is suspended, and sets it to true at creation",

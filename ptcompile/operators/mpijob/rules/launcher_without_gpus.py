@@ -44,11 +44,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     launcher = subject.by_role.get("launcher")
     if launcher is None or not launcher.mains or subject.spec.get("runLauncherAsWorker") is True:
         return

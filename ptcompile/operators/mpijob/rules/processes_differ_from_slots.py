@@ -44,21 +44,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ptcompile.kubernetes.commands import base
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.commands import basename
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import Word
 
 _COUNT = ("-np", "-n", "--np", "-c")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     launcher, worker = subject.by_role.get("launcher"), subject.by_role.get("worker")
     if launcher is None or not launcher.mains:
         return
     hosts = (worker.replicas if worker is not None else 0) + (subject.spec.get("runLauncherAsWorker") is True)
-    slots = hosts * integer(subject.spec.get("slotsPerWorker"), 1)
+    slots = hosts * as_int(subject.spec.get("slotsPerWorker"), 1)
     said = _processes(launcher.mains[0].argv)
     if slots and said is not None and int(said.text) != slots:
         outcome = (
@@ -75,7 +75,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _processes(argv: tuple[Word, ...]) -> Word | None:
     """The number behind mpirun's -np, of an mpirun that is the first word."""
-    if not argv or base(argv[0].text) not in {"mpirun", "mpiexec"}:
+    if not argv or basename(argv[0].text) not in {"mpirun", "mpiexec"}:
         return None
     for name, value in pairwise(argv):
         if name.text in _COUNT:

@@ -44,16 +44,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import integer
+from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     worker = subject.by_role.get("worker")
     gpus = accelerators(worker.mains[0]) if worker is not None and worker.mains else 0
-    slots = integer(subject.spec.get("slotsPerWorker"), 1)
+    slots = as_int(subject.spec.get("slotsPerWorker"), 1)
     if gpus and slots and slots != gpus:
         path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)
         count = "one process" if slots == 1 else f"{slots} processes"

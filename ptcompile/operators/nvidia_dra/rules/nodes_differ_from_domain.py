@@ -45,15 +45,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import integer, items, kind_of
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, kind_of
 from ptcompile.linter.devices import channel_template
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.registry.table import RUNS_PODS
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    nodes, template = integer(subject.spec.get("numNodes"), 0), channel_template(subject.manifest)
+def _check(subject: Subject) -> Iterator[Finding]:
+    nodes, template = as_int(subject.spec.get("numNodes"), 0), channel_template(subject.manifest)
     pods = _claiming(subject, template) if nodes > 0 and template else 0
     if pods and pods != nodes:
         yield found_at(
@@ -73,7 +73,9 @@ def _claiming(subject: Subject, template: str) -> int:
         role.count
         for job in jobs
         for role, pod in job.firsts()
-        if any(one.get("resourceClaimTemplateName") == template for one in items(pod.view.spec.get("resourceClaims")))
+        if any(
+            one.get("resourceClaimTemplateName") == template for one in as_mappings(pod.view.spec.get("resourceClaims"))
+        )
     )
 
 

@@ -32,11 +32,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.devices import channel_template
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     name = channel_template(subject.manifest)
     for version in ("v1", "v1beta2", "v1beta1"):
         if name and subject.neighbours.named((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):

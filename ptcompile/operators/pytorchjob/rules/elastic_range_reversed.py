@@ -42,18 +42,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _POLICY = ("spec", "elasticPolicy")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "elasticPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "elasticPolicy")
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
-    least = integer(high if low is None else low, 1)
-    most = integer(low if high is None else high, 1)
+    least = as_int(high if low is None else low, 1)
+    most = as_int(low if high is None else high, 1)
     launchers = {one.seen.launcher for one in subject.trainers}
     if (least > most or least < 1) and launchers & {"torchrun", "image"}:
         path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")

@@ -37,22 +37,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "elasticPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "elasticPolicy")
     if not policy or policy.get("metrics"):
         return
-    workers = integer(at(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
-    pods = workers + (at(subject.spec, "pytorchReplicaSpecs").get("Master") is not None)
+    workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
+    pods = workers + (nested_map(subject.spec, "pytorchReplicaSpecs").get("Master") is not None)
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
-    least = integer(high if low is None else low, workers)
-    most = integer(low if high is None else high, workers)
+    least = as_int(high if low is None else low, workers)
+    most = as_int(low if high is None else high, workers)
     if least > most or least < 1 or any("nnodes" in one.launch.options for one in subject.trainers):
         return
     why = "the rendezvous waits for more" if pods < least else f"{workers - most} wait outside the rendezvous"

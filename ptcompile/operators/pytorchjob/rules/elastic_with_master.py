@@ -48,20 +48,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _MASTER = ("spec", "pytorchReplicaSpecs", "Master")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy, replicas = subject.spec.get("elasticPolicy"), at(subject.spec, "pytorchReplicaSpecs")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy, replicas = subject.spec.get("elasticPolicy"), nested_map(subject.spec, "pytorchReplicaSpecs")
     if policy is None or replicas.get("Master") is None or replicas.get("Worker") is None:
         return
-    workers = integer(at(replicas, "Worker").get("replicas"), 1)
-    low = integer(at(subject.spec, "elasticPolicy").get("minReplicas"), workers)
-    most = integer(at(subject.spec, "elasticPolicy").get("maxReplicas"), low)
+    workers = as_int(nested_map(replicas, "Worker").get("replicas"), 1)
+    low = as_int(nested_map(subject.spec, "elasticPolicy").get("minReplicas"), workers)
+    most = as_int(nested_map(subject.spec, "elasticPolicy").get("maxReplicas"), low)
     flags = subject.trainers[0].launch.options if subject.trainers else {}
     if workers <= most < workers + 1 and "nnodes" not in flags:
         yield found_at(

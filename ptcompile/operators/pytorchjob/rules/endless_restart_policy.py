@@ -37,15 +37,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    replicas = at(subject.spec, "pytorchReplicaSpecs")
+def _check(subject: Subject) -> Iterator[Finding]:
+    replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     role = "Master" if replicas.get("Master") is not None else "Worker"
-    if at(replicas, role).get("restartPolicy") == "Always":
+    if nested_map(replicas, role).get("restartPolicy") == "Always":
         path = ("spec", "pytorchReplicaSpecs", role, "restartPolicy")
         yield found_at(
             path,

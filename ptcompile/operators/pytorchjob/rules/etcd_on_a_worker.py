@@ -41,15 +41,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _BACKEND = ("spec", "elasticPolicy", "rdzvBackend")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "elasticPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "elasticPolicy")
     if policy.get("rdzvBackend") not in ("etcd", "etcd-v2") or policy.get("rdzvHost") is not None:
         return
     if any({"rdzv-endpoint", "rdzv-backend"} & one.launch.options.keys() for one in subject.trainers):

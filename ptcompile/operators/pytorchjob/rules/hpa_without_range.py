@@ -43,21 +43,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "elasticPolicy")
-    workers = integer(at(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "elasticPolicy")
+    workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
     if any(one is not None and not isinstance(one, int) for one in (low, high)):
         return  # refused, or a placeholder
-    least = integer(high if low is None else low, workers)
-    most = integer(low if high is None else high, workers)
+    least = as_int(high if low is None else low, workers)
+    most = as_int(low if high is None else high, workers)
     if policy.get("metrics") and least == most:
         yield found_at(
             _METRICS,

@@ -44,8 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
@@ -55,12 +55,14 @@ if TYPE_CHECKING:
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    containers = items(at(subject.spec, "pytorchReplicaSpecs", "Worker", "template", "spec").get("containers"))
-    for i, metric in enumerate(items(at(subject.spec, "elasticPolicy").get("metrics"))):
-        name = text(at(metric, "resource").get("name"))
-        share = at(metric, "resource", "target").get("type") == "Utilization"
-        without = [text(c.get("name")) for c in containers if not _asks(c, name)]
+def _check(subject: Subject) -> Iterator[Finding]:
+    containers = as_mappings(
+        nested_map(subject.spec, "pytorchReplicaSpecs", "Worker", "template", "spec").get("containers")
+    )
+    for i, metric in enumerate(as_mappings(nested_map(subject.spec, "elasticPolicy").get("metrics"))):
+        name = as_string(nested_map(metric, "resource").get("name"))
+        share = nested_map(metric, "resource", "target").get("type") == "Utilization"
+        without = [as_string(c.get("name")) for c in containers if not _asks(c, name)]
         if metric.get("type") == "Resource" and share and name and without:
             path = (*_METRICS, i)
             yield found_at(
@@ -71,8 +73,8 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _asks(container: Json, name: str) -> bool:
-    resources = at(container, "resources")
-    return name in at(resources, "requests") or name in at(resources, "limits")
+    resources = nested_map(container, "resources")
+    return name in nested_map(resources, "requests") or name in nested_map(resources, "limits")
 
 
 RULE = Rule("hpa-without-requests", _check, severity="warning", stage="run", authority="training-operator")

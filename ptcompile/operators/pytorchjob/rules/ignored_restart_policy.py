@@ -36,17 +36,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, mapping, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    for role, replica in at(subject.spec, "pytorchReplicaSpecs").items():
-        policy = text(mapping(replica).get("restartPolicy")) or "OnFailure"
-        written = at(replica, "template", "spec").get("restartPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
+        policy = as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
+        written = nested_map(replica, "template", "spec").get("restartPolicy")
         if policy not in _POLICIES:  # the API server refuses the pods
             continue
         if isinstance(written, str) and written and written != ("Never" if policy == "ExitCode" else policy):

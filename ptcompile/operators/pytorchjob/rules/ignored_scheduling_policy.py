@@ -41,8 +41,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _POLICY = ("spec", "runPolicy", "schedulingPolicy")
@@ -52,9 +52,9 @@ _IGNORED = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "runPolicy", "schedulingPolicy")
-    schedulers = {text(template.spec.get("schedulerName")) for template in subject.templates}
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "runPolicy", "schedulingPolicy")
+    schedulers = {as_string(template.spec.get("schedulerName")) for template in subject.templates}
     if len(schedulers) != 1:
         return
     scheduler = next(iter(schedulers))

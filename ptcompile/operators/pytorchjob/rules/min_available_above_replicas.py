@@ -50,18 +50,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer, mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    least = at(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
-    replicas = at(subject.spec, "pytorchReplicaSpecs")
-    total = sum(integer(mapping(one).get("replicas"), 1) for one in replicas.values() if one is not None)
-    if not isinstance(least, int) or isinstance(least, bool) or at(subject.spec, "elasticPolicy").get("metrics"):
+def _check(subject: Subject) -> Iterator[Finding]:
+    least = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
+    replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
+    total = sum(as_int(as_mapping(one).get("replicas"), 1) for one in replicas.values() if one is not None)
+    if (
+        not isinstance(least, int)
+        or isinstance(least, bool)
+        or nested_map(subject.spec, "elasticPolicy").get("metrics")
+    ):
         return
     if least > total > 0:
         yield found_at(

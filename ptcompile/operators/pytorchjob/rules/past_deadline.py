@@ -37,15 +37,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    seconds = at(subject.spec, "runPolicy").get("activeDeadlineSeconds")
+def _check(subject: Subject) -> Iterator[Finding]:
+    seconds = nested_map(subject.spec, "runPolicy").get("activeDeadlineSeconds")
     if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
         yield found_at(
             _PATH,

@@ -37,22 +37,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, mapping
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _SPECS = ("spec", "pytorchReplicaSpecs")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "runPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "runPolicy")
     if policy.get("backoffLimit") is not None or policy.get("activeDeadlineSeconds") is not None:
         return
     if not any(accelerators(container) for container in subject.containers):
         return
-    for role, replica in at(subject.spec, "pytorchReplicaSpecs").items():
-        restart = mapping(replica).get("restartPolicy")
+    for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
+        restart = as_mapping(replica).get("restartPolicy")
         if restart in (None, "OnFailure"):
             path = (*_SPECS, role, "restartPolicy") if restart else (*_SPECS, role)
             edit = Edit("set", ("spec", "runPolicy", "backoffLimit"), 3)

@@ -46,18 +46,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     mains = [container for template in subject.templates for container in template.mains]
     if len(mains) < 2:
         return
-    first = text(mains[0].spec.get("image"))
+    first = as_string(mains[0].spec.get("image"))
     for one in mains[1:]:
-        image = text(one.spec.get("image"))
+        image = as_string(one.spec.get("image"))
         if image and first and image != first and _repository(image) == _repository(first):
             path = (*one.path, "image")
             yield found_at(

@@ -37,16 +37,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PATH = ("spec", "runPolicy", "backoffLimit")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "runPolicy")
-    restarts = [mapping(one).get("restartPolicy") for one in at(subject.spec, "pytorchReplicaSpecs").values()]
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "runPolicy")
+    restarts = [
+        as_mapping(one).get("restartPolicy") for one in nested_map(subject.spec, "pytorchReplicaSpecs").values()
+    ]
     counted = policy.get("activeDeadlineSeconds") is not None or not restarts
     if policy.get("backoffLimit") is not None and not counted and all(one == "ExitCode" for one in restarts):
         yield found_at(

@@ -37,21 +37,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
 _WORDS = ("None", "Running", "All")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "runPolicy").get("cleanPodPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "runPolicy").get("cleanPodPolicy")
     if not isinstance(policy, str) or policy in _WORDS:
         return
-    meant = suggest(policy, _WORDS)
+    meant = closest_match(policy, _WORDS)
     fix = Fix(f"write {meant}", (Edit("set", _PATH, meant),), safe=meant.lower() == policy.lower()) if meant else None
     yield found_at(
         _PATH,

@@ -46,29 +46,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     spec = subject.spec
-    if "Master" in at(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
+    if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return
     found = subject.trainers
-    if count(found) > 1 and _by_environment(found[0]) and not found[0].unsure:
+    if count_nodes(found) > 1 and _by_environment(found[0]) and not found[0].unsure:
         yield found_at(
             _WORKER,
-            f"{count(found)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
+            f"{count_nodes(found)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
             "make one of them the Master",
             on_key=True,
         )
 
 
-def _by_environment(one: Trainer) -> bool:
+def _by_environment(one: TrainingRole) -> bool:
     """Whether the processes can only know of one another by variables, and have none."""
     entry = one.launch.entry
     python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")

@@ -37,16 +37,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import count
+from ptcompile.linter.trainers import count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = subject.trainers
-    total = count(found)
+    total = count_nodes(found)
     if total > 1 and subject.parties and subject.meets_nowhere and found[0].seen.nodes != (1, 1):
         policy = {"minReplicas": total, "maxReplicas": total}
         yield found_at(

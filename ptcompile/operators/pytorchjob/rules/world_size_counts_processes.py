@@ -48,20 +48,20 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import Trainer, count
+from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 _NPROC = ("spec", "nprocPerNode")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    processes = atoi(text(subject.spec.get("nprocPerNode"))) or 1
+def _check(subject: Subject) -> Iterator[Finding]:
+    processes = atoi(as_string(subject.spec.get("nprocPerNode"))) or 1
     found = subject.trainers
-    if processes < 2 or "Master" not in at(subject.spec, "pytorchReplicaSpecs") or not found:
+    if processes < 2 or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs") or not found:
         return
-    pods = count(found)
+    pods = count_nodes(found)
     if all(_one_process(one) for one in found):
         yield found_at(
             _NPROC,
@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         )
 
 
-def _one_process(one: Trainer) -> bool:
+def _one_process(one: TrainingRole) -> bool:
     """Whether the command is Python with a script or a module that is no launcher."""
     entry = one.launch.entry
     if one.seen.launcher != "command" or one.unsure or not entry:

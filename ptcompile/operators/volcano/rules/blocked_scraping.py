@@ -37,17 +37,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import at, string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, volcano, with_argument
+from ptcompile.operators.volcano.rules.reading import flag, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if "svc" not in volcano(subject).plugins or flag(subject, "svc", "disable-network-policy"):
+def _check(subject: Subject) -> Iterator[Finding]:
+    if "svc" not in volcano_job(subject).plugins or flag(subject, "svc", "disable-network-policy"):
         return
     for template in subject.templates:
-        if string_map(at(template.data, "metadata").get("annotations")).get("prometheus.io/scrape") == "true":
+        if string_map(nested_map(template.data, "metadata").get("annotations")).get("prometheus.io/scrape") == "true":
             path = (*template.path, "metadata", "annotations", "prometheus.io/scrape")
             edit = with_argument(subject, "svc", "--disable-network-policy")
             yield found_at(

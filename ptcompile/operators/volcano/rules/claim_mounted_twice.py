@@ -36,15 +36,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import items, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     seen: dict[str, str] = {}
-    for i, volume in enumerate(items(subject.spec.get("volumes"))):
-        claim, mount = text(volume.get("volumeClaimName")), text(volume.get("mountPath"))
+    for i, volume in enumerate(as_mappings(subject.spec.get("volumes"))):
+        claim, mount = as_string(volume.get("volumeClaimName")), as_string(volume.get("mountPath"))
         if claim and claim in seen:
             path = ("spec", "volumes", i)
             yield found_at(

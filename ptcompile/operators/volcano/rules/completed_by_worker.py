@@ -38,13 +38,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_strings
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import Policy, policies, pytorch_tasks, volcano
+from ptcompile.operators.volcano.rules.reading import Policy, policies, pytorch_tasks, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = pytorch_tasks(subject)
     master, worker = found or (None, None)
     if master is None or worker is None or worker is master or worker.replicas == 0:
@@ -67,9 +67,9 @@ def _moved(subject: Subject, policy: Policy) -> Fix | None:
     found = pytorch_tasks(subject)
     if policy.events != ["TaskCompleted"] or found is None:
         return None
-    path = ("spec", "tasks", volcano(subject).tasks.index(found[0]), "policies")
+    path = ("spec", "tasks", volcano_job(subject).tasks.index(found[0]), "policies")
     there = found[0].source.get("policies")
-    if any("TaskCompleted" in (one.get("event"), *texts(one.get("events"))) for one in items(there)):
+    if any("TaskCompleted" in (one.get("event"), *as_strings(one.get("events"))) for one in as_mappings(there)):
         return Fix("remove the policy", (Edit("remove", policy.path),), safe=False)
     edit = Edit("append", path, policy.data) if isinstance(there, list) else Edit("set", path, [policy.data])
     return Fix(f"move the policy to {found[0].name}", (edit, Edit("remove", policy.path)), safe=False)

@@ -35,17 +35,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned
+from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    tasks = manned(subject)
-    later = {i for i, task in tasks if texts(at(task.source, "dependsOn").get("name"))}
+def _check(subject: Subject) -> Iterator[Finding]:
+    tasks = tasks_with_pods(subject)
+    later = {i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))}
     first = sum(task.replicas for i, task in tasks if i not in later)
-    given = integer(subject.spec.get("minAvailable"))
+    given = as_int(subject.spec.get("minAvailable"))
     least = given or sum(task.min_available for _, task in tasks)
     if later and 0 < first < least:
         path = ("spec", "minAvailable")

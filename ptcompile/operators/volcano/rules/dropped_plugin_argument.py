@@ -43,18 +43,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.admission import PLUGINS
-from ptcompile.operators.volcano.rules.reading import flag, flags_of, pytorch_tasks, volcano
+from ptcompile.operators.volcano.rules.reading import flag, flags_of, pytorch_tasks, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    for plugin, args in volcano(subject).plugins.items():
+def _check(subject: Subject) -> Iterator[Finding]:
+    for plugin, args in volcano_job(subject).plugins.items():
         known = flags_of(plugin, subject.versions.volcano)
         problem = parse(args, known)[1] if args and plugin in PLUGINS else None
         if problem is None or _no_port(subject, plugin):
@@ -77,13 +77,13 @@ def _no_port(subject: Subject, plugin: str) -> bool:
     """Whether the bad number makes pods that are refused, which is said of the plugin already."""
     if plugin != "pytorch" or pytorch_tasks(subject) is None:
         return False
-    return not 1 <= integer(flag(subject, "pytorch", "port")) <= 65535
+    return not 1 <= as_int(flag(subject, "pytorch", "port")) <= 65535
 
 
 def _mended(argument: str, known: dict[str, Value]) -> str | None:
     """The argument as it was most likely meant, if the plugin can read that."""
     name, _, value = argument.strip().lstrip("-").replace(" ", "=", 1).partition("=")
-    meant = suggest(name, known)
+    meant = closest_match(name, known)
     if meant is None:
         return None
     mended = f"--{meant}={value.strip()}" if value.strip() else f"--{meant}"

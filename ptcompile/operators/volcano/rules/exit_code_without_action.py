@@ -36,20 +36,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.admission import ACTIONS
 from ptcompile.operators.volcano.rules.reading import policies
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     for policy in policies(subject):
         if policy.data.get("exitCode") is None or policy.events or policy.action in ACTIONS:
             continue
         path = (*policy.path, "action")
-        meant = suggest(policy.action, ACTIONS) if policy.action else None
+        meant = closest_match(policy.action, ACTIONS) if policy.action else None
         yield found_at(
             path,
             f"{policy.action or 'no action'} is not a Volcano action: nothing happens on exit code "

@@ -38,13 +38,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned, policies, restarts
+from ptcompile.operators.volcano.rules.reading import policies, restarts, tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    tasks = manned(subject)
+def _check(subject: Subject) -> Iterator[Finding]:
+    tasks = tasks_with_pods(subject)
     if any(restarts(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
         return
     if any(policy.on_failure for policy in policies(subject)) or subject.awaited < 2:

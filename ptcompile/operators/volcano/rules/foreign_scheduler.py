@@ -35,16 +35,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned, pod_path
+from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    own = text(subject.spec.get("schedulerName")) or "volcano"
-    for i, task in manned(subject):
-        name = text(task.spec.get("schedulerName"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    own = as_string(subject.spec.get("schedulerName")) or "volcano"
+    for i, task in tasks_with_pods(subject):
+        name = as_string(task.spec.get("schedulerName"))
         if name and name != own:
             path = pod_path(i, "schedulerName")
             yield found_at(

@@ -36,24 +36,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import policies, volcano
+from ptcompile.operators.volcano.rules.reading import policies, volcano_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = list(policies(subject))
     if _chosen(subject.spec) and not any(one.action.startswith("Restart") for one in found):
         help = "add a policy {event: PodFailed, action: RestartJob}"
         yield _idle(("spec", "maxRetry"), "no policy restarts anything", help)
     counting = {id(one.tasks): one.tasks for one in found if {"TaskFailed", "*"} & set(one.events)}
     counted = {place for tasks in counting.values() for place, _ in tasks}
-    for i, task in enumerate(volcano(subject).tasks):
+    for i, task in enumerate(volcano_job(subject).tasks):
         if _chosen(task.source) and i not in counted:
             path = ("spec", "tasks", i, "maxRetry")
             yield _idle(path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task")
@@ -61,10 +61,10 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _chosen(holder: Json) -> bool:
     """Whether the user wrote a number: the webhook writes 3 into every job and task."""
-    return integer(holder.get("maxRetry"), 3) not in (0, 3)
+    return as_int(holder.get("maxRetry"), 3) not in (0, 3)
 
 
-def _idle(path: Path, why: str, help: str) -> Found:
+def _idle(path: Path, why: str, help: str) -> Finding:
     fix = Fix("remove maxRetry", (Edit("remove", path),), safe=False)
     return found_at(path, f"it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
 

@@ -36,15 +36,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import volcano
+from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    given = integer(subject.spec.get("minAvailable"))
-    tasks = volcano(subject).tasks
+def _check(subject: Subject) -> Iterator[Finding]:
+    given = as_int(subject.spec.get("minAvailable"))
+    tasks = volcano_job(subject).tasks
     total = sum(task.min_available for task in tasks)
     written = any(task.min_available != task.replicas for task in tasks)  # the webhook writes replicas there
     if written and 0 < given < total:

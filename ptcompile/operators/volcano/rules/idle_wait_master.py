@@ -40,13 +40,13 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flags_of, volcano, with_argument
+from ptcompile.operators.volcano.rules.reading import flags_of, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    args = volcano(subject).plugins.get("pytorch", [])
+def _check(subject: Subject) -> Iterator[Finding]:
+    args = volcano_job(subject).plugins.get("pytorch", [])
     flags, problem = parse(args, flags_of("pytorch", subject.versions.volcano))
     if problem is not None or flags.get("wait-master-enabled", True):
         return

@@ -36,14 +36,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import volcano
+from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     written: list[tuple[Path, object]] = [(("spec", "maxRetry"), subject.spec.get("maxRetry"))]
-    for i, task in enumerate(volcano(subject).tasks):
+    for i, task in enumerate(volcano_job(subject).tasks):
         written.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))
     for path, value in written:
         if isinstance(value, int) and not isinstance(value, bool) and value == 0:

@@ -34,16 +34,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import volcano
+from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     given = subject.spec.get("minAvailable")
     if isinstance(given, int) and not isinstance(given, bool) and given == 0:
         path = ("spec", "minAvailable")
-        total = sum(task.min_available for task in volcano(subject).tasks)
+        total = sum(task.min_available for task in volcano_job(subject).tasks)
         yield found_at(
             path,
             f"0 is treated as unset and becomes {total}: the whole job has to fit at once",

@@ -34,15 +34,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned
+from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    given = integer(subject.spec.get("minSuccess"))
-    total = sum(task.replicas for _, task in manned(subject))
+def _check(subject: Subject) -> Iterator[Finding]:
+    given = as_int(subject.spec.get("minSuccess"))
+    total = sum(task.replicas for _, task in tasks_with_pods(subject))
     if given > total > 0:
         path = ("spec", "minSuccess")
         yield found_at(

@@ -38,20 +38,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano
+from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    own = volcano(subject).queue
+def _check(subject: Subject) -> Iterator[Finding]:
+    own = volcano_job(subject).queue
     metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
-    metadata += [((*one.path, "metadata"), at(one.data, "metadata")) for one in subject.templates]
+    metadata += [((*one.path, "metadata"), nested_map(one.data, "metadata")) for one in subject.templates]
     for where, given in metadata:
         for kind in ("labels", "annotations"):
             for key, value in string_map(given.get(kind)).items():

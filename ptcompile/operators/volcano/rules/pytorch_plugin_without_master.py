@@ -38,21 +38,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, volcano, with_argument
+from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if "pytorch" not in volcano(subject).plugins or pytorch_tasks(subject) is not None:
+def _check(subject: Subject) -> Iterator[Finding]:
+    if "pytorch" not in volcano_job(subject).plugins or pytorch_tasks(subject) is not None:
         return
     path = ("spec", "plugins", "pytorch")
-    wanted, known = flag(subject, "pytorch", "master"), [task.name for task in volcano(subject).tasks]
-    single = [task.name for task in volcano(subject).tasks if task.replicas == 1]
-    meant = suggest(text(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
+    wanted, known = flag(subject, "pytorch", "master"), [task.name for task in volcano_job(subject).tasks]
+    single = [task.name for task in volcano_job(subject).tasks if task.replicas == 1]
+    meant = closest_match(as_string(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
     yield found_at(
         path,
         f"no task is named {wanted!r} (there is {', '.join(known[:5]) or 'no task'}): the plugin "

@@ -35,15 +35,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned, pod_path
+from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    for i, task in manned(subject):
-        name = text(task.spec.get("hostname"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    for i, task in tasks_with_pods(subject):
+        name = as_string(task.spec.get("hostname"))
         if name and task.replicas > 1:
             path = pod_path(i, "hostname")
             yield found_at(

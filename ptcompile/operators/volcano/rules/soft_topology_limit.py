@@ -37,20 +37,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import volcano
+from ptcompile.operators.volcano.rules.reading import volcano_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), at(subject.spec, "networkTopology"))]
-    for i, task in enumerate(volcano(subject).tasks):
-        own = at(task.source, "partitionPolicy", "networkTopology")
+def _check(subject: Subject) -> Iterator[Finding]:
+    topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), nested_map(subject.spec, "networkTopology"))]
+    for i, task in enumerate(volcano_job(subject).tasks):
+        own = nested_map(task.source, "partitionPolicy", "networkTopology")
         topologies.append((("spec", "tasks", i, "partitionPolicy", "networkTopology"), own))
     for where, topology in topologies:
         for key in ("highestTierAllowed", "highestTierName"):

@@ -34,18 +34,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import integer, items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mappings
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned, pod_path, policies, restarts
+from ptcompile.operators.volcano.rules.reading import pod_path, policies, restarts, tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    tasks = manned(subject)
+def _check(subject: Subject) -> Iterator[Finding]:
+    tasks = tasks_with_pods(subject)
     if _ends(subject, sum(task.replicas for _, task in tasks if restarts(task) != "Always")):
         return
     for i, task in tasks:
-        if restarts(task) == "Always" and items(task.spec.get("containers")):
+        if restarts(task) == "Always" and as_mappings(task.spec.get("containers")):
             path = pod_path(i, "restartPolicy")
             written = "" if task.spec.get("restartPolicy") else "unset, which means "
             yield found_at(
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _ends(subject: Subject, done: int) -> bool:
     """Whether the job ends though some pods never do; `done` is how many others there are."""
-    if 0 < integer(subject.spec.get("minSuccess")) <= done:
+    if 0 < as_int(subject.spec.get("minSuccess")) <= done:
         return True
     return any(
         policy.action in ("CompleteJob", "TerminateJob", "AbortJob")

@@ -41,19 +41,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.plugins import Task
-from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, with_argument
+from ptcompile.operators.volcano.plugins import VolcanoTask
+from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, tasks_with_pods, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = pytorch_tasks(subject)
     if found is None:
         return
     _, worker = found
-    others = [(i, task) for i, task in manned(subject) if task not in found]
+    others = [(i, task) for i, task in tasks_with_pods(subject) if task not in found]
     for i, task in others:
         if worker is not None and _program(task) != _program(worker):
             continue
@@ -69,9 +69,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         )
 
 
-def _program(task: Task) -> list[object]:
+def _program(task: VolcanoTask) -> list[object]:
     """What its containers run: a task of another program, such as a parameter server, need not join."""
-    return [[one.get(key) for key in ("image", "command", "args")] for one in items(task.spec.get("containers"))]
+    return [[one.get(key) for key in ("image", "command", "args")] for one in as_mappings(task.spec.get("containers"))]
 
 
 def _known(subject: Subject) -> str:

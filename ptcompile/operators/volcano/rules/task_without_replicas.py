@@ -31,13 +31,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import volcano
+from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    for i, task in enumerate(volcano(subject).tasks):
+def _check(subject: Subject) -> Iterator[Finding]:
+    for i, task in enumerate(volcano_job(subject).tasks):
         if task.source.get("replicas") is None:
             path = ("spec", "tasks", i)
             yield found_at(

@@ -37,11 +37,11 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     given = string_map(subject.metadata.get("annotations"))
     if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= given.keys():
         path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")

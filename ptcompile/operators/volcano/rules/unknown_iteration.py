@@ -40,21 +40,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.spelling import suggest
+from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import volcano
+from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    for i, task in enumerate(volcano(subject).tasks):
-        word = text(at(task.source, "dependsOn").get("iteration"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    for i, task in enumerate(volcano_job(subject).tasks):
+        word = as_string(nested_map(task.source, "dependsOn").get("iteration"))
         if word in ("", "any", "all"):
             continue
         path = ("spec", "tasks", i, "dependsOn", "iteration")
-        meant = suggest(word, ("any", "all"))
+        meant = closest_match(word, ("any", "all"))
         yield found_at(
             path,
             f"{word} is treated as all: {task.name} waits for each task that it names",

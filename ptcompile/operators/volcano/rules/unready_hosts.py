@@ -48,20 +48,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import mapping
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, volcano, with_argument
+from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, tasks_with_pods, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     found = pytorch_tasks(subject)
-    if "svc" not in volcano(subject).plugins or flag(subject, "svc", "publish-not-ready-addresses"):
+    if "svc" not in volcano_job(subject).plugins or flag(subject, "svc", "publish-not-ready-addresses"):
         return
-    looked_for = {found[0].name} if found else {task.name for _, task in manned(subject)}
+    looked_for = {found[0].name} if found else {task.name for _, task in tasks_with_pods(subject)}
     for template in subject.templates:
         for container in template.containers:
-            probed = not container.init and mapping(container.spec.get("readinessProbe"))
+            probed = not container.init and as_mapping(container.spec.get("readinessProbe"))
             if probed and template.role in looked_for and subject.awaited > 1:
                 path = (*container.path, "readinessProbe")
                 edit = with_argument(subject, "svc", "--publish-not-ready-addresses")

@@ -37,18 +37,18 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned, pod_path, volcano
+from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    job = volcano(subject)
+def _check(subject: Subject) -> Iterator[Finding]:
+    job = volcano_job(subject)
     if "svc" not in job.plugins or not job.name:
         return
-    for i, task in manned(subject):
-        name = text(task.spec.get("subdomain"))
+    for i, task in tasks_with_pods(subject):
+        name = as_string(task.spec.get("subdomain"))
         if name and name != job.name and not _served(subject, name):
             path = pod_path(i, "subdomain")
             yield found_at(

@@ -52,25 +52,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import items, mapping, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if not any(
-        mapping(subject.spec.get("podGroupPolicy")).get(name) is not None for name in ("volcano", "coscheduling")
+        as_mapping(subject.spec.get("podGroupPolicy")).get(name) is not None for name in ("volcano", "coscheduling")
     ):
         return
     for place, replicated in jobs(subject):
-        before = items(replicated.get("dependsOn"))
+        before = as_mappings(replicated.get("dependsOn"))
         if before:
             path = job_path(place, "dependsOn")
             yield found_at(
                 path,
                 f"the PodGroup waits for all pods at once, and these are created only after "
-                f"{text(before[0].get('name'))}",
+                f"{as_string(before[0].get('name'))}",
                 "load the data in an init container, or remove podGroupPolicy",
                 on_key=True,
             )

@@ -39,26 +39,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import jobs, pod_of, pod_path
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    policy = at(subject.spec, "podGroupPolicy")
+def _check(subject: Subject) -> Iterator[Finding]:
+    policy = nested_map(subject.spec, "podGroupPolicy")
     kind = next((name for name in ("volcano", "coscheduling") if isinstance(policy.get(name), Mapping)), None)
     lost = [
         place
         for place, replicated in jobs(subject)
-        if text(pod_of(replicated).get("schedulerName")) in ("", "default-scheduler")
+        if as_string(pod_of(replicated).get("schedulerName")) in ("", "default-scheduler")
     ]
     if kind is None or not lost:
         return
     path = ("spec", "podGroupPolicy", kind)
     edits = tuple(Edit("set", pod_path(place, "schedulerName"), "volcano") for place in lost)
     listed = jobs(subject)
-    named = ", ".join(text(listed[place][1].get("name")) for place in lost[:3])
+    named = ", ".join(as_string(listed[place][1].get("name")) for place in lost[:3])
     yield found_at(
         path,
         f"the pods of {named} have no schedulerName, so the default scheduler places them and the PodGroup has no "

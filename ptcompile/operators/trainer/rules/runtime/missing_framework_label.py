@@ -38,14 +38,14 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import policy_of
 
 _LABEL = "trainer.kubeflow.org/framework"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     policy = policy_of(subject)
     if policy in (None, "plain") or string_map(subject.metadata.get("labels")).get(_LABEL):
         return

@@ -39,8 +39,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs, policy_of, trainers
@@ -48,7 +48,7 @@ from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs, po
 LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     listed = jobs(subject)
     if policy_of(subject) is None or not listed or trainers(subject):
         return
@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         return  # nothing is lost
     place = next((i for i, replicated in listed if replicated.get("name") == "node"), listed[-1][0])
     path = job_path(place)
-    unlabelled = not runtimes.ancestor(listed[place][1])
+    unlabelled = not runtimes.step_label(listed[place][1])
     edit = Edit("set", job_path(place, "template", "metadata", "labels", LABEL), "trainer")
     yield found_at(
         path,
@@ -73,10 +73,11 @@ def _asked(subject: Subject) -> bool | None:
     named = [
         one
         for one in subject.others.of((runtimes.API_VERSION, "TrainJob"))
-        if at(one, "spec", "runtimeRef").get("name") == subject.name
-        and (text(at(one, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime") == subject.kind[1]
+        if nested_map(one, "spec", "runtimeRef").get("name") == subject.name
+        and (as_string(nested_map(one, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime")
+        == subject.kind[1]
     ]
-    return any(at(one, "spec", "trainer") for one in named) if named else None
+    return any(nested_map(one, "spec", "trainer") for one in named) if named else None
 
 
 RULE = Rule("missing-trainer-step", _check, severity="note", stage="run", authority="trainer")

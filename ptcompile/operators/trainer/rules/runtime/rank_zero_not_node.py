@@ -38,17 +38,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainers
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if policy_of(subject) != "torch":
         return
     for place, replicated in trainers(subject):
-        name = text(replicated.get("name"))
+        name = as_string(replicated.get("name"))
         if name != "node" and len(trainers(subject)) == 1:
             path = job_path(place, "name")
             yield found_at(

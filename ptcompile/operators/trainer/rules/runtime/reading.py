@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import at
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
@@ -19,7 +19,7 @@ JOBSET: Final[Path] = ("spec", "template", "spec")
 
 def jobset(subject: Subject) -> Json:
     """The JobSet's spec, empty where there is none."""
-    return at(subject.spec, "template", "spec")
+    return nested_map(subject.spec, "template", "spec")
 
 
 def jobs(subject: Subject) -> list[tuple[int, Json]]:
@@ -29,7 +29,7 @@ def jobs(subject: Subject) -> list[tuple[int, Json]]:
 
 def trainers(subject: Subject) -> list[tuple[int, Json]]:
     """Those whose pods a TrainJob's `spec.trainer` describes, by their label."""
-    return [(i, replicated) for i, replicated in jobs(subject) if runtimes.ancestor(replicated) == "trainer"]
+    return [(i, replicated) for i, replicated in jobs(subject) if runtimes.step_label(replicated) == "trainer"]
 
 
 def policy_of(subject: Subject) -> str | None:
@@ -49,4 +49,4 @@ def pod_path(place: int, *more: str | int) -> Path:
 
 def pod_of(replicated: Json) -> Json:
     """Its pod spec, empty where there is none."""
-    return at(replicated, "template", "spec", "template", "spec")
+    return nested_map(replicated, "template", "spec", "template", "spec")

@@ -39,18 +39,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, integer
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainers
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if policy_of(subject) != "torch":
         return
-    wanted = max(1, integer(at(subject.spec, "mlPolicy").get("numNodes"), 1))
+    wanted = max(1, as_int(nested_map(subject.spec, "mlPolicy").get("numNodes"), 1))
     for place, replicated in trainers(subject):
-        spec = at(replicated, "template", "spec")
+        spec = nested_map(replicated, "template", "spec")
         written = [key for key in ("parallelism", "completions") if spec.get(key) is not None]
         other = next((key for key in written if spec.get(key) != wanted), None)
         if other is not None:

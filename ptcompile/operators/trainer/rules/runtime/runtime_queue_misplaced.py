@@ -47,8 +47,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import at, string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 TYPE_CHECKING = False
@@ -59,12 +59,12 @@ _KEY = "scheduling.volcano.sh/queue-name"
 _HOME: Path = ("spec", "template", "metadata", "annotations", _KEY)
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if at(subject.spec, "podGroupPolicy").get("volcano") is None:
+def _check(subject: Subject) -> Iterator[Finding]:
+    if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
         return
-    own = string_map(at(subject.spec, "template", "metadata").get("annotations")).get(_KEY)
+    own = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(_KEY)
     metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
-    metadata += [((*one.path, "metadata"), at(one.data, "metadata")) for one in subject.templates]
+    metadata += [((*one.path, "metadata"), nested_map(one.data, "metadata")) for one in subject.templates]
     for where, given in metadata:
         value = string_map(given.get("annotations")).get(_KEY)
         if value and value != own:

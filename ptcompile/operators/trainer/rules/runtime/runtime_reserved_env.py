@@ -42,20 +42,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import items
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import pod_of, pod_path, policy_of, trainers
 
 _SET = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if policy_of(subject) != "torch":
         return
     for place, replicated in trainers(subject):
-        for i, container in enumerate(items(pod_of(replicated).get("containers"))):
-            for j, entry in enumerate(items(container.get("env")) if container.get("name") == "node" else ()):
+        for i, container in enumerate(as_mappings(pod_of(replicated).get("containers"))):
+            for j, entry in enumerate(as_mappings(container.get("env")) if container.get("name") == "node" else ()):
                 if entry.get("name") in _SET:
                     path = pod_path(place, "containers", i, "env", j)
                     yield found_at(

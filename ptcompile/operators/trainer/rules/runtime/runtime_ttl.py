@@ -37,12 +37,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     if jobset(subject).get("ttlSecondsAfterFinished") is not None:
         path = (*JOBSET, "ttlSecondsAfterFinished")
         yield found_at(

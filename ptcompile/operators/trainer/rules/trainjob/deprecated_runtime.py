@@ -47,14 +47,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, string_map
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    labels = string_map(at(runtime_of(subject).source, "metadata").get("labels"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    labels = string_map(nested_map(runtime_of(subject).source, "metadata").get("labels"))
     if not runtime_of(subject).assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
         path = ("spec", "runtimeRef", "name")
         yield found_at(path, "the runtime is labelled deprecated", "use another runtime")

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if at(subject.spec, "trainer", "resourcesPerNode").get("claims"):
+def _check(subject: Subject) -> Iterator[Finding]:
+    if nested_map(subject.spec, "trainer", "resourcesPerNode").get("claims"):
         path = ("spec", "trainer", "resourcesPerNode", "claims")
         yield found_at(
             path,

@@ -47,24 +47,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) is not None:
         return
+    name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
     for key in ("numNodes", "numProcPerNode", "resourcesPerNode"):
-        if at(subject.spec, "trainer").get(key) is not None:
+        if nested_map(subject.spec, "trainer").get(key) is not None:
             path = ("spec", "trainer", key)
             yield found_at(
                 path,
-                f"the runtime {text(at(subject.spec, 'runtimeRef').get('name'))} has no mlPolicy, and without one it "
-                "is ignored",
+                f"the runtime {name} has no mlPolicy, and without one it is ignored",
                 "give the runtime an mlPolicy",
             )
 

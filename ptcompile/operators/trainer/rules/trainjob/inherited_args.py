@@ -48,22 +48,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, texts
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_strings, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    trainer = at(subject.spec, "trainer")
+def _check(subject: Subject) -> Iterator[Finding]:
+    trainer = nested_map(subject.spec, "trainer")
     if not trainer.get("command") or trainer.get("args") is not None or runtime_of(subject).assumed:
         return
     for replicated in runtimes.replicated_jobs(runtime_of(subject).source):
-        node = runtimes.container(replicated, "node")
-        if runtimes.ancestor(replicated) == "trainer" and node is not None and texts(node.get("args")):
+        node = runtimes.find_container(replicated, "node")
+        if runtimes.step_label(replicated) == "trainer" and node is not None and as_strings(node.get("args")):
             path = ("spec", "trainer", "command")
-            shown = " ".join(texts(node.get("args")))
+            shown = " ".join(as_strings(node.get("args")))
             yield found_at(
                 path,
                 f"the runtime's args stay after it: {shown[:60]}{'...' if len(shown) > 60 else ''}",

@@ -25,16 +25,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    ref = at(subject.spec, "runtimeRef")
-    name, installed = text(ref.get("name")), text(ref.get("kind")) in ("", runtimes.KINDS[0])
+def _check(subject: Subject) -> Iterator[Finding]:
+    ref = nested_map(subject.spec, "runtimeRef")
+    name, installed = as_string(ref.get("name")), as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
     if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
     meant = next((one for one in runtimes.BUILTIN if _near(name, one)), None)

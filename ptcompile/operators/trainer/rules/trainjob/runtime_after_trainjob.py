@@ -51,21 +51,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     order = subject.stream.order
     own, runtime = order.get(id(subject.manifest)), order.get(id(runtime_of(subject).source))
     if own is not None and runtime is not None and own < runtime:
         path = ("spec", "runtimeRef", "name")
+        name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
         yield found_at(
             path,
-            f"{text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the first `kubectl apply` "
-            "will reject this TrainJob",
+            f"{name} comes later in the file: the first `kubectl apply` will reject this TrainJob",
             "put the runtime first",
         )
 

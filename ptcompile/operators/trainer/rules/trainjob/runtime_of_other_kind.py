@@ -47,8 +47,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at, kind_of, namespace, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -58,16 +58,16 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    ref = at(subject.spec, "runtimeRef")
-    name = text(ref.get("name"))
+def _check(subject: Subject) -> Iterator[Finding]:
+    ref = nested_map(subject.spec, "runtimeRef")
+    name = as_string(ref.get("name"))
     one = _namesake(subject, name) if runtime_of(subject).assumed and name else None
     if one is not None:
         kind = kind_of(one)[1]
         path = ("spec", "runtimeRef", "name")
-        elsewhere = kind == (text(ref.get("kind")) or runtimes.KINDS[0])
-        what = f"a {kind} of the namespace {namespace(one)}" if elsewhere else f"a {kind}"
-        asked = f"in {namespace(subject.manifest)}" if elsewhere else text(ref.get("kind")) or runtimes.KINDS[0]
+        elsewhere = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
+        what = f"a {kind} of the namespace {namespace_of(one)}" if elsewhere else f"a {kind}"
+        asked = f"in {namespace_of(subject.manifest)}" if elsewhere else as_string(ref.get("kind")) or runtimes.KINDS[0]
         yield found_at(
             path,
             f"{name} is {what} in this file, but the reference is to one {asked}",

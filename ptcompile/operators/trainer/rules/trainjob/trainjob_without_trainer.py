@@ -24,21 +24,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Found, Rule
+from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) != "torch" or subject.spec.get("trainer") is not None:
         return
     path = ("spec", "trainer")
-    yield Found(
+    yield Finding(
         ("spec",),
         f"spec: there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on each node"
-        f"{', and none knows the others' if runtimes.nodes(subject.manifest, runtime) > 1 else ''}",
+        f"{', and none knows the others' if runtimes.node_count(subject.manifest, runtime) > 1 else ''}",
         "write trainer: {}, or what the training needs",
         Fix("add an empty trainer", (Edit("set", path, {}),), safe=False),
         on_key=True,

@@ -51,8 +51,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -62,9 +62,9 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     runtime, assumed = runtime_of(subject)
-    trainer = at(subject.spec, "trainer")
+    trainer = nested_map(subject.spec, "trainer")
     given = trainer.get("resourcesPerNode")
     if assumed or runtimes.policy_of(runtime) != "torch" or not isinstance(given, Mapping) or _gpus(given):
         return
@@ -73,13 +73,13 @@ def _check(subject: Subject) -> Iterator[Found]:
     ):
         return
     own = [
-        _gpus(at(runtimes.container(one, "node") or {}, "resources"))
+        _gpus(nested_map(runtimes.find_container(one, "node") or {}, "resources"))
         for one in runtimes.replicated_jobs(runtime)
-        if runtimes.ancestor(one) == "trainer"
+        if runtimes.step_label(one) == "trainer"
     ]
     if any(own):
         path = ("spec", "trainer", "resourcesPerNode")
-        count = runtimes.processes(subject.manifest, runtime, subject.versions.trainer)
+        count = runtimes.nproc_per_node(subject.manifest, runtime, subject.versions.trainer)
         merged = subject.versions.trainer >= (2, 3)
         what = f"has {max(own)} GPUs, and {count} processes by the CPUs written here" if merged else "loses its GPUs"
         yield found_at(path, f"each node {what}", "write the GPUs here as well", on_key=True)

@@ -43,23 +43,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import at, text
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Found]:
+def _check(subject: Subject) -> Iterator[Finding]:
     runtime, assumed = runtime_of(subject)
-    if assumed or not at(subject.spec, "trainer"):
+    if assumed or not nested_map(subject.spec, "trainer"):
         return
-    if not any(runtimes.ancestor(one) == "trainer" for one in runtimes.replicated_jobs(runtime)):
+    if not any(runtimes.step_label(one) == "trainer" for one in runtimes.replicated_jobs(runtime)):
         path = ("spec", "trainer")
+        name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
         yield found_at(
             path,
-            f"no replicatedJob of {text(at(subject.spec, 'runtimeRef').get('name'))} is labelled as the trainer: none "
-            "of this reaches a pod",
+            f"no replicatedJob of {name} is labelled as the trainer: none of this reaches a pod",
             "label the runtime's Job template, or use another runtime",
             on_key=True,
         )

@@ -26,13 +26,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import at
-from ptcompile.linter.rule import Found, Rule, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    given = at(subject.spec, "trainer").get("numNodes")
+def _check(subject: Subject) -> Iterator[Finding]:
+    given = nested_map(subject.spec, "trainer").get("numNodes")
     if isinstance(given, int) and not isinstance(given, bool) and given == 0:
         path = ("spec", "trainer", "numNodes")
         yield found_at(
