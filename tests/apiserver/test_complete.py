@@ -75,7 +75,7 @@ def test_the_same_is_said_the_long_way(operator: str, versions: Versions, monkey
     manifests = list(variants(operator, 7))
     short = [validate(one, versions=versions) for one in manifests]
     monkeypatch.setattr(package, "complete", lambda *_: False)
-    monkeypatch.setattr(package, "Known", lambda **_: Established())
+    monkeypatch.setattr(package, "Established", lambda **_: Established())
     assert len(manifests) > 300
     for one, said in zip(manifests, short, strict=True):
         assert validate(one, versions=versions) == said, one

@@ -150,7 +150,7 @@ def test_only_the_console_command_starts_processes_unasked(
         return 0
 
     monkeypatch.setattr(cli, "_lint", lint)
-    monkeypatch.setattr(cli.files, "leave", lambda status: None)
+    monkeypatch.setattr(cli.files, "exit_process", lambda status: None)
     here(capsys, "lint", spec(tmp_path))
     here(capsys, "lint", "--jobs", "3", spec(tmp_path))
     monkeypatch.setattr("sys.argv", ["ptcompile", "lint", "a.yaml"])

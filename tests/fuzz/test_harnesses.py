@@ -130,7 +130,7 @@ def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_untrusted_input_leaves_the_process_trusted() -> None:
-    with patch.object(files, "distrust", side_effect=files.enter_untrusted_mode) as asked:
+    with patch.object(files, "enter_untrusted_mode", side_effect=files.enter_untrusted_mode) as asked:
         for tail in range(64):
             HARNESSES["files"](f"kind: Pod  # {tail}\n".encode())
     assert asked.called
