@@ -10,7 +10,7 @@ import yaml
 
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.compiler.trace import Trace
-from ptcompile.ir.job import Context, Job, Launch, Nearness, Role
+from ptcompile.ir.job import Context, Job, Launch, Role, TopologyConstraint
 from ptcompile.ir.pods import Container, PodTemplate, Resources
 from ptcompile.registry.targets import target_named
 from ptcompile.source import documents as reading
@@ -119,6 +119,6 @@ def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
     return Job(**{"name": "train", "roles": roles, "min_nodes": nodes, "launch": LAUNCH, **fields})
 
 
-def nearness(level: str, *, required: bool = True) -> Nearness:
+def nearness(level: str, *, required: bool = True) -> TopologyConstraint:
     """How near to each other pods must be."""
-    return Nearness(level, required)
+    return TopologyConstraint(level, required)

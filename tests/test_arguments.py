@@ -96,7 +96,7 @@ def _either_way(do: Callable[[], object], name: str) -> None:
         (ptcompile.compile, {"spec": smallest(), "target": 0}, "target must be a string or None, not int"),
         (ptcompile.lint, {"source": POD, "kubernetes": 1.34}, "kubernetes must be .*, not float: write '1.34'"),
         (ptcompile.lint, {"source": POD, "select": "PTC3"}, "select must be a list, not str"),
-        (ptcompile.lint, {"source": POD, "ignore": [1]}, "ignore must be a list of strings, and has int"),
+        (ptcompile.lint, {"source": POD, "ignore": [1]}, "ignore must be a list of strings, but contains int"),
         (ptcompile.lint, {"source": POD, "cluster": 3}, "cluster must be"),
         (ptcompile.simulate, {"source": POD, "others": "a: 1"}, "others must be a list, not str"),
         (ptcompile.convert, {"source": POD, "target": None}, "target must be a string, not NoneType"),

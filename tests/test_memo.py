@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile._internal.lazy import LONGEST, bounded_cache, cached_property
+from ptcompile._internal.lazy import MAX_CACHED_LENGTH, bounded_cache, cached_property
 from ptcompile.registry.targets import TARGETS
 from ptcompile.source import emitter
 from tests.conftest import GOOD, Case, thinned
@@ -135,8 +135,13 @@ def test_answers_about_short_texts_are_kept_and_others_are_not() -> None:
         asked.append(text)
         return len(text)
 
-    short, long = "a" * LONGEST, "a" * (LONGEST + 1)
-    assert [answer(text) for text in (short, long, short, long)] == [LONGEST, LONGEST + 1, LONGEST, LONGEST + 1]
+    short, long = "a" * MAX_CACHED_LENGTH, "a" * (MAX_CACHED_LENGTH + 1)
+    assert [answer(text) for text in (short, long, short, long)] == [
+        MAX_CACHED_LENGTH,
+        MAX_CACHED_LENGTH + 1,
+        MAX_CACHED_LENGTH,
+        MAX_CACHED_LENGTH + 1,
+    ]
     assert asked == [short, long, long]
     for text in ("b", "c", short):
         answer(text)

@@ -1,1 +1,1 @@
-"""Parts that every package may use and no user sees."""
+"""Code shared by every package and not part of the public API."""

@@ -1,4 +1,4 @@
-"""What the library's functions are given: a wrong type is a TypeError that names the parameter."""
+"""Checks of arguments of the public functions: a wrong type is a TypeError that names the parameter."""
 
 from __future__ import annotations
 
@@ -11,84 +11,88 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Given = str | bytes | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    """A stream in any form but a Spec."""
+    StreamSource = str | bytes | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    """A stream in any form except a Spec."""
 
 _SOURCE: Final = "text, bytes, an os.PathLike, a mapping, a list of mappings, or a Spec"
 _TEXTS: Final = ("target", "name", "filename", "cluster_filename", "kubernetes")
 
 
-def source(given: Any, parameter: str) -> Any:
-    """A source as text, bytes, a mapping, a list, or a Spec. A path is read; nothing else is.
+def source(value: Any, parameter: str) -> Any:
+    """Return a source as text, bytes, a mapping, a list or a Spec. A path is read.
 
     Raises TypeError for anything else, and OSError for a path that cannot be read.
     """
-    if isinstance(given, str | bytes | Mapping | list) or hasattr(
-        given, "metadata"
+    if isinstance(value, str | bytes | Mapping | list) or hasattr(
+        value, "metadata"
     ):  # a Spec, read with pydantic or not
-        return given
-    if isinstance(given, tuple) and not hasattr(given, "_fields"):
-        return list(given)
-    if isinstance(given, os.PathLike):
-        return disk.read(given)
-    raise TypeError(f"{parameter} must be {_SOURCE}, not {_name(given)}")
+        return value
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return list(value)
+    if isinstance(value, os.PathLike):
+        return disk.read(value)
+    raise TypeError(f"{parameter} must be {_SOURCE}, not {_type_name(value)}")
 
 
-def filename(given: Any, told: str | None) -> str | None:
-    """The name of a source in findings: the one told, or else its path."""
-    return os.fsdecode(os.fspath(given)) if told is None and isinstance(given, os.PathLike) else told
+def filename(value: Any, name: str | None) -> str | None:
+    """Return the name of a source in findings: `name` if set, else the source's path, if it is one."""
+    return os.fsdecode(os.fspath(value)) if name is None and isinstance(value, os.PathLike) else name
 
 
-def check(**given: Any) -> None:
-    """Raise TypeError for a text that is none (`target`, `name`, `kubernetes` ...), or a list that is none."""
-    for parameter, value in given.items():
+def check(**arguments: Any) -> None:
+    """Raise TypeError for an argument of the wrong type, by the parameter's name: strings, lists, extensions,
+    `pause`.
+    """
+    for parameter, value in arguments.items():
         if parameter in _TEXTS:
             if value is not None and not isinstance(value, str):
                 hint = f": write {str(value)!r}" if parameter == "kubernetes" and isinstance(value, float) else ""
-                raise TypeError(f"{parameter} must be a string or None, not {_name(value)}{hint}")
+                raise TypeError(f"{parameter} must be a string or None, not {_type_name(value)}{hint}")
         elif parameter == "extensions":
             if value is not None and type(value).__name__ != "Extensions":
-                raise TypeError(f"extensions must be what ptcompile.extensions gives, or None, not {_name(value)}")
+                raise TypeError(
+                    f"extensions must be the result of ptcompile.extensions or None, not {_type_name(value)}"
+                )
         elif parameter == "pause":
             if value is not None and not callable(value):
-                raise TypeError(f"pause must be a function or None, not {_name(value)}")
-        elif type(value) not in (list, tuple) and _is_no_list(value):
-            raise TypeError(f"{parameter} must be a list, not {_name(value)}")
+                raise TypeError(f"pause must be a function or None, not {_type_name(value)}")
+        elif type(value) not in (list, tuple) and _is_not_list(value):
+            raise TypeError(f"{parameter} must be a list, not {_type_name(value)}")
 
 
-def _is_no_list(value: object) -> bool:
+def _is_not_list(value: object) -> bool:
     return isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
 
 
 def pairs(value: Any, parameter: str) -> list[tuple[Any, Any]]:
-    """A list of pairs. Raises TypeError for anything else."""
+    """Return `value` as a list of pairs. Raises TypeError for anything else."""
     check(**{parameter: value})
-    out = list(value)
-    for one in out:
-        if not isinstance(one, tuple | list) or len(one) != 2:
-            raise TypeError(f"{parameter} must be a list of pairs, and has {_name(one)}")
-    return [(one[0], one[1]) for one in out]
+    items = list(value)
+    for item in items:
+        if not isinstance(item, tuple | list) or len(item) != 2:
+            raise TypeError(f"{parameter} must be a list of pairs, but contains {_type_name(item)}")
+    return [(item[0], item[1]) for item in items]
 
 
 def mappings(value: Any, parameter: str) -> list[Mapping[str, Any]]:
-    """A list of decoded objects. Raises TypeError for anything else."""
+    """Return `value` as a list of mappings. Raises TypeError for anything else."""
     check(**{parameter: value})
-    out = list(value)
-    for one in out:
-        if not isinstance(one, Mapping):
-            raise TypeError(f"{parameter} must be a list of mappings, and has {_name(one)}")
-    return out
+    items = list(value)
+    for item in items:
+        if not isinstance(item, Mapping):
+            raise TypeError(f"{parameter} must be a list of mappings, but contains {_type_name(item)}")
+    return items
 
 
 def strings(value: Any, parameter: str) -> list[str]:
-    """A list of strings. Raises TypeError for one string, and for what is no list of strings."""
+    """Return `value` as a list of strings. Raises TypeError for a single string or for an item that is not a string."""
     check(**{parameter: value})
-    out = list(value)
-    for one in out:
-        if not isinstance(one, str):
-            raise TypeError(f"{parameter} must be a list of strings, and has {_name(one)}")
-    return out
+    items = list(value)
+    for item in items:
+        if not isinstance(item, str):
+            raise TypeError(f"{parameter} must be a list of strings, but contains {_type_name(item)}")
+    return items
 
 
-def _name(value: object) -> str:
+def _type_name(value: object) -> str:
     return type(value).__name__

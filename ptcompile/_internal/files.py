@@ -1,6 +1,7 @@
-"""Reading files: regular ones, never more than the limit, and only inside their tree unless a user named them.
+"""Reading files: only regular ones, never more than the limit, and only inside their tree unless a user named them.
 
-Every file that ptcompile reads for a user goes through `read` (the user named it) or `read_found` (it lay in a folder).
+Every file that ptcompile reads for a user goes through `read` (a user named it) or `read_found` (it was found in a
+folder).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Final
 
 _DEVICES: Final = "/dev/"
-_PIECE: Final = 1 << 20
-"""Bytes read at once from a file that is larger than its reported size."""
+_CHUNK: Final = 1 << 20
+"""Bytes per read of a file that is larger than its reported size."""
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 """O_NONBLOCK: opening a pipe without a writer would wait for one."""
 
@@ -32,17 +33,19 @@ def read(path: str | os.PathLike[str], most: int | None = None) -> bytes:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError("not a regular file")
-        content = file.read(min(status.st_size + 1, most))  # read() allocates what it is asked for
+        content = file.read(min(status.st_size + 1, most))  # read() allocates its whole argument
         if content is None:  # such as /proc/kmsg, which calls itself a regular file
             raise OSError("not a regular file")
-        while len(content) < most and (more := file.read(min(most - len(content), _PIECE))):
+        while len(content) < most and (more := file.read(min(most - len(content), _CHUNK))):
             content += more
         return content
 
 
 def read_found(path: str, most: int | None = None) -> bytes:
-    """Return the bytes of a file that was found, not named, as `read` does. Raises OSError for links out too."""
-    os.lstat(path)  # most files that are looked for do not exist
+    """Return the bytes of a file that was found rather than named, as `read` does. Also raises OSError for links out of
+    its tree.
+    """
+    os.lstat(path)  # most files that are searched for do not exist
     if tree := leads_out(path):
         raise OSError(0, f"a link that leads out of {tree}")
     return read(path, most)
@@ -58,12 +61,12 @@ def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
         folder = pending.pop()
         try:
             with os.scandir(folder) as entries:
-                found = [(entry.name, _is_folder(entry), entry.is_symlink()) for entry in entries]
+                items = [(entry.name, _is_folder(entry), entry.is_symlink()) for entry in entries]
         except OSError:
             continue
-        links = {name for name, _, is_link in found if is_link}
-        inner = [name for name, is_folder, _ in found if is_folder]
-        yield folder, inner, [name for name, is_folder, _ in found if not is_folder]
+        links = {name for name, _, is_link in items if is_link}
+        inner = [name for name, is_folder, _ in items if is_folder]
+        yield folder, inner, [name for name, is_folder, _ in items if not is_folder]
         pending += [os.path.join(folder, name) for name in reversed(inner) if name not in links]
 
 
@@ -75,7 +78,9 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def root_of(folder: str) -> str | None:
-    """Return the root of the repository that contains a folder, by its name and not by its links; None outside."""
+    """Return the root of the repository that contains a folder by name, ignoring links, or None outside a
+    repository.
+    """
     folder = os.path.abspath(folder)
     while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
@@ -86,15 +91,15 @@ def root_of(folder: str) -> str | None:
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Return whether a path, with all links followed, lies in a folder."""
+    """Return whether a path, with all links followed, is in a folder."""
     top = os.path.realpath(folder)
     return os.path.realpath(path).startswith(os.path.join(top, ""))
 
 
 def leads_out(path: str) -> str | None:
-    """Return the tree that a path lies in by name and leaves by a link; None if it leaves none.
+    """Return the tree that contains a path by name but not after its links are followed, or None.
 
-    The tree is the repository or, outside of one, the path's own folder.
+    The tree is the repository or, outside one, the path's own folder.
     """
     if os.path.abspath(path).startswith(_DEVICES):
         return None
@@ -105,20 +110,20 @@ def leads_out(path: str) -> str | None:
     return None if is_inside(path, root) else root
 
 
-def places() -> Callable[[str], tuple[str, str | None]]:
-    """Return a function from a file to its place with all links followed, and the tree it leads out of, or None.
+def link_resolver() -> Callable[[str], tuple[str, str | None]]:
+    """Return a function from a file to its path with all links followed and the tree that it leads out of, or None.
 
     Each folder is examined once, for its first file; a file that is a link is examined itself.
     """
     folders: dict[str, tuple[str, str | None]] = {}
 
-    def place(path: str) -> tuple[str, str | None]:
+    def resolve(path: str) -> tuple[str, str | None]:
         if os.path.islink(path):
             return os.path.realpath(path), leads_out(path)
         folder, name = os.path.split(path)
-        found = folders.get(folder)
-        if found is None:
-            found = folders[folder] = os.path.realpath(folder), leads_out(path)
-        return os.path.join(found[0], name), found[1]
+        resolved = folders.get(folder)
+        if resolved is None:
+            resolved = folders[folder] = os.path.realpath(folder), leads_out(path)
+        return os.path.join(resolved[0], name), resolved[1]
 
-    return place
+    return resolve

@@ -1,8 +1,8 @@
-"""Values computed when first asked for: bounded caches, cached properties, regular expressions.
+"""Values computed on first use: bounded caches, cached properties, regular expressions.
 
-A cache has a bound on its entries and on the length of each, so a process that lints all day keeps no megabyte of any
-file. Compiling a regular expression takes ten times as long as importing the function around it, and one manifest asks
-few of them. Flags stand in the expression: `(?a)`.
+A cache limits its entries and the length of each, so a process that lints all day never holds on to a large file.
+Compiling a regular expression takes ten times as long as importing the function around it, and a manifest uses few of
+them. Flags are part of the expression: `(?a)`.
 """
 
 from __future__ import annotations
@@ -18,32 +18,29 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-LONGEST: Final = 256
-"""Characters of a text that is kept: the longest name that Kubernetes knows, and a few more."""
+MAX_CACHED_LENGTH: Final = 256
+"""Maximum length of a cached text: a little more than the longest name in Kubernetes."""
 
 
 def bounded_cache(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Keep answers of a pure function of one text, `most` of them; when there are more, all are asked again."""
-    return lambda ask: Answers(ask, most).__getitem__
+    """Return a decorator that caches up to `most` results of a pure function of one text; a full cache is emptied."""
+    return lambda compute: _Cache(compute, most).__getitem__
 
 
-class Answers(dict[str, "T"]):
-    """Answers by their texts. A dict that asks what it lacks: one that is known costs no call of a function.
+class _Cache(dict[str, "T"]):
+    """Results by their texts. A dict that computes missing values: a cached one costs a subscript instead of a call."""
 
-    A plain subscript of it costs a third of a call.
-    """
-
-    def __init__(self, ask: Callable[[str], T], most: int) -> None:
-        self.ask = ask
+    def __init__(self, compute: Callable[[str], T], most: int) -> None:
+        self.ask = compute
         self.most = most
 
     def __missing__(self, text: str) -> T:
-        answer = self.ask(text)
-        if len(text) <= LONGEST:
+        result = self.ask(text)
+        if len(text) <= MAX_CACHED_LENGTH:
             if len(self) >= self.most:
                 self.clear()
-            self[text] = answer
-        return answer
+            self[text] = result
+        return result
 
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
@@ -51,9 +48,9 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:  # noqa: N801 - named like the one in functools
-        """`functools.cached_property` without its lock, which is half of its time; Python 3.12 has none.
+        """`functools.cached_property` without its lock, which takes half of its time; Python 3.12 removed the lock.
 
-        Two threads that ask at once compute the same value twice.
+        Two threads that read the property at once compute the same value twice.
         """
 
         def __init__(self, compute: Callable[[Any], Any]) -> None:
@@ -63,46 +60,46 @@ else:
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
 
-        def __get__(self, one: object, owner: type | None = None) -> Any:
-            if one is None:
+        def __get__(self, instance: object, owner: type | None = None) -> Any:
+            if instance is None:
                 return self
-            value = one.__dict__[self.name] = self.compute(one)
+            value = instance.__dict__[self.name] = self.compute(instance)
             return value
 
 
 class Pattern:
-    """What `re.compile` gives, later. The methods are those of `re.Pattern`, and raise what they raise."""
+    """A regular expression that is compiled on first use. The methods are those of `re.Pattern`."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The expression itself."""
+        """The compiled expression."""
         import re
 
         return re.compile(self.text)
 
     def match(self, text: str, *span: int) -> re.Match[str] | None:
-        """Whether a text, or what stands between two offsets of it, begins with it."""
+        """Match at the start of a text, or of the part between two offsets."""
         return self.compiled.match(text, *span)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
-        """Whether it is all of a text."""
+        """Match the whole text."""
         return self.compiled.fullmatch(text)
 
     def search(self, text: str, *span: int) -> re.Match[str] | None:
-        """The first place that it matches, of a text or of what stands between two offsets of it."""
+        """Return the first match in a text, or in the part between two offsets."""
         return self.compiled.search(text, *span)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """All places of a text that it matches."""
+        """Yield all matches in a text."""
         return self.compiled.finditer(text)
 
     def findall(self, text: str) -> list[str]:
-        """What it matches, or what its one group does."""
+        """Return the text of all matches, or of their only group."""
         return self.compiled.findall(text)
 
     def sub(self, new: str | Callable[[re.Match[str]], str], text: str) -> str:
-        """A text with what it matches replaced."""
+        """Return a text with all matches replaced."""
         return self.compiled.sub(new, text)

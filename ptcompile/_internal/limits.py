@@ -1,6 +1,6 @@
-"""How much is read and made of an input, trusted or not.
+"""Limits on what is read and produced per input, trusted or not.
 
-`SECURITY.md` has the same table for readers. `lower()` is for input of strangers (`--untrusted`).
+`SECURITY.md` has the same table for users. `lower()` is for untrusted input (`--untrusted`).
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class Limits(NamedTuple):
-    """Limits for one file, or for what is given as one text."""
+    """Limits per file, or per text that is passed as one source."""
 
     characters: int = 64 * 1024 * 1024
     """Characters or bytes."""
     lines: int = 4_000_000
     documents: int = 10_000
-    """Documents, empty ones included."""
+    """Documents, including empty ones."""
     findings: int = 10_000
-    """Findings that are reported of a file."""
+    """Reported findings per file."""
     roles: int = 256
-    """Roles of a spec; tasks of a Volcano Job with the plugin svc, which tells each pod the hosts of every task."""
+    """Roles of a spec; tasks of a Volcano Job whose plugin svc tells each pod the hosts of every task."""
     comments: int = 4_000
     """Names in comments such as `# ptcompile: ignore[PTC302]`."""
     page: int = 2_500
-    """Values and lines of texts in a spec and its profile that a page explains: about 4 ms each."""
+    """Values and lines of text in a spec and its profile that a page can explain, at about 4 ms each."""
 
 
 TRUSTED: Final = Limits()
@@ -39,23 +39,25 @@ _in_force: list[Limits] = [TRUSTED]
 
 
 def limits() -> Limits:
-    """The limits in force."""
+    """Return the limits in force."""
     return _in_force[0]
 
 
 def lower() -> None:
-    """Put the limits for input of strangers in force, for the rest of this process."""
+    """Apply the limits for untrusted input for the rest of this process."""
     _in_force[0] = UNTRUSTED
 
 
 EXPANDED: Final = 1 << 17
-"""Characters that references may put into a container's variables, into its command line, and into its script: 128 KiB
-each, the longest string that Linux hands to a program (MAX_ARG_STRLEN, 4 KiB pages). Variables that name one another
-twice double at each step, so 1 KB of manifest can stand for more than any machine holds."""
+"""Maximum number of characters that references may put into a container's variables, its command line and its script.
+
+128 KiB each: the longest string that Linux passes to a program (MAX_ARG_STRLEN with 4 KiB pages). Variables that refer
+to each other twice double at each step, so 1 KB of manifest can stand for more than any machine holds.
+"""
 
 
 class Budget:
-    """What is left of `EXPANDED`. The value that exceeds it stays as it is written, and so does every later one."""
+    """The rest of `EXPANDED`. The value that exceeds it is left unexpanded, and so is every later one."""
 
     __slots__ = ("left", "refused")
 
@@ -65,7 +67,7 @@ class Budget:
         """The first value that did not fit, as it is written."""
 
     def allows(self, size: int, written: str) -> bool:
-        """Whether a reference in `written` may be replaced by so many characters."""
+        """Return whether a reference in `written` may be replaced by `size` characters."""
         self.left -= size
         if self.left >= 0:
             return True

@@ -1,14 +1,14 @@
-"""What typing is asked for at run time, without an import of typing.
+"""The parts of typing that are needed at run time, without importing typing.
 
-That import is 15 M of the 200 to 280 M instructions of a cold start, and each named tuple that typing makes is 0.3 to
-0.6 M more, most of it to compile `__new__` and to look at annotations: 60 M for those that a lint loads. So:
+That import takes 15 M of the 200 to 280 M instructions of a cold start, and each named tuple made by typing takes 0.3
+to 0.6 M more, mostly to compile `__new__` and to read annotations: 60 M for those that a lint loads. So:
 
-- `TYPE_CHECKING = False` stands in every module before `if TYPE_CHECKING:`. Type checkers take it for true, and at run
-  time typing is not even imported for its constant. What annotations alone name is imported there; they are never
+- `TYPE_CHECKING = False` precedes `if TYPE_CHECKING:` in every module. Type checkers treat it as true, and at run
+  time typing is not imported even for its constant. Names that only annotations use are imported there; they are never
   evaluated (`from __future__ import annotations`).
-- `NamedTuple`, `cast`, `dataclass_transform` and `Any` come from here. To type checkers they are typing's own.
-- A public type imports what its hints name at run time, for programs that ask (`typing.get_type_hints`, pydantic):
-  from its siblings, and from typing itself only in modules that no cold start reads.
+- `NamedTuple`, `cast`, `dataclass_transform` and `Any` come from here. To type checkers they are typing's.
+- A public type imports what its hints name at run time, for programs that read them (`typing.get_type_hints`,
+  pydantic): from its siblings, and from typing only in modules that no cold start loads.
 """
 
 from __future__ import annotations
@@ -23,47 +23,47 @@ else:
     from types import FunctionType
 
     try:
-        from _collections import _tuplegetter as _field  # as collections has it
+        from _collections import _tuplegetter as _field  # as in collections
     except ImportError:
         from operator import itemgetter
 
         def _field(index: int, doc: str) -> property:
-            """A field of a tuple by its place."""
+            """Return a field of a tuple by its index."""
             return property(itemgetter(index), doc=doc)
 
-    Any = object  # for the hints of public types, which programs may ask for (typing.get_type_hints, pydantic)
+    Any = object  # for the hints of public types, which programs may read (typing.get_type_hints, pydantic)
 
     def cast(_kind: object, value: Any) -> Any:
-        """The value."""
+        """Return the value unchanged."""
         return value
 
     def dataclass_transform(**_options: bool) -> Callable[[type], type]:
-        """Leaves a class as it is."""
+        """Return a decorator that returns the class unchanged."""
         return lambda base: base
 
     class _Named(tuple):
-        """What all named tuples do alike, word for word what those of collections do."""
+        """The methods that all named tuples share, with the behavior of those in collections."""
 
         __slots__ = ()
         _fields = ()
 
         @classmethod
         def _make(cls, values: Iterable[Any]) -> Self:
-            """One of the fields' values, in their order."""
-            made = tuple.__new__(cls, values)
-            if len(made) != len(cls._fields):
-                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
-            return made
+            """Return an instance with these values, in the order of the fields."""
+            instance = tuple.__new__(cls, values)
+            if len(instance) != len(cls._fields):
+                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(instance)}")
+            return instance
 
         def _replace(self, /, **changed: Any) -> Self:
-            """The same with other values in some fields."""
-            made = tuple.__new__(type(self), map(changed.pop, self._fields, self))
+            """Return a copy with other values in some fields."""
+            copy = tuple.__new__(type(self), map(changed.pop, self._fields, self))
             if changed:
                 raise ValueError(f"Got unexpected field names: {list(changed)!r}")
-            return made
+            return copy
 
         def _asdict(self) -> dict[str, Any]:
-            """Its values by their fields' names."""
+            """Return the values by field name."""
             return dict(zip(self._fields, self, strict=True))
 
         def __repr__(self) -> str:
@@ -76,7 +76,9 @@ else:
     _makers: dict[int, FunctionType] = {}
 
     def _maker(name: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> FunctionType:
-        """`__new__` of a class, compiled once for each number of fields: that is two thirds of making a class."""
+        """Return `__new__` of a class, compiled once per number of fields, which saves two thirds of the time to make a
+        class.
+        """
         words = ", ".join([f"_{index}" for index in range(len(fields))])
         if len(fields) not in _makers:
             make = eval(f"lambda _cls, {words}: _new(_cls, ({words},))", {"_new": tuple.__new__})  # noqa: S307
@@ -86,7 +88,7 @@ else:
         return FunctionType(code, make.__globals__, "__new__", tuple(defaults.values()))
 
     class _Making(type):
-        """Makes a subclass of `tuple` of a class whose annotations name its fields."""
+        """Makes a subclass of `tuple` from a class whose annotations name its fields."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:
@@ -98,4 +100,4 @@ else:
             return type(name, (_Named,), body | {"_fields": fields, "_field_defaults": defaults})
 
     class NamedTuple(metaclass=_Making):
-        """`typing.NamedTuple` for half of its time: annotations are texts, and never evaluated."""
+        """`typing.NamedTuple` in half the time: annotations are strings and never evaluated."""

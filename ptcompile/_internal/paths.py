@@ -1,4 +1,4 @@
-"""The value at a path in plain data: by keys in mappings, by indexes in lists."""
+"""Reading the value at a path in plain data, by keys of mappings and indexes of lists."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})
 MISSING: Final = Missing()
-"""Stands for a value that is not there, where None is a value."""
+"""The result for an absent value where None is a value."""
 
 
 def get(data: Any, path: Iterable[str | int], default: Any = None) -> Any:
-    """Return the value at a path, or the default where nothing is: a step that does not fit is no error."""
+    """Return the value at a path, or the default if there is none or a step does not fit."""
     for part in path:
         if isinstance(data, Mapping):
             if part not in data:
@@ -27,5 +27,5 @@ def get(data: Any, path: Iterable[str | int], default: Any = None) -> Any:
 
 
 def has(data: Any, path: Iterable[str | int]) -> bool:
-    """Return whether there is a value at a path, null included."""
+    """Return whether a value exists at a path, null included."""
     return get(data, path, MISSING) is not MISSING

@@ -1,4 +1,4 @@
-"""The files of `schemas/`, wherever they are: package data in a wheel, beside the package in a checkout."""
+"""The files of `schemas/`: package data in a wheel, a folder next to the package in a checkout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirna
 
 
 def schema_text(name: str) -> str:
-    """The text of a schema, for example `kubernetes/core.json`. Raises FileNotFoundError when there is none."""
+    """Return the text of a schema, such as `kubernetes/core.json`. Raises FileNotFoundError if there is none."""
     for folder in FOLDERS:
         try:
             with open(os.path.join(folder, *name.split("/")), encoding="utf-8") as file:
@@ -29,6 +29,6 @@ def schema_text(name: str) -> str:
 
 @cache
 def load(name: str) -> Schema:
-    """A schema as data. It is shared and must not be changed."""
+    """Return a schema as data. It is shared and must not be changed."""
     schema: Schema = json.loads(schema_text(name))
     return schema

@@ -15,7 +15,7 @@ from ptcompile.source.documents import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import Given
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.api.overrides import Laid
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.extending import Extensions
@@ -81,7 +81,7 @@ class Result(NamedTuple):
 
 
 def compile(
-    spec: Given | Spec,
+    spec: StreamSource | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -191,7 +191,7 @@ def _judged(
 
 
 def explain(
-    spec: Given | Spec,
+    spec: StreamSource | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,

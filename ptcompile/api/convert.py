@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import Given
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
@@ -27,7 +27,7 @@ _OF_THE_END = frozenset({"on failure", "QoS class", "restartPolicy"})
 
 
 def convert(
-    source: Given,
+    source: StreamSource,
     *,
     target: str,
     filename: str | None = None,

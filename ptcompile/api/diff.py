@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import Given
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
@@ -45,8 +45,8 @@ class _Read(NamedTuple):
 
 
 def diff(
-    a: Given | Spec,
-    b: Given | Spec,
+    a: StreamSource | Spec,
+    b: StreamSource | Spec,
     *,
     target: str | None = None,
     from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -98,7 +98,7 @@ def _applied(before: DiffSide, after: DiffSide, read: _Read) -> tuple[dict[int, 
 
 
 def _read(
-    given: Given | Spec,
+    given: StreamSource | Spec,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
     filename: str | None,
     parameter: str,

@@ -18,7 +18,7 @@ from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import Given
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.source.documents import Document
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -130,7 +130,7 @@ class _ImportedObject(NamedTuple):
 
 
 def import_manifests(
-    source: Given,
+    source: StreamSource,
     *,
     filename: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,

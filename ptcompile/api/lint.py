@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from ptcompile._internal.arguments import Given
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -286,7 +286,7 @@ class Report(NamedTuple):
 
 
 def lint(
-    source: Given,
+    source: StreamSource,
     *,
     filename: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import Given
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
@@ -42,7 +42,7 @@ class Requirements(NamedTuple):
 
 
 def requires(
-    spec: Given | Spec,
+    spec: StreamSource | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -67,7 +67,7 @@ def requires(
     return Requirements(tuple(needed), (*found, *told))
 
 
-def given_manifests(spec: Given | Spec, filename: str | None) -> list[Json] | None:
+def given_manifests(spec: StreamSource | Spec, filename: str | None) -> list[Json] | None:
     """The objects of a stream of manifests that has jobs and no spec of ours; None for any other stream."""
     read = streams.read(spec, filename, "spec")
     objects = [one for document in read.documents for _, one in streams.objects_in(document.data)]
@@ -77,7 +77,7 @@ def given_manifests(spec: Given | Spec, filename: str | None) -> list[Json] | No
 
 
 def jobs(
-    spec: Given | Spec, profile: ClusterProfile, target: str | None, filename: str | None
+    spec: StreamSource | Spec, profile: ClusterProfile, target: str | None, filename: str | None
 ) -> tuple[list[Spec], tuple[Diagnostic, ...]]:
     """The jobs of a stream where all of it compiles, else none; and what compiling says."""
     from ptcompile.compiler.frontend.reader import decode_spec

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import Given
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.diagnostics import Diagnostic, Path, Problem
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    source: Given | Spec,
+    source: StreamSource | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,

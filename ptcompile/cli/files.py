@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from ptcompile._internal import files as disk
-from ptcompile._internal.files import is_inside, leads_out, places, root_of
+from ptcompile._internal.files import is_inside, leads_out, link_resolver, root_of
 from ptcompile._internal.limits import limits, lower
 from ptcompile._internal.namedtuple import NamedTuple
 
@@ -74,7 +74,7 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
     found: list[InputFile] = []
     unreadable: list[str] = []
     seen: set[str] = set()
-    place = places()
+    place = link_resolver()
     for path, named in _expand(paths, exclude or (lambda _: False)):
         if path not in _STDIN:
             real, tree = place(path)

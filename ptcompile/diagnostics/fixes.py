@@ -85,7 +85,7 @@ def fix_quantity(value: Any) -> Cure | None:
     together = "".join(value.split())
     if together != value and quantity.valid(together):
         return Cure(f"write {together}", "set", together)
-    meant = quantity.suggest(value)
+    meant = quantity.likely_quantity(value)
     return (
         Cure(f"write {meant}", "set", meant, meant.endswith("i") and meant.lower() == together.lower())
         if meant

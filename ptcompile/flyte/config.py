@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from ptcompile.ir.job import MEETING_SECONDS
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 
 Amount = str | int | float | Sequence[str | int | float] | None
 """A quantity, or with `task(resources=...)` a pair (request, limit)."""
@@ -95,7 +95,7 @@ class Elastic:
     monitor_interval: float = 5
     max_restarts: int = 0
     rdzv_configs: Mapping[str, Any] = field(
-        default_factory=lambda: dict.fromkeys(("timeout", "join_timeout"), MEETING_SECONDS)
+        default_factory=lambda: dict.fromkeys(("timeout", "join_timeout"), JOIN_TIMEOUT_SECONDS)
     )
     increase_shared_mem: bool = True
     run_policy: RunPolicy | None = None

@@ -221,7 +221,7 @@ def _text(value: Any, name: str, path: Path, found: list[Problem]) -> str | None
     text = value if isinstance(value, str) else repr(value)
     if not quantity.valid(text) or text.startswith("-"):
         reason = f"{value!r} is not a Kubernetes quantity" if not text.startswith("-") else f"{value!r} is negative"
-        near = quantity.suggest(text)
+        near = quantity.likely_quantity(text)
         found.append(
             call_error("spec-invalid-value", path, reason, f"did you mean {near}?" if near else 'such as "4Gi"')
         )

@@ -11,10 +11,10 @@ from ptcompile.flyte import pods as images, resources
 from ptcompile.flyte.keywords import Knobs, named
 from ptcompile.flyte.problems import call_error, call_warning, not_whole
 from ptcompile.flyte.resources import Amounts
-from ptcompile.ir.job import MEETING_SECONDS
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 
 CONFIG: Path = ("task_config",)
-MEETING = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS}
+MEETING = {"timeout": JOIN_TIMEOUT_SECONDS, "join_timeout": JOIN_TIMEOUT_SECONDS}
 """Elastic's default rdzv_configs, and the spec's (flytekitplugins-kfpytorch 1.16)."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.pod_spec import pinned
+from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 
@@ -218,7 +218,7 @@ def _part_of_the_network(one: _Container, container: Json, spec: Json) -> Iterat
     """All accelerators of a machine that the pod selects, with some of its network devices."""
     from ptcompile.hardware.machines import by_name
 
-    for _, values in pinned(spec, _TYPE):
+    for _, values in pinned_values(spec, _TYPE):
         known = [by_name().get(value) for value in values]
         machine, _, cloud = known[0] if len(known) == 1 and known[0] is not None else (None, "", "")
         fabric, resource = _OF_CLOUD.get(cloud, ("", ""))
@@ -241,7 +241,7 @@ _TUNERS = {"tuner_config_a3u.txtpb": "nvidia-h200-141gb", "tuner_config_a4.txtpb
 def _tuner(one: _Container, spec: Json) -> Iterator[FabricGap]:
     """A tuner configuration of another machine than the pod selects."""
     wanted = _TUNERS.get(one.env.get(TUNER, "").rpartition("/")[2])
-    for _, values in pinned(spec, "cloud.google.com/gke-accelerator") if wanted is not None else ():
+    for _, values in pinned_values(spec, "cloud.google.com/gke-accelerator") if wanted is not None else ():
         if wanted not in values:
             message = f"{TUNER} is for {wanted}, but the pod selects {', '.join(values)}"
             yield FabricGap(one.env_path(TUNER), message, "use the configuration of that machine")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.kubernetes.pod_spec import PATH as _SHM
+from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
 from ptcompile.registry.reading import MAIN, ReadRole, without_empty
 from ptcompile.spec.pod_words import in_holder

@@ -1,1 +1,1 @@
-"""The compiler's own vocabulary: the Job that passes change and operators emit."""
+"""The compiler's intermediate representation: the Job that passes change and operators emit."""

@@ -1,8 +1,8 @@
-"""The compiler's model of a job: roles, launch, run policy, device claims, rendezvous; and what a pass is.
+"""The compiler's model of a job: roles, launch, run policy, device claims, rendezvous; and the type of a pass.
 
-Everything is a named tuple, and so frozen. A value that a person may leave out is `None` or empty only until the pass
-that decides it has run; a target reads decided values. The rendezvous is written by the pass of that name; targets ask
-before the passes what it will be. Kubernetes objects that the compiler only carries stay plain mappings.
+Everything is a named tuple and so immutable. An optional value is None or empty only until the pass that sets it has
+run; targets read final values. The pass `rendezvous` writes the rendezvous; targets read before the passes what it will
+be. Kubernetes objects that the compiler only carries remain plain mappings.
 """
 
 from __future__ import annotations
@@ -29,84 +29,87 @@ if TYPE_CHECKING:
 
 
 CHANNEL: Final = "compute-domain-channel"
-"""What pods call their claim of a channel of the job's ComputeDomain."""
+"""Name of the pods' claim for a channel of the job's ComputeDomain."""
 
 GPU: Final = "gpu"
-"""What pods call their claim of whole GPUs."""
+"""Name of the pods' claim for whole GPUs."""
 
 DOMAIN_LABEL: Final = "ptcompile/compute-domain"
-"""Label of the nodes' pods with the job's name, by which they are kept in one rack: the same on every target."""
+"""Label of the training pods with the job's name, which keeps them in one rack; the same on every target."""
 
 
 class JobClaim(NamedTuple):
-    """Devices that each pod of some roles claims, by a ResourceClaimTemplate of the job's."""
+    """Devices that each pod of some roles claims, through a ResourceClaimTemplate of the job."""
 
     name: str
-    """What pods call it, and its only request: a DNS label."""
+    """Name of the claim in the pods and of its only request: a DNS label."""
     template: str
-    """The template's name."""
+    """Name of the ResourceClaimTemplate."""
     device_class: str
     count: int  # type: ignore[assignment]  # not the method that tuples have
     selectors: tuple[str, ...] = ()
     """CEL expressions."""
     accelerators: bool = False
-    """Whether the devices are accelerators, one process each."""
+    """Whether the devices are accelerators, with one process each."""
 
 
 def accelerators_in(claims: Iterable[JobClaim], pod: Mapping[str, Any]) -> int:
-    """How many accelerators a pod's spec claims, by the job's templates."""
-    named = {one.get("resourceClaimTemplateName") for one in pod.get("resourceClaims") or ()}
-    return sum([one.count for one in claims if one.accelerators and one.template in named])
+    """Return the number of accelerators that a pod spec claims through the job's templates."""
+    templates = {claim.get("resourceClaimTemplateName") for claim in pod.get("resourceClaims") or ()}
+    return sum([claim.count for claim in claims if claim.accelerators and claim.template in templates])
 
 
 def channel_template(job: str) -> str:
-    """The template of a channel, which the driver's controller makes for the job's ComputeDomain."""
+    """Return the name of the channel template that the driver's controller creates for the job's ComputeDomain."""
     return f"{job}-{CHANNEL}"
 
 
 UNLIMITED = 2**31 - 1
-"""The backoff limit that no job reaches: the largest number that Kubernetes and the operators take."""
+"""A backoff limit that no job reaches: the largest number that Kubernetes and the operators accept."""
 
 
 class Role(NamedTuple):
-    """Pods of one kind: `replicas` of one template. `restart_policy` None leaves it to the target."""
+    """`replicas` pods of one template. If `restart_policy` is None, the target chooses it."""
 
     name: str
     replicas: int
     template: PodTemplate
     restart_policy: RestartPolicy | None = None
     trains: bool = True
-    """Whether its pods are nodes of the job. A data loader's or a parameter server's are not: they have no rank."""
+    """Whether its pods are nodes of the job. The pods of a data loader or a parameter server are not: they have no
+    rank.
+    """
 
 
 class Launch(NamedTuple):
-    """A torchrun launch. Absent from a job whose containers start their own command, and nothing is known of it."""
+    """A torchrun launch. A job whose containers start their own command, about which nothing is known, has none."""
 
     entry: tuple[str, ...]
-    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`. Empty where the user's own command starts
-    torchrun, which finds these settings in its environment."""
+    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`. Empty if the user's own command starts torchrun,
+    which reads these settings from its environment.
+    """
     nproc_per_node: int | str
     rdzv_backend: str | None
-    """None leaves it to the pass `rendezvous`, as it does the waits in `rdzv_conf` (`settled`)."""
+    """If None, the pass `rendezvous` sets it and the timeouts in `rdzv_conf` (`settled`)."""
     rdzv_id: str | None
-    """None leaves it to torchrun."""
+    """If None, torchrun chooses it."""
     rdzv_endpoint: str | None
-    """HOST:PORT of an etcd server; None where node 0 is the meeting point."""
+    """HOST:PORT of an etcd server, or None if the nodes join at node 0."""
     rdzv_conf: Mapping[str, str | None]
-    """None keeps a setting away."""
+    """Settings by name; None removes a default."""
     monitor_interval: float | None
-    """Seconds; None leaves it to torchrun."""
+    """Seconds; if None, torchrun's default."""
     max_restarts: int
     start_method: str
 
     @property
     def settings(self) -> dict[str, str]:
-        """--rdzv-conf, without what is kept away."""
+        """--rdzv-conf without the removed settings."""
         return {key: value for key, value in self.rdzv_conf.items() if value is not None}
 
 
 class RunPolicy(NamedTuple):
-    """When a job ends and what is left of it. None is "not said"; 0 is a value. Times are seconds."""
+    """When a job ends and what remains of it. None means unset; 0 is a value. Times are in seconds."""
 
     clean_pod_policy: CleanPodPolicy | None = None
     ttl_seconds_after_finished: int | None = None
@@ -118,16 +121,18 @@ class RunPolicy(NamedTuple):
     success_policy: SuccessPolicy | None = None
 
 
-class Nearness(NamedTuple):
-    """How near to each other the pods must be: within one domain of a level of the profile's topology."""
+class TopologyConstraint(NamedTuple):
+    """How close the pods must be to each other: within one domain of a level of the profile's topology."""
 
     level: str
     required: bool
-    """Whether the job waits rather than run further apart."""
+    """Whether the job waits for such a domain rather than run further apart."""
 
 
 class JobNames(NamedTuple):
-    """What parts of a job are called where the operator leaves the choice. `container` None is the target's own."""
+    """Names of parts of a job that the operator lets a user choose. If `container` is None, it is the target's
+    default.
+    """
 
     container: str | None = None
     node: str = "node"
@@ -136,20 +141,21 @@ class JobNames(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One training job, on its way from what a person wrote to what a target emits."""
+    """A training job, on its way from the spec to the manifests of a target."""
 
     name: str
     roles: tuple[Role, ...]
-    """The first pod of the first role is node 0. A job of equal nodes has one role that trains. Those that do not
-    train stand behind those that do."""
+    """The first pod of the first role is node 0. A job of equal nodes has one training role. Auxiliary roles come after
+    the training roles.
+    """
     min_nodes: int
-    """Fewer nodes than there are pods where the job is elastic, else their number."""
+    """Minimum number of nodes; fewer than there are training pods only if the job is elastic."""
     namespace: str | None = None
     labels: Mapping[str, str | None] = NOTHING
-    """Of the objects; None keeps one away."""
+    """Labels of the objects; None removes a default."""
     annotations: Mapping[str, str | None] = NOTHING
     resources: Resources = Resources()
-    """The job's own, for roles that do not say better."""
+    """Job-level default; a role may override it."""
     launch: Launch | None = None
     run_policy: RunPolicy = RunPolicy()
     shared_memory: bool | str = True
@@ -158,24 +164,24 @@ class Job(NamedTuple):
     spot: bool = False
     fabric: str | None = None
     pod_security: str | None = None
-    """Level of Pod Security, with a version or without; None leaves it to the profile."""
+    """Pod Security level, with or without a version; if None, the profile's."""
     queue: str | None = None
-    """None leaves it to the profile; an empty name means no queue."""
+    """If None, the profile's; an empty name means no queue."""
     master_port: int = 23456
     names: JobNames = JobNames()
     priority: str | None = None
-    """The job's class in its queue; not that of its pods."""
-    topology: Nearness | None = None
+    """The job's priority class in its queue, not the pods'."""
+    topology: TopologyConstraint | None = None
     max_nodes: int | None = None
-    """Most nodes, where the job starts with fewer."""
+    """Maximum number of nodes, if the job starts with fewer."""
     runtime: Json | None = None
-    """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
+    """Reference to an existing Trainer runtime; the TrainJob then carries only its differences from it."""
     runtime_nodes: bool = False
-    """Whether the number of nodes is the runtime's."""
+    """Whether the runtime sets the number of nodes."""
     claims: tuple[JobClaim, ...] = ()
-    """Devices that its pods claim."""
+    """Devices that the pods claim."""
     compute_domain: bool = False
-    """Whether it has a ComputeDomain, of which its nodes claim channels."""
+    """Whether the job has a ComputeDomain of which its nodes claim channels."""
 
     @property
     def trainers(self) -> tuple[Role, ...]:
@@ -184,62 +190,62 @@ class Job(NamedTuple):
 
     @property
     def beside(self) -> tuple[Role, ...]:
-        """The roles whose pods are no nodes."""
+        """The roles whose pods are not nodes."""
         return tuple([role for role in self.roles if not role.trains])
 
     @property
     def nodes(self) -> int:
-        """The number of pods that train."""
+        """The number of training pods."""
         number = 0
-        for role in self.roles:  # asked at every turn
+        for role in self.roles:  # a loop, because this is read very often
             if role.trains:
                 number += role.replicas
         return number
 
     @property
     def pods(self) -> int:
-        """The number of all pods."""
+        """The number of pods."""
         return sum([role.replicas for role in self.roles])
 
     @property
     def least_pods(self) -> int:
-        """The number of pods without which it cannot run: the fewest nodes, and all pods beside them."""
+        """The number of pods without which the job cannot run: the minimum of nodes, and all auxiliary pods."""
         return self.min_nodes + self.pods - self.nodes
 
     @property
     def elastic(self) -> bool:
-        """Whether the number of its nodes may vary."""
+        """Whether the number of nodes may vary."""
         return self.min_nodes < self.most_nodes
 
     @property
     def most_nodes(self) -> int:
-        """The largest number of pods that train."""
+        """The maximum number of nodes."""
         return self.max_nodes or self.nodes
 
 
 class Wiring(NamedTuple):
-    """How the processes of a job find each other on one target: what the rendezvous pass must know."""
+    """How the processes of a job find each other on one target, for the rendezvous pass."""
 
     host: str
-    """A name of node 0 that resolves from every pod."""
+    """A host name of node 0 that resolves from every pod."""
     injected: frozenset[str] = frozenset()
-    """The torchrun options that the operator hands over by itself, as PET_* variables."""
+    """The torchrun options that the operator sets itself, as PET_* variables."""
     node_rank: str | None = None
-    """The node's rank, as text that the kubelet expands in a command; None where the operator hands it over."""
+    """The node's rank, as text that the kubelet expands in a command, or None if the operator sets it."""
     rank_from: Json = NOTHING
-    """The node's rank as `value` or `valueFrom` of a variable; empty where no variable can hold it."""
+    """The node's rank as `value` or `valueFrom` of a variable; empty if no variable can hold it."""
     env: tuple[Json, ...] = ()
-    """What a plain command needs and nothing else sets."""
+    """Variables that a plain command needs and that nothing else sets."""
     hosts: Mapping[str, tuple[str, ...]] = NOTHING
-    """Of each auxiliary role, the names of its pods that resolve from every pod, in order."""
+    """For each auxiliary role, the host names of its pods that resolve from every pod, in order."""
 
 
 class IndexedGroup(NamedTuple):
-    """Pods that share a name but for their index: a task, a replica type, a replicatedJob."""
+    """Pods whose names differ only in their index: a task, a replica type, a replicatedJob."""
 
     name: str
     pods: int
-    """Of each Job, where Jobs stand between."""
+    """Pods per Job, if the operator creates Jobs."""
     jobs: int = 1
 
 
@@ -248,13 +254,15 @@ def _one_group(job: Job) -> Sequence[IndexedGroup]:
 
 
 LABEL = 63
-"""Characters of a DNS label, of a label's value and of a Service's name."""
+"""Maximum length of a DNS label, a label's value and a Service's name."""
 SUBDOMAIN = 253
-"""Characters of the names of most other objects."""
+"""Maximum length of the names of most other objects."""
 
 
 class Derived(NamedTuple):
-    """A name after the job's. In the pattern `group` is a group of pods, `last_job` and `last` their last indexes."""
+    """A name made from the job's. In the pattern, `group` is a group of pods; `last_job` and `last` are their last
+    indexes.
+    """
 
     what: str
     pattern: str
@@ -263,28 +271,30 @@ class Derived(NamedTuple):
 
 
 class Target(NamedTuple):
-    """One operator's API."""
+    """The API of one operator, as the compiler writes it."""
 
     name: str
     title: str
     authority: Authority
     wiring: Callable[[Job], Wiring]
     overwrites: Mapping[str, str | None]
-    """Env names whose user's value is lost at run time, each with the value that wins where it is constant."""
+    """Variables whose user-set value is lost at run time, each with the value that wins if that is constant."""
     unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
-    """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
+    """Yields what the operator cannot express of a job, and as warnings what it does differently; paths are spec
+    paths.
+    """
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[IndexedGroup]] = _one_group
     """The operator's groups of pods, from which names are derived (`compiler.checks.targets`)."""
     derived: tuple[Derived, ...] = ()
-    """Names after the job's. One whose limit is that of a job's own is here all the same: a longer suffix may come."""
+    """Names made from the job's. A name with the job's own limit is listed too: a longer suffix may follow."""
     names_scheduler: frozenset[str] = frozenset()
-    """Gang schedulers that the operator writes into pods by itself."""
+    """Gang schedulers that the operator itself sets in its pods."""
 
 
 class Context:
-    """What a pass may look at besides the job."""
+    """What a pass may read besides the job."""
 
     def __init__(self, cluster: ClusterProfile, target: Target) -> None:
         self.cluster = cluster
@@ -292,53 +302,56 @@ class Context:
 
 
 Pass = Callable[[Job, Context], Job]
-"""Pure, total and idempotent. Fills gaps; never touches what the user wrote; never complains."""
+"""Pure, total and idempotent: fills gaps, never changes what the user wrote, never reports anything."""
 
 
 TemplateTransform = Callable[[PodTemplate], PodTemplate]
 
 
-def map_templates(job: Job, change: TemplateTransform, beside: TemplateTransform | None = None) -> Job:
-    """The job with `change` applied to the template of each role; with `beside` to those that do not train.
+def map_templates(job: Job, change: TemplateTransform, auxiliary_change: TemplateTransform | None = None) -> Job:
+    """Return the job with `change` applied to the template of each role; auxiliary roles get `auxiliary_change` if set.
 
-    Where every change gives its template back, so does this the job: a pass without work costs next to nothing.
+    If no template changes, the same job is returned, so a pass without work costs next to nothing.
     """
-    others = beside or change
+    change_auxiliary = auxiliary_change or change
     roles: list[Role] = []
     changed = False
     for role in job.roles:
-        template = (change if role.trains else others)(role.template)
+        template = (change if role.trains else change_auxiliary)(role.template)
         if template is not role.template:
             role = Role(role.name, role.replicas, template, role.restart_policy, role.trains)
             changed = True
         roles.append(role)
-    return Job(job.name, tuple(roles), *job[2:]) if changed else job  # by place: half of what _replace costs
+    return (
+        Job(job.name, tuple(roles), *job[2:]) if changed else job
+    )  # positional arguments take half the time of _replace
 
 
-def unchanged(template: PodTemplate) -> PodTemplate:
-    """The change that is none."""
+def keep_template(template: PodTemplate) -> PodTemplate:
+    """Return the template unchanged."""
     return template
 
 
-MEETING_SECONDS: Final = 900
-"""How long the nodes of a job wait for one another, by default: an image may be pulled meanwhile.
+JOIN_TIMEOUT_SECONDS: Final = 900
+"""How long the nodes of a job wait for one another by default; an image may have to be pulled first.
 
-As in flytekitplugins-kfpytorch 1.16, `Elastic`."""
+As in flytekitplugins-kfpytorch 1.16, `Elastic`.
+"""
 
 
 def backend(job: Job, launch: Launch) -> str:
-    """The rendezvous backend: the user's, else c10d for nodes that may have to meet again, else static.
+    """Return the rendezvous backend: the user's, else c10d for nodes that may have to join again, else static.
 
-    Nodes that met statically cannot meet again (PyTorch 2.13).
+    Nodes that joined statically cannot join again (PyTorch 2.13).
     """
     if launch.rdzv_backend is not None:
         return launch.rdzv_backend
-    again = launch.max_restarts > 0 or job.elastic or _a_pod_returns(job)
-    return "c10d" if again and job.most_nodes > 1 else "static"
+    may_rejoin = launch.max_restarts > 0 or job.elastic or _can_pods_return(job)
+    return "c10d" if may_rejoin and job.most_nodes > 1 else "static"
 
 
-def _a_pod_returns(job: Job) -> bool:
-    """Whether a container or a pod that trains may start again while the others go on.
+def _can_pods_return(job: Job) -> bool:
+    """Return whether a training container or pod may start again while the others keep running.
 
     Auxiliary roles take no part in the rendezvous.
     """
@@ -351,27 +364,30 @@ def _a_pod_returns(job: Job) -> bool:
     return bool(policy.backoff_limit) or policy.on_pod_failure == "RestartPod" or outlives_nodes
 
 
-def settled(job: Job, launch: Launch) -> Launch:
-    """The launch with all that is decided of the meeting."""
-    how = backend(job, launch)
-    return launch._replace(rdzv_backend=how, rdzv_conf=_conf(job, launch, how))
+def with_rendezvous(job: Job, launch: Launch) -> Launch:
+    """Return the launch with its rendezvous backend and timeouts filled in."""
+    name = backend(job, launch)
+    return launch._replace(rdzv_backend=name, rdzv_conf=_conf(job, launch, name))
 
 
 WAITS = frozenset({"timeout", "join_timeout", "read_timeout"})
-"""The settings of --rdzv-conf that compile writes by default; without one of the others, the command is another."""
+"""The settings of --rdzv-conf that compile writes by default; without any one of them the command is not ours."""
 
 
 def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
-    """--rdzv-conf: how long nodes wait for one another, in seconds, the user's words last; None keeps one away.
+    """Return --rdzv-conf: how long nodes wait for one another, in seconds, overridden by the user's settings; None
+    removes one.
 
-    `timeout` is the static rendezvous' and etcd's. c10d does not read it: there nodes wait for node 0, whose store they
-    connect to, as long as `read_timeout`, 60 seconds by default, and for the others `join_timeout` (PyTorch 2.13).
+    The static rendezvous and etcd read `timeout`. c10d does not: its nodes wait for node 0, whose store they connect
+    to, as long as `read_timeout`, 60 seconds by default, and for the others `join_timeout` (PyTorch 2.13).
     """
-    own = launch.rdzv_conf
-    if job.most_nodes == 1 or (job.runtime is not None and not launch.entry):  # a runtime's command has its own
-        return {**own}
-    waits: dict[str, str | None] = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)}
+    user_conf = launch.rdzv_conf
+    if job.most_nodes == 1 or (
+        job.runtime is not None and not launch.entry
+    ):  # a runtime's command has its own settings
+        return {**user_conf}
+    waits: dict[str, str | None] = {"timeout": str(JOIN_TIMEOUT_SECONDS), "join_timeout": str(JOIN_TIMEOUT_SECONDS)}
     if backend == "c10d":
-        told = own.get("timeout", waits["timeout"])
-        waits["read_timeout"] = told if told is None or told.strip().isdigit() else waits["timeout"]
-    return {**waits, **own}
+        timeout = user_conf.get("timeout", waits["timeout"])
+        waits["read_timeout"] = timeout if timeout is None or timeout.strip().isdigit() else waits["timeout"]
+    return {**waits, **user_conf}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NOTHING: Json = {}
 
 _FIRST = {"cpu": "\0", "memory": "\1", "ephemeral-storage": "\2"}
-"""Resources that stand in front of the others, as what they are sorted by."""
+"""Resources that come first, each with its sort key."""
 
 
 class Resources(NamedTuple):
@@ -28,23 +28,23 @@ class Resources(NamedTuple):
     requests: Mapping[str, str] = NOTHING
     limits: Mapping[str, str] = NOTHING
     nulls: frozenset[tuple[str, str]] = frozenset()
-    """What stays empty whatever the levels below say: ("limits", "cpu")."""
+    """What stays empty whatever lower levels set: ("limits", "cpu")."""
 
-    def over(self, below: Resources) -> Resources:
-        """These amounts where they name a resource, and `below`'s elsewhere.
+    def over(self, fallback: Resources) -> Resources:
+        """Return these quantities, and `fallback`'s for resources that they do not name.
 
-        A level that gives an amount names the resource whole: nothing of the level below is mixed in. A missing request
-        is the limit, as the API server has it. A missing limit stays missing, except where Kubernetes demands that both
-        are equal. In the order cpu, memory, scratch disk, then the others by name.
+        A level that gives a quantity names the resource as a whole: nothing of the fallback is mixed in. A missing
+        request equals the limit, as on the API server. A missing limit stays missing, unless Kubernetes requires both
+        to be equal. The order is cpu, memory, scratch disk, then the others by name.
         """
-        own = {**self.requests, **self.limits}
+        named = {**self.requests, **self.limits}
         nulls = self.nulls
-        if below.nulls:
-            nulls |= {one for one in below.nulls if one[1] not in own}
+        if fallback.nulls:
+            nulls |= {null for null in fallback.nulls if null[1] not in named}
         requests: dict[str, str] = {}
         limits: dict[str, str] = {}
-        for name in sorted({**own, **below.requests, **below.limits}, key=lambda name: _FIRST.get(name, name)):
-            level = self if name in own else below
+        for name in sorted({**named, **fallback.requests, **fallback.limits}, key=lambda name: _FIRST.get(name, name)):
+            level = self if name in named else fallback
             limit = None if nulls and ("limits", name) in nulls else level.limits.get(name)
             request = None if nulls and ("requests", name) in nulls else level.requests.get(name, limit)
             if limit is None and request is not None and (name == "gpu" or never_shared(name)):
@@ -57,17 +57,17 @@ class Resources(NamedTuple):
 
 
 def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | None]) -> Resources:
-    """Amounts as people give them, where null keeps a half empty."""
+    """Return the resources that a user gave; a null keeps a request or limit empty."""
     if None not in requests.values() and None not in limits.values():
         return Resources(cast("Mapping[str, str]", requests), cast("Mapping[str, str]", limits))
     halves = {"requests": requests, "limits": limits}
     nulls = frozenset((half, name) for half, amounts in halves.items() for name in amounts if amounts[name] is None)
-    given = {half: {k: v for k, v in amounts.items() if v is not None} for half, amounts in halves.items()}
-    return Resources(given["requests"], given["limits"], nulls)
+    set_halves = {half: {k: v for k, v in amounts.items() if v is not None} for half, amounts in halves.items()}
+    return Resources(set_halves["requests"], set_halves["limits"], nulls)
 
 
 class Container(NamedTuple):
-    """The container that trains. `extra` keeps every container field that has no place of its own here."""
+    """The main container. `extra` holds every container field without an attribute here."""
 
     name: str
     image: str | None = None
@@ -79,13 +79,13 @@ class Container(NamedTuple):
     extra: Json = NOTHING
 
     def with_env(self, env: Iterable[Json]) -> Container:
-        """The same with these variables."""
-        extra, mounts = self.extra, self.mounts  # each by its place: half of what _replace costs
+        """Return the container with these variables."""
+        extra, mounts = self.extra, self.mounts  # positional arguments take half the time of _replace
         return Container(self.name, self.image, self.command, self.args, tuple(env), self.resources, mounts, extra)
 
 
 class PodTemplate(NamedTuple):
-    """A pod template: the fields that passes look at, and in `extra` and `metadata` all the others as they are."""
+    """A pod template: the fields that passes read, and all others unchanged in `extra` and `metadata`."""
 
     main: Container
     sidecars: tuple[Json, ...] = ()
@@ -98,15 +98,16 @@ class PodTemplate(NamedTuple):
     metadata: Json = NOTHING
     extra: Json = NOTHING
     nulls: Json = NOTHING
-    """What is removed from the finished template, whatever wrote it: a tree of the fields' names, with an item of
-    a list by what names it, and as its leaves the places of the spec that say so."""
+    """What is removed from the finished template, whatever wrote it: a tree of field names (list items by their merge
+    key) whose leaves are the spec paths of the nulls.
+    """
 
     def with_main(self, main: Container) -> PodTemplate:
-        """The same with another container that trains."""
+        """Return the template with another main container."""
         return PodTemplate(main, *self[1:])
 
     def with_env(self, env: Iterable[Json]) -> PodTemplate:
-        """The same with these variables of the container that trains."""
+        """Return the template with these variables in its main container."""
         return PodTemplate(self.main.with_env(env), *self[1:])
 
 
@@ -124,15 +125,15 @@ _POD_FIRST = (
 
 
 def read(template: Json, main: str) -> PodTemplate:
-    """A template as the compiler holds it. `main` names the container that trains; without it the first one is."""
+    """Return a Kubernetes template as the compiler's. `main` names the main container, which defaults to the first."""
     spec: Json = template.get("spec") or {}
     metadata: Json = template.get("metadata") or {}
     containers: Sequence[Json] = spec.get("containers") or [{"name": main}]
-    called = [container.get("name") for container in containers]
-    at = called.index(main) if main in called else 0
+    names = [container.get("name") for container in containers]
+    index = names.index(main) if main in names else 0
     return PodTemplate(
-        main=_read_container(containers[at]),
-        sidecars=(*containers[:at], *containers[at + 1 :]),
+        main=_read_container(containers[index]),
+        sidecars=(*containers[:index], *containers[index + 1 :]),
         labels=metadata.get("labels") or {},
         annotations=metadata.get("annotations") or {},
         volumes=tuple(spec.get("volumes") or ()),
@@ -163,14 +164,16 @@ def _read_container(container: Json) -> Container:
 
 
 def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
-    """A template as Kubernetes wants it, keys in the usual order. `main` renames the container that trains;
-    `spec` adds pod fields that a target decides, such as `restartPolicy`."""
-    copy: dict[str, Any] = _copied(write_shared(template, main=main, **spec))
+    """Return a template as Kubernetes requires it, with its keys in the usual order.
+
+    `main` renames the main container; `spec` adds pod fields that a target sets, such as `restartPolicy`.
+    """
+    copy: dict[str, Any] = _deep_copy(write_shared(template, main=main, **spec))
     return copy
 
 
 def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
-    """The same as `write`, to be read alone: it shares its parts with the template, and has tuples for lists."""
+    """Return the same as `write`, for reading only: it shares parts with the template and has tuples as lists."""
     pod: dict[str, Any] = {**template.extra}
     for key, value in (
         *spec.items(),
@@ -181,8 +184,8 @@ def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any)
     ):
         if value is not None:
             pod[key] = value
-    pod["containers"] = (_written_container(template.main, main), *template.sidecars)
-    whole: dict[str, Any] = {"spec": ordered(pod, _POD_FIRST)}
+    pod["containers"] = (_write_container(template.main, main), *template.sidecars)
+    whole: dict[str, Any] = {"spec": with_keys_first(pod, _POD_FIRST)}
     metadata = template.metadata
     if template.labels:
         metadata = {**metadata, "labels": template.labels}
@@ -190,22 +193,22 @@ def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any)
         metadata = {**metadata, "annotations": template.annotations}
     if metadata:
         whole = {"metadata": metadata, **whole}
-    return without_paths(whole, _called(template, main)) if template.nulls else whole
+    return without_paths(whole, _nulls_with_main(template, main)) if template.nulls else whole
 
 
-def stripped(template: PodTemplate) -> PodTemplate:
-    """The template without what it keeps empty."""
+def without_nulled_fields(template: PodTemplate) -> PodTemplate:
+    """Return the template without the fields that it keeps empty."""
     if not template.nulls:
         return template
-    left = read(write_shared(template), template.main.name)
-    amounts = left.main.resources._replace(nulls=template.main.resources.nulls)
-    return left._replace(main=left.main._replace(resources=amounts), nulls=template.nulls)
+    remaining = read(write_shared(template), template.main.name)
+    amounts = remaining.main.resources._replace(nulls=template.main.resources.nulls)
+    return remaining._replace(main=remaining.main._replace(resources=amounts), nulls=template.nulls)
 
 
-def kept_empty(template: PodTemplate, *place: str) -> bool:
-    """Whether the template keeps a place empty, or what holds it."""
+def is_nulled(template: PodTemplate, *key_path: str) -> bool:
+    """Return whether the template keeps a field, or one that contains it, empty."""
     inside: Any = template.nulls
-    for part in place:
+    for part in key_path:
         inside = inside.get(part, {})
         if isinstance(inside, tuple):
             return True
@@ -213,63 +216,63 @@ def kept_empty(template: PodTemplate, *place: str) -> bool:
 
 
 def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
-    """A value without the places of a tree of nulls. `key` is the field that holds the value."""
+    """Return a value without the paths of a tree of nulls. `key` is the field that holds the value."""
     if isinstance(value, Mapping):
-        left = {k: inner for k, inner in value.items() if not isinstance(nulls.get(k), tuple)}
-        return {k: without_paths(inner, nulls[k], k) if k in nulls else inner for k, inner in left.items()}
+        kept = {k: inner for k, inner in value.items() if not isinstance(nulls.get(k), tuple)}
+        return {k: without_paths(inner, nulls[k], k) if k in nulls else inner for k, inner in kept.items()}
     if key not in MERGE_KEYS or not isinstance(value, list | tuple):
         return value
-    there = ((item, nulls.get(str(item.get(MERGE_KEYS[key])), {})) for item in value)
-    return [without_paths(item, inside) if inside else item for item, inside in there if not isinstance(inside, tuple)]
+    items = ((item, nulls.get(str(item.get(MERGE_KEYS[key])), {})) for item in value)
+    return [without_paths(item, inside) if inside else item for item, inside in items if not isinstance(inside, tuple)]
 
 
-def absent(nulls: Json, value: Any, key: str = "") -> dict[str, Any]:
-    """The part of a tree of nulls that a value has nothing at: what it has was given again."""
+def absent_nulls(nulls: Json, value: Any, key: str = "") -> dict[str, Any]:
+    """Return the part of a tree of nulls for which a value has nothing; what it does have was set again."""
     parts = value if isinstance(value, Mapping) else {}
     if key in MERGE_KEYS and isinstance(value, list | tuple):
         parts = {str(item.get(MERGE_KEYS[key])): item for item in value}
-    out: dict[str, Any] = {}
+    remaining: dict[str, Any] = {}
     for name, inside in nulls.items():
         if not isinstance(inside, tuple):
-            inside = absent(inside, parts.get(name), name)
+            inside = absent_nulls(inside, parts.get(name), name)
         elif name in parts:
             continue
         if inside:
-            out[name] = inside
-    return out
+            remaining[name] = inside
+    return remaining
 
 
-def _called(template: PodTemplate, main: str | None) -> Json:
-    """What the template keeps empty, where its container that trains is called `main`."""
+def _nulls_with_main(template: PodTemplate, main: str | None) -> Json:
+    """Return the template's nulls with its main container renamed to `main`."""
     spec = template.nulls.get("spec", {})
-    own = spec.get("containers", {}) if isinstance(spec, Mapping) else {}
-    if main is None or template.main.name not in own:
+    container_nulls = spec.get("containers", {}) if isinstance(spec, Mapping) else {}
+    if main is None or template.main.name not in container_nulls:
         return template.nulls
-    containers = {main if name == template.main.name else name: inside for name, inside in own.items()}
+    containers = {main if name == template.main.name else name: inside for name, inside in container_nulls.items()}
     return {**template.nulls, "spec": {**spec, "containers": containers}}
 
 
-def _copied(value: Any) -> Any:
-    """The same data with nothing shared: who edits a manifest edits that one alone."""
-    kind = type(value)
-    if kind is dict:
+def _deep_copy(value: Any) -> Any:
+    """Return the data with nothing shared, so editing one manifest never changes another."""
+    value_type = type(value)
+    if value_type is dict:
         copy = value.copy()
         for key, inner in value.items():
             if type(inner) is not str:
-                copy[key] = _copied(inner)
+                copy[key] = _deep_copy(inner)
         return copy
-    if kind is list or kind is tuple:
-        return [inner if type(inner) is str else _copied(inner) for inner in value]
-    return _copied({**value}) if isinstance(value, Mapping) else value
+    if value_type is list or value_type is tuple:
+        return [inner if type(inner) is str else _deep_copy(inner) for inner in value]
+    return _deep_copy({**value}) if isinstance(value, Mapping) else value
 
 
-def _written_container(container: Container, name: str | None) -> dict[str, Any]:
+def _write_container(container: Container, name: str | None) -> dict[str, Any]:
     resources = container.extra.get("resources", {})
     if container.resources.limits:
         resources = {"limits": container.resources.limits, **resources}
     if container.resources.requests:
         resources = {"requests": container.resources.requests, **resources}
-    out: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **container.extra,
         "name": name or container.name,
         "image": container.image,
@@ -279,67 +282,67 @@ def _written_container(container: Container, name: str | None) -> dict[str, Any]
         "resources": resources or None,
         "volumeMounts": container.mounts or None,
     }
-    return ordered({k: v for k, v in out.items() if v is not None}, _CONTAINER_ORDER)
+    return with_keys_first({k: v for k, v in fields.items() if v is not None}, _CONTAINER_ORDER)
 
 
-def ordered(data: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
-    """The same mapping with the keys of `first` in front, in that order, and the others behind as they stood."""
-    out = {k: data[k] for k in first if k in data}
-    return out if len(out) == len(data) else {**out, **data}
+def with_keys_first(data: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
+    """Return the mapping with the keys of `first` first, in that order, and the others after them in their order."""
+    result = {k: data[k] for k in first if k in data}
+    return result if len(result) == len(data) else {**result, **data}
 
 
 def merge(base: Any, patch: Any, key: str | None = None) -> Any:
-    """A patch laid over a value: mappings merge, named lists merge by name, other lists and scalars replace.
+    """Merge a patch over a value: mappings merge, named lists merge by name, other lists and scalars are replaced.
 
-    null takes a key away, as in a JSON merge patch. `key` is the field that holds the value. Tolerations have no
-    name: the patch's are added where an equal one is not there.
+    null removes a key, as in a JSON merge patch. `key` is the field that holds the value. Tolerations have no name: a
+    patch's toleration is added unless an equal one exists.
     """
     if isinstance(patch, Mapping):
         base = base if isinstance(base, Mapping) else {}
-        out = {k: v for k, v in base.items() if patch.get(k, ...) is not None}
+        merged = {k: v for k, v in base.items() if patch.get(k, ...) is not None}
         for k, v in patch.items():
             if v is not None:
-                out[k] = merge(out.get(k), v, k)
-        return out
+                merged[k] = merge(merged.get(k), v, k)
+        return merged
     if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
         if key == "tolerations":
-            said = set(map(_frozen, base))
-            return [*base, *(merge(None, item) for item in patch if _frozen(item) not in said)]
+            existing = set(map(_hashable, base))
+            return [*base, *(merge(None, item) for item in patch if _hashable(item) not in existing)]
         if key in OBJECT_KEYS:
             return _merge_named(base, patch, OBJECT_KEYS[key])
     return [merge(None, item) for item in patch] if isinstance(patch, list | tuple) else patch
 
 
 def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[Any]:
-    out = list(base)
-    places: dict[Any, int] = {}
-    for i, old in enumerate(out):
-        places.setdefault(_named(old, name), i)
+    items = list(base)
+    positions: dict[Any, int] = {}
+    for i, old in enumerate(items):
+        positions.setdefault(_item_name(old, name), i)
     for item in patch:
-        known = _named(item, name)
-        at = places.get(known) if known is not None else None
-        if at is None:
-            places.setdefault(known, len(out))
-            out.append(merge(None, item))
+        key = _item_name(item, name)
+        position = positions.get(key) if key is not None else None
+        if position is None:
+            positions.setdefault(key, len(items))
+            items.append(merge(None, item))
         else:
             sourced = "valueFrom" in item or "value" in item
-            out[at] = merge(_without_source(out[at]) if sourced else out[at], item)
-    return out
+            items[position] = merge(_without_source(items[position]) if sourced else items[position], item)
+    return items
 
 
-def _named(item: Any, name: str) -> Any:
-    return _frozen(item.get(name)) if isinstance(item, Mapping) else None
+def _item_name(item: Any, name: str) -> Any:
+    return _hashable(item.get(name)) if isinstance(item, Mapping) else None
 
 
-def _frozen(value: Any) -> Any:
-    """Plain data that can be looked up: equal where the data is."""
+def _hashable(value: Any) -> Any:
+    """Return plain data as a hashable value that is equal if the data is."""
     if isinstance(value, Mapping):
-        return frozenset((key, _frozen(inner)) for key, inner in value.items())
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+        return frozenset((key, _hashable(inner)) for key, inner in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
 def _without_source(entry: Json) -> Json:
-    """An env entry has a value or a source, never both: the patch's stands for both."""
+    """Return an env entry without value and source: it has one or the other, and the patch's replaces both."""
     return {k: v for k, v in entry.items() if k not in {"value", "valueFrom"}}
 
 
@@ -348,27 +351,29 @@ _CONTAINERS = frozenset({"containers", "initContainers"})
 
 
 def merge_under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
-    """The template with another below it, whose container called `main` is the one that trains.
+    """Return the template merged over a base whose container `main` is the main one.
 
-    Mappings merge, an item of a named list that is there stays as it is, and so does an affinity or a dnsConfig (Flyte
-    1.16). What is added stands in front.
+    Mappings merge; an item of a named list, an affinity or a dnsConfig that exists is kept unchanged (Flyte 1.16).
+    Added items come first.
     """
-    laid = read(_beneath(write(template, main=main), base), main)
-    own = laid.main._replace(name=template.main.name, resources=template.main.resources)
-    return laid._replace(main=own, nulls=template.nulls)
+    merged = read(_merge_over_base(write(template, main=main), base), main)
+    main_container = merged.main._replace(name=template.main.name, resources=template.main.resources)
+    return merged._replace(main=main_container, nulls=template.nulls)
 
 
-def _beneath(own: Any, base: Any, key: str = "") -> Any:
-    """The job's value with another below it. Unlike in a patch a null stays, and half an item of each is none."""
-    if isinstance(own, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
-        unsaid = {k: v for k, v in base.items() if k not in own}
-        return {**unsaid, **{k: _beneath(v, base.get(k), k) for k, v in own.items()}}
-    if key not in MERGE_KEYS or not isinstance(own, list) or not isinstance(base, list):
-        return own
+def _merge_over_base(value: Any, base: Any, key: str = "") -> Any:
+    """Return a value of the job merged over a base. Unlike in a patch a null stays, and halves of items are not
+    mixed.
+    """
+    if isinstance(value, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
+        added_fields = {k: v for k, v in base.items() if k not in value}
+        return {**added_fields, **{k: _merge_over_base(v, base.get(k), k) for k, v in value.items()}}
+    if key not in MERGE_KEYS or not isinstance(value, list) or not isinstance(base, list):
+        return value
     name = MERGE_KEYS[key]
-    there = {str(one.get(name)) for one in own}
-    added = [one for one in base if str(one.get(name)) not in there]
+    names = {str(item.get(name)) for item in value}
+    added = [item for item in base if str(item.get(name)) not in names]
     if key not in _CONTAINERS:
-        return [*added, *own]
-    by_name = {str(one.get(name)): one for one in base}
-    return [*added, *(_beneath(one, by_name.get(str(one.get(name)))) for one in own)]
+        return [*added, *value]
+    by_name = {str(item.get(name)): item for item in base}
+    return [*added, *(_merge_over_base(item, by_name.get(str(item.get(name)))) for item in value)]

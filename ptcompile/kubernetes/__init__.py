@@ -1,1 +1,1 @@
-"""Kubernetes' own words, free of any operator: names, quantities, scalars, versions, untyped data, objects by key."""
+"""Kubernetes' basics without any operator: names, quantities, scalars, versions, unstructured data, indexed objects."""

@@ -1,4 +1,4 @@
-"""Programs that start another program: where the command that they run begins, and what they add to its environment.
+"""Programs that start another program: where the command they run begins, and what they add to its environment.
 
 Options are those of coreutils 9, tini 0.19, numactl 2.0, Nsight Systems 2025, conda 25 and uv 0.8.
 """
@@ -64,70 +64,70 @@ _VALUED: Final[dict[str, str]] = {
     "opentelemetry-instrument": "",
     "wandb": "",
 }
-"""Wrappers with those of their options that take the next word as a value."""
+"""Wrappers, each with its options that take the next argument as a value."""
 
-_WORDS: Final[dict[str, int]] = {"taskset": 1, "timeout": 1, "gosu": 1, "su-exec": 1, "chrt": 1}
-"""Words before the command that are no options: a mask, a duration, a user."""
+_LEADING_ARGUMENTS: Final[dict[str, int]] = {"taskset": 1, "timeout": 1, "gosu": 1, "su-exec": 1, "chrt": 1}
+"""Number of arguments before the command that are not options: a mask, a duration, a user."""
 _VERBS: Final = frozenset({"profile", "launch", "run", "record", "exec", "start", "--"})
 _assignment = Pattern(r"[A-Za-z_]\w*=").match
 
 
 class Unwrapped(NamedTuple):
-    """What a wrapper runs: the index of its first word, and the variables that the wrapper sets."""
+    """The command that a wrapper runs: its index in the command line, and the variables that the wrapper sets."""
 
     start: int
     env: Mapping[str, str]
 
 
 def basename(word: str) -> str:
-    """The last part of a path: `bash` of `/bin/bash`."""
+    """Return the last part of a path: `bash` for `/bin/bash`."""
     return word.rpartition("/")[2]
 
 
 def unwrap(argv: Sequence[str]) -> Unwrapped:
-    """Where the command of a command line begins behind its wrappers; a wrapper that runs nothing is the command.
+    """Return where the command begins after its wrappers. A wrapper that runs nothing is itself the command.
 
-    A program that is not known, such as an entrypoint script, is a wrapper where its first argument is a shell, Python
-    or a launcher: such scripts prepare something and exec their arguments.
+    An unknown program, such as an entrypoint script, counts as a wrapper if its first argument is a shell, Python or a
+    launcher: such scripts prepare something and exec their arguments.
     """
     start, env = 0, dict[str, str]()
     while start < len(argv):
         name = basename(argv[start])
         if name in _VALUED:
-            following = _behind(argv, start, name, env)
-        elif _entrypoint(argv, start):
-            following = start + (2 if argv[start + 1] == "--" else 1)
+            command = _command_start(argv, start, name, env)
+        elif _is_entrypoint(argv, start):
+            command = start + (2 if argv[start + 1] == "--" else 1)
         else:
             return Unwrapped(start, env)
-        if following >= len(argv):
+        if command >= len(argv):
             return Unwrapped(start, env)
-        start = following
+        start = command
     return Unwrapped(start, env)
 
 
-def _behind(argv: Sequence[str], start: int, name: str, env: dict[str, str]) -> int:
-    """The index behind a wrapper's own words."""
-    valued, words, at = _VALUED[name].split(), _WORDS.get(name, 0), start + 1
-    while at < len(argv):
-        word = argv[at]
+def _command_start(argv: Sequence[str], start: int, name: str, env: dict[str, str]) -> int:
+    """Return the index after a wrapper's own arguments."""
+    valued, leading, index = _VALUED[name].split(), _LEADING_ARGUMENTS.get(name, 0), start + 1
+    while index < len(argv):
+        word = argv[index]
         if word == "--":
-            return at + 1
+            return index + 1
         if word.startswith("-") and word != "-":
-            at += 2 if word.lstrip("-") in valued else 1
+            index += 2 if word.lstrip("-") in valued else 1
         elif name in ("env", "exec", "sudo") and _assignment(word):
             key, _, env[key] = word.partition("=")
-            at += 1
-        elif word in _VERBS and at == start + 1:
-            at += 1
-        elif words:
-            words, at = words - 1, at + 1
+            index += 1
+        elif word in _VERBS and index == start + 1:
+            index += 1
+        elif leading:
+            leading, index = leading - 1, index + 1
         else:
-            return at
-    return at
+            return index
+    return index
 
 
-def _entrypoint(argv: Sequence[str], start: int) -> bool:
-    """Whether an unknown program gets another program as its first argument."""
+def _is_entrypoint(argv: Sequence[str], start: int) -> bool:
+    """Return whether an unknown program gets another program as its first argument."""
     name = basename(argv[start])
     if name in SHELLS or name in LAUNCHERS or _python(name) or name.endswith(".py"):
         return False
@@ -138,6 +138,6 @@ def _entrypoint(argv: Sequence[str], start: int) -> bool:
 
 
 def is_program(word: str) -> bool:
-    """Whether a word names a shell, Python or a launcher."""
+    """Return whether a token names a shell, Python or a launcher."""
     name = basename(word)
     return name in SHELLS or name in LAUNCHERS or _python(name) is not None

@@ -1,6 +1,6 @@
-"""Command line flags as Go's `flag` package reads them: Volcano's plugins take their arguments so.
+"""Command line flags as Go's `flag` package parses them, for the arguments of Volcano's plugins.
 
-Volcano only logs a parse error: what was read before it stays, the rest keeps its default (Volcano 1.16).
+Volcano only logs a parse error: flags before it are set, the rest keep their defaults (Volcano 1.16).
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
 def parse(args: Sequence[str], flags: Mapping[str, Value]) -> tuple[dict[str, Value], str | None]:
-    """The flags with their values, and why reading stopped early, or None.
+    """Return the flags with their values, and why parsing stopped early, or None.
 
-    `flags` gives every flag's default; the type of the default is the type of the flag. One dash or two are equal.
+    `flags` gives every flag's default, whose type is the type of the flag. One dash and two dashes are equivalent.
     """
-    out = dict(flags)
-    rest = list(args)
-    while rest:
-        arg = rest.pop(0)
+    values = dict(flags)
+    pending = list(args)
+    while pending:
+        arg = pending.pop(0)
         if len(arg) < 2 or arg[0] != "-":
-            return out, f"{arg!r} is not a flag: it and everything after it are ignored"
+            return values, f"{arg!r} is not a flag: it and everything after it are ignored"
         if arg == "--":
-            return out, "`--` ends the flags" if rest else None
+            return values, "`--` ends the flags" if pending else None
         name, has_value, value = _split(arg)
         if name is None or name not in flags:
-            return out, f"unknown flag {arg!r}" if name is not None else f"bad flag syntax {arg!r}"
+            return values, f"unknown flag {arg!r}" if name is not None else f"bad flag syntax {arg!r}"
         if not has_value and not isinstance(flags[name], bool):
-            if not rest:
-                return out, f"flag {arg!r} needs a value"
-            value = rest.pop(0)
+            if not pending:
+                return values, f"flag {arg!r} needs a value"
+            value = pending.pop(0)
         elif not has_value:
             value = "true"
-        out[name], ok = _convert(flags[name], value)
+        values[name], ok = _convert(flags[name], value)
         if not ok:
-            return out, f"{value!r} is not a value for flag --{name}"
-    return out, None
+            return values, f"{value!r} is not a value for flag --{name}"
+    return values, None
 
 
 def _split(arg: str) -> tuple[str | None, bool, str]:
-    """Name, whether a value follows `=`, and the value. The name is None when the syntax is bad."""
+    """Return the name, whether `=` and a value follow, and the value. The name is None if the syntax is bad."""
     body = arg[2:] if arg[1] == "-" else arg[1:]
     if not body or body[0] in "-=":
         return None, False, ""
@@ -60,8 +60,10 @@ def _convert(default: Value, value: str) -> tuple[Value, bool]:
 
 
 def parse_int(value: str) -> tuple[int, bool]:
-    """A number as `strconv.ParseInt(value, 0, 64)` reads it, and whether it could: 0 on bad syntax, the nearest
-    64-bit number on overflow, as the flag then holds."""
+    """Return a number as `strconv.ParseInt(value, 0, 64)` parses it, and whether it could.
+
+    The number is 0 on bad syntax and the nearest 64-bit number on overflow, which is what the flag then holds.
+    """
     sign, digits = (value[0], value[1:]) if value[:1] in {"+", "-"} else ("", value)
     if not digits or not digits.isascii() or digits[0] in "+-_ " or digits != digits.strip():
         return 0, False
@@ -77,7 +79,7 @@ def parse_int(value: str) -> tuple[int, bool]:
 
 
 def atoi(value: str) -> int | None:
-    """A number as `strconv.Atoi` reads it: an optional sign and decimal digits that fit 64 bits, else None."""
+    """Return a number as `strconv.Atoi` parses it, or None: an optional sign and decimal digits that fit in 64 bits."""
     digits = value[1:] if value[:1] in {"+", "-"} else value
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 400:
         return None

@@ -1,7 +1,7 @@
-"""Image references as the kubelet parses them before it pulls anything.
+"""Image references as the kubelet parses them before it pulls an image.
 
 Source: Kubernetes 1.36, pkg/util/parsers; distribution/reference 0.6: the grammar of references and their
-normalization, in which docker.io stands for an absent registry.
+normalization, in which docker.io replaces a missing registry.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-_LONGEST: Final = 255
-"""Characters of a repository's name."""
+_MAX_REPOSITORY: Final = 255
+"""Maximum length of a repository name, in characters."""
 
-_MOST: Final = 4096
-"""Characters of a reference that is looked at at all."""
+_MAX_REFERENCE: Final = 4096
+"""Maximum number of characters of a reference that are examined."""
 
 _host = Pattern(
     r"(?a)(?:(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*"
@@ -26,25 +26,27 @@ _path = Pattern(r"(?a)[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|
 _tag = Pattern(r"(?a)\w[\w.-]{0,127}").fullmatch
 _hexadecimal = Pattern(r"[a-f0-9]{64}").fullmatch
 _DIGESTS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
-"""Algorithms and how many hexadecimal digits each has."""
+"""Digest algorithms, each with its number of hexadecimal digits."""
 
 _placeholder = Pattern(r"(?a)<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-Za-z_]\w*").search
 
 
 def is_placeholder(image: str) -> bool:
-    """Whether something is still to be filled in: `<image>`, `${IMAGE}`, `$(IMAGE)`, `$IMAGE`, `{{ .image }}`."""
-    signed = "<" in image or "$" in image or "{{" in image
-    return signed and _placeholder(image[:_MOST]) is not None
+    """Return whether a reference must still be filled in: `<image>`, `${IMAGE}`, `$(IMAGE)`, `$IMAGE`, `{{ .image
+    }}`.
+    """
+    may_match = "<" in image or "$" in image or "{{" in image
+    return may_match and _placeholder(image[:_MAX_REFERENCE]) is not None
 
 
 def why_not_image(image: str) -> str | None:
-    """Why the kubelet calls a reference an invalid name (InvalidImageName), or None."""
-    if len(image) > _MOST:
+    """Return why the kubelet calls a reference an invalid name (InvalidImageName), or None."""
+    if len(image) > _MAX_REFERENCE:
         return "it is too long for a reference"
     if len(image) == 64 and _hexadecimal(image):
         return "64 hexadecimal digits are an image's ID, not a name"
-    name, at, digest = image.partition("@")
-    if at and (why := _why_not_digest(digest)):
+    name, at_sign, digest = image.partition("@")
+    if at_sign and (why := _why_not_digest(digest)):
         return why
     host, rest = _registry(name)
     path, colon, tag = rest.partition(":")
@@ -58,14 +60,17 @@ def why_not_image(image: str) -> str | None:
         return (
             f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
         )
-    return f"the repository has more than {_LONGEST} characters" if len(path) > _LONGEST else None
+    return f"the repository has more than {_MAX_REPOSITORY} characters" if len(path) > _MAX_REPOSITORY else None
 
 
 def _registry(name: str) -> tuple[str | None, str]:
-    """The registry, as far as a name has one, and the rest: a first part with a dot, a colon or a capital is one."""
+    """Return the registry of a name, or None if it has none, and the rest.
+
+    The first part is a registry if it contains a dot, a colon or a capital letter, or is `localhost`.
+    """
     first, slash, rest = name.partition("/")
-    named = "." in first or ":" in first or first == "localhost" or first != first.lower()
-    return (first, rest) if slash and named else (None, name)
+    is_registry = "." in first or ":" in first or first == "localhost" or first != first.lower()
+    return (first, rest) if slash and is_registry else (None, name)
 
 
 def _why_not_digest(digest: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The objects of a stream as others find them: by kind, name, namespace, host or labels, put in order once."""
+"""The objects of a stream, indexed by kind, name, namespace, host and labels."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ SERVICE: GroupVersionKind = ("v1", "Service")
 
 
 class Objects(Sequence["Json"]):
-    """Some objects in the order of their stream, and behind them those of another one, except the `hidden` ones (ids).
+    """Objects in the order of their stream, followed by the `related` ones except those whose ids are `hidden`.
 
-    Each way to find objects has an index, made when it is first asked for: a stream of n objects that all look for one
-    another takes the time of n look-ups, not of n times n objects.
+    Each look-up has an index that is built on first use, so n objects that all look for one another take n look-ups
+    rather than n times n comparisons.
     """
 
     def __init__(
-        self, objects: Iterable[Json] = (), beside: Objects | None = None, hidden: frozenset[int] = frozenset()
+        self, objects: Iterable[Json] = (), related: Objects | None = None, hidden: frozenset[int] = frozenset()
     ) -> None:
         self._own = tuple(objects)
-        self._beside = beside
+        self._beside = related
         self._hidden = hidden
         self._spaces: dict[str, Objects] = {}
         self._unchanged = False
@@ -56,9 +56,9 @@ class Objects(Sequence["Json"]):
     def __iter__(self) -> Iterator[Json]:
         return iter(self._own) if self._beside is None else chain(self._own, self._behind(self._beside))
 
-    def _behind(self, found: Sequence[Json]) -> Sequence[Json]:
-        """Return what was found among the objects behind, without the hidden ones."""
-        return [one for one in found if id(one) not in self._hidden] if self._hidden else found
+    def _behind(self, matches: Sequence[Json]) -> Sequence[Json]:
+        """Return the matches among the related objects without the hidden ones."""
+        return [match for match in matches if id(match) not in self._hidden] if self._hidden else matches
 
     if TYPE_CHECKING:
 
@@ -70,110 +70,115 @@ class Objects(Sequence["Json"]):
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         return tuple(self)[index]
 
-    def changed(self, change: Callable[[Json], Json], known: dict[int, Objects]) -> Objects:
-        """The same objects after a function; itself where none differs. `known` holds earlier results, by id.
+    def changed(self, change: Callable[[Json], Json], results: dict[int, Objects]) -> Objects:
+        """Return the objects after `change`, or self if it changes none. `results` holds earlier results, by id.
 
-        Functions may differ in what they write, not in which objects they change: objects of which none changed are
-        not looked at again, since an import asks once for each of its jobs.
+        Callers may differ in what they write but not in which objects they change: once nothing has changed, the
+        objects are not examined again, because an import asks once per job.
         """
         if self._unchanged:
             return self
-        if id(self) not in known:
-            beside = self._beside.changed(change, known) if self._beside is not None else None
-            own = tuple(map(change, self._own))
-            self._unchanged = beside is self._beside and all(map(is_, own, self._own))
-            known[id(self)] = self if self._unchanged else Objects(own, beside, self._hidden_in(beside))
-        return known[id(self)]
+        if id(self) not in results:
+            related = self._beside.changed(change, results) if self._beside is not None else None
+            objects_ = tuple(map(change, self._own))
+            self._unchanged = related is self._beside and all(map(is_, objects_, self._own))
+            results[id(self)] = self if self._unchanged else Objects(objects_, related, self._hidden_in(related))
+        return results[id(self)]
 
-    def _hidden_in(self, beside: Objects | None) -> frozenset[int]:
-        """The ids of the hidden objects among the changed ones."""
-        if not self._hidden or self._beside is None or beside is None:
+    def _hidden_in(self, related: Objects | None) -> frozenset[int]:
+        """Return the ids of the hidden objects among the changed ones."""
+        if not self._hidden or self._beside is None or related is None:
             return self._hidden
-        pairs = zip(self._beside, beside, strict=True)
+        pairs = zip(self._beside, related, strict=True)
         return frozenset(id(after) for before, after in pairs if id(before) in self._hidden)
 
     def of(self, kind: GroupVersionKind) -> Sequence[Json]:
-        """All of one kind."""
-        found = self._kinds.get(kind, ())
-        return found if self._beside is None else [*found, *self._behind(self._beside.of(kind))]
+        """Return the objects of a kind."""
+        matches = self._kinds.get(kind, ())
+        return matches if self._beside is None else [*matches, *self._behind(self._beside.of(kind))]
 
     def named(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
-        """Those of one kind and name, of whatever namespace."""
-        found = self._names.get((kind, name), ())
-        return found if self._beside is None else [*found, *self._behind(self._beside.named(kind, name))]
+        """Return the objects of a kind and name, in any namespace."""
+        matches = self._names.get((kind, name), ())
+        return matches if self._beside is None else [*matches, *self._behind(self._beside.named(kind, name))]
 
-    def within(self, space: str) -> Objects:
-        """Those of one namespace."""
-        found = self._spaces.get(space)
-        if found is None:
-            own = self._namespaces.get(space, ())
-            beside = self._beside.within(space) if self._beside is not None else None
-            found = self._spaces[space] = Objects(own, beside, self._hidden)
-        return found
+    def within(self, namespace: str) -> Objects:
+        """Return the objects of a namespace."""
+        objects_ = self._spaces.get(namespace)
+        if objects_ is None:
+            local = self._namespaces.get(namespace, ())
+            related = self._beside.within(namespace) if self._beside is not None else None
+            objects_ = self._spaces[namespace] = Objects(local, related, self._hidden)
+        return objects_
 
     def services_at(self, host: str) -> Sequence[Json]:
-        """The Services that may answer to a host name, in any of its forms: those whose names begin as it does.
+        """Return the Services that may answer to a host name in any of its forms: those whose names begin with its
+        first label.
 
-        Of whatever API: `kind: Service` is enough.
+        Any API group counts: `kind: Service` is enough.
         """
-        found = self._services.get(host.partition(".")[0], ())
-        return found if self._beside is None else [*found, *self._behind(self._beside.services_at(host))]
+        matches = self._services.get(host.partition(".")[0], ())
+        return matches if self._beside is None else [*matches, *self._behind(self._beside.services_at(host))]
 
     def selecting(self, labels: Mapping[str, str]) -> list[Json]:
-        """The Services whose selectors fit pods with these labels."""
-        near = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
-        own = self._kinds.get(SERVICE, ())
-        found = [own[i] for i in near if selector(own[i]).items() <= labels.items()]
-        return found if self._beside is None else [*found, *self._behind(self._beside.selecting(labels))]
+        """Return the Services whose selectors match pods with these labels."""
+        candidates = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
+        services = self._kinds.get(SERVICE, ())
+        matches = [services[i] for i in candidates if selector(services[i]).items() <= labels.items()]
+        return matches if self._beside is None else [*matches, *self._behind(self._beside.selecting(labels))]
 
     def writes(self, entry: Json) -> bool:
-        """Whether an env entry stands in one of the objects, wherever that is."""
-        behind = self._beside if not self._hidden else None
-        return _entry(entry) in self._entries or (behind is not None and behind.writes(entry))
+        """Return whether an env entry occurs anywhere in one of the objects."""
+        related = self._beside if not self._hidden else None
+        return _entry(entry) in self._entries or (related is not None and related.writes(entry))
 
     @cached_property
     def _kinds(self) -> dict[GroupVersionKind, list[Json]]:
-        return _grouped((kind_of(one), one) for one in self._own)
+        return _grouped((kind_of(manifest), manifest) for manifest in self._own)
 
     @cached_property
     def _names(self) -> dict[tuple[GroupVersionKind, str], list[Json]]:
-        return _grouped(((kind_of(one), object_name(one)), one) for one in self._own)
+        return _grouped(((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._own)
 
     @cached_property
     def _namespaces(self) -> dict[str, list[Json]]:
-        return _grouped((namespace_of(one), one) for one in self._own)
+        return _grouped((namespace_of(manifest), manifest) for manifest in self._own)
 
     @cached_property
     def _services(self) -> dict[str, list[Json]]:
-        return _grouped((object_name(one).partition(".")[0], one) for one in self._own if one.get("kind") == "Service")
+        return _grouped(
+            (object_name(manifest).partition(".")[0], manifest)
+            for manifest in self._own
+            if manifest.get("kind") == "Service"
+        )
 
     @cached_property
     def _selectors(self) -> dict[tuple[str, str], list[int]]:
-        """The places of Services, each under the item of its selector that the fewest others have."""
+        """Indexes of the Services, each under the label of its selector that the fewest other selectors have."""
         selectors = [selector(one) for one in self._kinds.get(SERVICE, ())]
         counts = Counter(item for one in selectors for item in one.items())
         return _grouped((min(one.items(), key=counts.__getitem__), i) for i, one in enumerate(selectors) if one)
 
     @cached_property
     def _entries(self) -> set[str]:
-        return {_entry(entry) for one in (self if self._hidden else self._own) for entry in _env_entries(one)}
+        return {_entry(entry) for manifest in (self if self._hidden else self._own) for entry in _env_entries(manifest)}
 
 
-def objects(given: Iterable[Json]) -> Objects:
-    """The same objects with their order, which is kept where they have it."""
-    return given if isinstance(given, Objects) else Objects(given)
+def objects(manifests: Iterable[Json]) -> Objects:
+    """Return the objects with their index; an existing index is kept."""
+    return manifests if isinstance(manifests, Objects) else Objects(manifests)
 
 
 def selector(service: Json) -> dict[str, str]:
-    """The labels that a Service asks of its pods; it selects none where there are none."""
+    """Return the labels that a Service requires of its pods; without labels it selects none."""
     return string_map(nested_map(service, "spec").get("selector"))
 
 
 def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
-    out: dict[K, list[T]] = {}
-    for key, one in pairs:
-        out.setdefault(key, []).append(one)
-    return out
+    groups: dict[K, list[T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def _entry(entry: Json) -> str:
@@ -181,12 +186,12 @@ def _entry(entry: Json) -> str:
 
 
 def _env_entries(document: Json) -> Iterator[Json]:
-    """Every env entry of an object, wherever it stands."""
-    left: list[object] = [as_mapping(document)]
-    while left:
-        node = left.pop()
+    """Yield every env entry of an object, at any depth."""
+    pending: list[object] = [as_mapping(document)]
+    while pending:
+        node = pending.pop()
         if isinstance(node, dict):
             yield from as_mappings(node.get("env"))
-            left.extend(node.values())
+            pending.extend(node.values())
         elif isinstance(node, list):
-            left.extend(node)
+            pending.extend(node)

@@ -1,6 +1,6 @@
-"""What Kubernetes takes as a name: labels, subdomains, keys, ports, environment variables, and how long they may be.
+"""What Kubernetes accepts as a name: labels, subdomains, keys, ports and environment variables, with their lengths.
 
-Every kind has a test (`is_dns_label`) and a reason (`why_not_dns_label`: `None` where the text is fine). The rules are
+Each form has a test (`is_dns_label`) and a reason (`why_not_dns_label`, or None if the text is valid). The rules are
 those of Kubernetes 1.36 `apimachinery/pkg/util/validation`; the sentences are ours.
 """
 
@@ -45,12 +45,14 @@ _MIXED = f"must have only letters, digits, '-', '_' and '.', and {_ENDS}"
 
 
 def _too_long(text: str, limit: int) -> str | None:
-    # The server counts bytes, which differ only in texts that the character rules refuse anyway.
+    # the server counts bytes, which differ only in texts that the character rules reject anyway
     return f"must be no more than {limit} characters (it has {len(text)})" if len(text) > limit else None
 
 
 def is_label(text: str) -> bool:
-    """Whether a text is a DNS label but for its length: `[a-z0-9-]`, no dash at the ends (RFC 1123)."""
+    """Return whether a text is a DNS label (RFC 1123), ignoring the length limit: `[a-z0-9-]`, no hyphen at either
+    end.
+    """
     return _of_label(text) and text.strip("-") == text != ""
 
 
@@ -63,17 +65,17 @@ def _is_1035(text: str) -> bool:
 
 
 def _is_name_part(text: str) -> bool:
-    """`[A-Za-z0-9._-]`, with letters and digits at the ends."""
+    """Return whether a text is `[A-Za-z0-9._-]` with a letter or digit at both ends."""
     return _of_key(text) and text.strip("-_.") == text != ""
 
 
 def is_dns_label(text: str) -> bool:
-    """Whether a text is a DNS label: `[a-z0-9-]`, no dash at the ends, 1 to 63 characters (RFC 1123)."""
+    """Return whether a text is a DNS label: `[a-z0-9-]`, no hyphen at either end, 1 to 63 characters (RFC 1123)."""
     return len(text) <= DNS_LABEL_MAX and is_label(text)
 
 
 def why_not_dns_label(text: str) -> str | None:
-    """Why a text is not a DNS label."""
+    """Return why a text is not a DNS label, or None."""
     if is_dns_label(text):
         return None
     letters = None if is_label(text) else "must not contain dots" if _is_subdomain(text) else _LOWER
@@ -81,12 +83,14 @@ def why_not_dns_label(text: str) -> str | None:
 
 
 def is_dns_1035_label(text: str) -> bool:
-    """Whether a text is a DNS label that begins with a letter (RFC 1035): Service names before Kubernetes 1.36."""
+    """Return whether a text is a DNS label that begins with a letter (RFC 1035): Service names before Kubernetes
+    1.36.
+    """
     return len(text) <= DNS_LABEL_MAX and _is_1035(text)
 
 
 def why_not_dns_1035_label(text: str) -> str | None:
-    """Why a text is not a DNS label that begins with a letter."""
+    """Return why a text is not a DNS label that begins with a letter, or None."""
     if long := _too_long(text, DNS_LABEL_MAX):
         return long
     if _is_1035(text):
@@ -95,12 +99,12 @@ def why_not_dns_1035_label(text: str) -> str | None:
 
 
 def is_dns_subdomain(text: str) -> bool:
-    """Whether a text is a DNS subdomain: labels joined by dots, 1 to 253 characters (RFC 1123)."""
+    """Return whether a text is a DNS subdomain: labels joined by dots, 1 to 253 characters (RFC 1123)."""
     return len(text) <= DNS_SUBDOMAIN_MAX and _is_subdomain(text)
 
 
 def why_not_dns_subdomain(text: str) -> str | None:
-    """Why a text is not a DNS subdomain."""
+    """Return why a text is not a DNS subdomain, or None."""
     if is_dns_subdomain(text):
         return None
     if long := _too_long(text, DNS_SUBDOMAIN_MAX):
@@ -109,24 +113,24 @@ def why_not_dns_subdomain(text: str) -> str | None:
 
 
 def is_label_value(text: str) -> bool:
-    """Whether a text may be the value of a label: empty, or `[A-Za-z0-9._-]` up to 63 characters."""
+    """Return whether a text may be the value of a label: empty, or `[A-Za-z0-9._-]` up to 63 characters."""
     return not text or (len(text) <= LABEL_VALUE_MAX and _is_name_part(text))
 
 
 def why_not_label_value(text: str) -> str | None:
-    """Why a text may not be the value of a label."""
+    """Return why a text may not be the value of a label, or None."""
     if long := _too_long(text, LABEL_VALUE_MAX):
         return long
     return None if is_label_value(text) else f"must be empty, or {_MIXED.removeprefix('must ')}"
 
 
 def is_qualified_name(text: str) -> bool:
-    """Whether a text may be the key of a label or annotation, or a resource's name: `[prefix/]name`."""
+    """Return whether a text may be the key of a label or annotation, or the name of a resource: `[prefix/]name`."""
     return why_not_qualified_name(text) is None
 
 
 def why_not_qualified_name(text: str) -> str | None:
-    """Why a text may not be the key of a label or annotation."""
+    """Return why a text may not be the key of a label or annotation, or None."""
     prefix, slash, name = text.rpartition("/")
     if "/" in prefix:
         return "must be a name with at most one prefix and one '/' (such as example.com/name)"
@@ -143,12 +147,14 @@ def why_not_qualified_name(text: str) -> str | None:
 
 
 def is_domain_prefixed_path(text: str) -> bool:
-    """Whether a text is a domain and a path, as `spec.managedBy` of a Job wants: `kueue.x-k8s.io/multikueue`."""
+    """Return whether a text is a domain and a path, as a Job's `spec.managedBy` must be:
+    `kueue.x-k8s.io/multikueue`.
+    """
     return why_not_domain_prefixed_path(text) is None
 
 
 def why_not_domain_prefixed_path(text: str) -> str | None:
-    """Why a text is not a domain and a path."""
+    """Return why a text is not a domain and a path, or None."""
     domain, _, path = text.partition("/")
     if not domain or not path:
         return "must be a domain and a path (such as acme.io/foo)"
@@ -158,36 +164,40 @@ def why_not_domain_prefixed_path(text: str) -> str | None:
 
 
 def is_env_name(text: str) -> bool:
-    """Whether a text may name an environment variable: printable ASCII without `=` (Kubernetes 1.32 and later)."""
+    """Return whether a text may name an environment variable: printable ASCII without `=` (Kubernetes 1.32 and
+    later).
+    """
     return text != "" and text.isascii() and text.isprintable() and "=" not in text
 
 
 def why_not_env_name(text: str) -> str | None:
-    """Why a text may not name an environment variable (Kubernetes 1.32 and later)."""
+    """Return why a text may not name an environment variable, or None (Kubernetes 1.32 and later)."""
     if is_env_name(text):
         return None
     return "must have only printable ASCII characters other than '='" if text else "must not be empty"
 
 
 def is_classic_env_name(text: str) -> bool:
-    """Whether servers before 1.32 and the Volcano webhook take a text as an environment variable's name."""
+    """Return whether servers before 1.32 and the Volcano webhook accept a text as an environment variable's name."""
     return why_not_classic_env_name(text) is None
 
 
 def why_not_classic_env_name(text: str) -> str | None:
-    """Why servers before 1.32 and the Volcano webhook refuse a text as an environment variable's name."""
+    """Return why servers before 1.32 and the Volcano webhook reject a text as an environment variable's name, or
+    None.
+    """
     if not _is_classic_env_name(text):
         return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
     return _relative_path(text)
 
 
 def is_config_key(text: str) -> bool:
-    """Whether a text may be a key of a ConfigMap or Secret."""
+    """Return whether a text may be a key of a ConfigMap or Secret."""
     return why_not_config_key(text) is None
 
 
 def why_not_config_key(text: str) -> str | None:
-    """Why a text may not be a key of a ConfigMap or Secret."""
+    """Return why a text may not be a key of a ConfigMap or Secret, or None."""
     if long := _too_long(text, CONFIG_KEY_MAX):
         return long
     if not text or not _of_key(text):
@@ -202,12 +212,12 @@ def _relative_path(text: str) -> str | None:
 
 
 def is_port_name(text: str) -> bool:
-    """Whether a text may name a container's port: 1 to 15 of `[a-z0-9-]` with a letter (RFC 6335)."""
+    """Return whether a text may name a container's port: 1 to 15 of `[a-z0-9-]`, at least one letter (RFC 6335)."""
     return why_not_port_name(text) is None
 
 
 def why_not_port_name(text: str) -> str | None:
-    """Why a text may not name a container's port."""
+    """Return why a text may not name a container's port, or None."""
     if long := _too_long(text, PORT_NAME_MAX):
         return long
     if not text or not _of_label(text):
@@ -220,8 +230,8 @@ def why_not_port_name(text: str) -> str | None:
 
 
 def longest_name(suffixes: Iterable[str], limit: int = DNS_LABEL_MAX) -> int:
-    """How many characters an object's name may have so that name and suffix fit in `limit`, for every suffix.
+    """Return the maximum length of an object's name so that the name with each suffix fits in `limit` characters.
 
-    The suffixes are what an operator appends to make the names of pods and Services (`-worker-0`, `-master-0`).
+    An operator appends the suffixes to name pods and Services (`-worker-0`, `-master-0`).
     """
     return max(0, limit - max(map(len, suffixes), default=0))

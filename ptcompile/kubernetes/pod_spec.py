@@ -1,4 +1,4 @@
-"""Facts of core/v1 about pods: the nodes that admit one, merge keys of lists, shared memory."""
+"""Facts about pods from core/v1: which nodes accept one, merge keys of lists, shared memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MERGE_KEYS = {
     "schedulingGates": "name",
     "topologySpreadConstraints": "topologyKey",
 }
-"""The key by which a patch finds the item it means, as strategic merge patch does (Kubernetes 1.36, core/v1)."""
+"""The key by which a strategic merge patch identifies an item of each list (Kubernetes 1.36, core/v1)."""
 
 OBJECT_KEYS = {
     **MERGE_KEYS,
@@ -36,28 +36,28 @@ OBJECT_KEYS = {
     "dependsOn": "name",
     "runtimePatches": "manager",
 }
-"""With those of the operators' own objects, for a spec's `manifest`."""
+"""`MERGE_KEYS` and those of lists in the operators' objects, for a spec's `manifest`."""
 
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def terms_of(spec: Json) -> list[Json]:
-    """The terms of a pod's required node affinity, of which one must hold."""
+    """Return the terms of a pod's required node affinity, of which one must match."""
     return as_mappings(nested_map(spec, "affinity", "nodeAffinity", _REQUIRED).get("nodeSelectorTerms"))
 
 
 def admits(spec: Json, labels: Mapping[str, str]) -> bool:
-    """Whether a pod's selector and required affinity may hold on a node with these labels.
+    """Return whether a pod's selector and required affinity may match a node with these labels.
 
-    A label that is not given is unknown, and taken to be as the pod wants it.
+    A label that is missing is unknown, and is assumed to match.
     """
     selector = string_map(spec.get("nodeSelector"))
     if any(labels.get(key, value) != value for key, value in selector.items()):
         return False
     terms = terms_of(spec)
     return not terms or any(
-        all(_may_hold(one, labels) for one in as_mappings(t.get("matchExpressions"))) for t in terms
+        all(_may_hold(expression, labels) for expression in as_mappings(term.get("matchExpressions"))) for term in terms
     )
 
 
@@ -66,41 +66,49 @@ def _may_hold(expression: Json, labels: Mapping[str, str]) -> bool:
     if key not in labels:
         return True
     operator = as_string(expression.get("operator"))
-    known = {"In": labels[key] in values, "NotIn": labels[key] not in values, "DoesNotExist": False}
-    return known.get(operator, True)
+    results = {"In": labels[key] in values, "NotIn": labels[key] not in values, "DoesNotExist": False}
+    return results.get(operator, True)
 
 
 def tolerates(spec: Json, key: str, value: str, effect: str) -> bool:
-    """Whether a pod tolerates a taint."""
-    for one in as_mappings(spec.get("tolerations")):
-        if as_string(one.get("effect")) not in ("", effect):
+    """Return whether a pod tolerates a taint."""
+    for toleration in as_mappings(spec.get("tolerations")):
+        if as_string(toleration.get("effect")) not in ("", effect):
             continue
-        if as_string(one.get("operator")) == "Exists":
-            if as_string(one.get("key")) in ("", key):
+        if as_string(toleration.get("operator")) == "Exists":
+            if as_string(toleration.get("key")) in ("", key):
                 return True
-        elif as_string(one.get("key")) == key and as_string(one.get("value")) == value:
+        elif as_string(toleration.get("key")) == key and as_string(toleration.get("value")) == value:
             return True
     return False
 
 
-def pinned(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...], list[str]]]:
-    """Where a pod's selector or affinity pins a label, by the path in its spec, and the values that it leaves.
+def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...], list[str]]]:
+    """Yield where a pod's selector or affinity pins a label, as a path in the pod spec, and the values that it allows.
 
-    Terms are alternatives: where there are several, each must pin the label, and together they leave all their values.
+    Terms are alternatives: if there are several, each must pin the label, and all their values are allowed.
     """
     selector = string_map(spec.get("nodeSelector"))
     if label in selector:
         yield ("nodeSelector", label), [selector[label]]
-    found: list[tuple[tuple[str | int, ...], list[str]]] = []
+    pins: list[tuple[tuple[str | int, ...], list[str]]] = []
     terms = terms_of(spec)
-    for number, term in enumerate(terms):
-        for index, one in enumerate(as_mappings(term.get("matchExpressions"))):
-            if as_string(one.get("key")) == label and as_string(one.get("operator")) == "In":
-                path = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms", number, "matchExpressions", index)
-                found.append((path, as_strings(one.get("values"))))
+    for term_index, term in enumerate(terms):
+        for index, expression in enumerate(as_mappings(term.get("matchExpressions"))):
+            if as_string(expression.get("key")) == label and as_string(expression.get("operator")) == "In":
+                path = (
+                    "affinity",
+                    "nodeAffinity",
+                    _REQUIRED,
+                    "nodeSelectorTerms",
+                    term_index,
+                    "matchExpressions",
+                    index,
+                )
+                pins.append((path, as_strings(expression.get("values"))))
                 break
-    if found and len(found) == len(terms):
-        yield found[0][0], [value for _, values in found for value in values]
+    if pins and len(pins) == len(terms):
+        yield pins[0][0], [value for _, values in pins for value in values]
 
 
-PATH: Final = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to
+SHM_PATH: Final = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to

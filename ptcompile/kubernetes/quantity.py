@@ -1,6 +1,6 @@
-"""Kubernetes quantities (`500m`, `1.5Gi`, `1e3`), read, compared, added and printed as apimachinery 1.36 does.
+"""Kubernetes quantities (`500m`, `1.5Gi`, `1e3`): parsed, compared, added and printed as apimachinery 1.36 does.
 
-Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the server does not round.
+Amounts are whole numbers of 10^-9 (nano), so nothing is rounded here that the server does not round.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T"
 _DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
 _BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _BINARY_CAP: Final = (2**63 - 1) * NANO
-# Bounds on what is computed with, far beyond any cluster: 1e999999999 is a legal quantity.
+# limits on the arithmetic, far beyond any cluster: 1e999999999 is a valid quantity
 _MAX_POWER: Final = 64
 _MAX_DIGITS: Final = 1000
 
-# Go's scanner lets every part be absent: "Ki" and "+" are zero.
+# Go's scanner allows every part to be absent: "Ki" and "+" are zero
 _quantity = Pattern(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([-+]?[0-9]{1,18}))?").fullmatch
 
 
 class Quantity:
-    """An exact amount and the way it was written. Compared by amount alone: `1Gi` equals `1024Mi`."""
+    """An exact amount and the way it was written. Only the amount is compared: `1Gi` equals `1024Mi`."""
 
     __slots__ = ("format", "nano")
 
@@ -45,7 +45,7 @@ class Quantity:
 
     @property
     def is_integer(self) -> bool:
-        """Whether the amount is whole, as GPUs and other extended resources have to be (`1000m` is)."""
+        """Whether the amount is whole, as it must be for GPUs and other extended resources (`1000m` is)."""
         return self.nano % NANO == 0
 
     @property
@@ -54,7 +54,9 @@ class Quantity:
         return _round_up(self.nano, NANO) // NANO
 
     def rounded(self, unit: int = MILLI) -> Quantity:
-        """The amount rounded away from zero to a multiple of `unit`: the server does so to milli in resource lists."""
+        """Return the amount rounded away from zero to a multiple of `unit`; the server rounds resource lists to
+        milli.
+        """
         return Quantity(_round_up(self.nano, unit), self.format)
 
     def __eq__(self, other: object) -> bool:
@@ -95,15 +97,16 @@ class Quantity:
 
 
 def valid(value: object) -> bool:
-    """Whether the server takes a value as a quantity. `null` is not one; it means that the field is unset."""
+    """Return whether the server accepts a value as a quantity. `null` is not one; it means that the field is unset."""
     return parse(value) is not None
 
 
 def parse(value: object) -> Quantity | None:
-    """The quantity that a JSON value stands for, or `None` where the server refuses it.
+    """Return the quantity that a JSON value represents, or None if the server rejects it.
 
-    Strings and numbers are taken, booleans are not. Blanks around are ignored. Finer amounts than 10^-9 are rounded
-    away from zero; binary ones are capped at 2^63-1; beyond 10^64 the amount is cut, which no cluster can tell.
+    Strings and numbers are accepted, booleans are not. Surrounding spaces are ignored. Amounts finer than 10^-9 are
+    rounded away from zero; binary ones are capped at 2^63-1; amounts beyond 10^64 are cut, which no cluster can tell
+    apart.
     """
     if isinstance(value, str):
         return _parse(value)
@@ -137,7 +140,7 @@ def _parse(text: str) -> Quantity | None:
 
 
 def _scaled(digits: int, power: int) -> int:
-    """`digits * 10**power`, rounded up."""
+    """Return `digits * 10**power`, rounded up."""
     if power >= 0:
         return digits * int(10 ** min(power, _MAX_POWER))
     unit = int(10 ** min(-power, 2 * _MAX_DIGITS))
@@ -149,7 +152,9 @@ def _round_up(nano: int, unit: int) -> int:
 
 
 def to_string(quantity: Quantity) -> str:
-    """The canonical text, as the server prints it: no fraction, the largest suffix that fits (`1536Mi`, `2500m`)."""
+    """Return the canonical text, as the server prints it: no fraction, the largest suffix that fits (`1536Mi`,
+    `2500m`).
+    """
     nano = quantity.nano
     if not nano:
         return "0"
@@ -161,28 +166,28 @@ def to_string(quantity: Quantity) -> str:
     amount, power = nano, -9
     while amount % 1000 == 0:
         amount, power = amount // 1000, power + 3
-    # Beyond E there is no suffix, and the server falls back to the exponent.
+    # no suffix exists beyond E, so the server falls back to the exponent
     if (quantity.format == "exponent" or power > 18) and power:
         return f"{amount}e{power}"
     return f"{amount}{_DECIMAL_SUFFIX[power]}"
 
 
 def why_not(value: object) -> str | None:
-    """Why the server refuses a value as a quantity, in a few words, with the likely meaning where there is one."""
+    """Return why the server rejects a value as a quantity, with the likely intended value, or None if it accepts it."""
     if valid(value):
         return None
     if not isinstance(value, str):
         return "must be a quantity such as 2, 500m or 8Gi"
     if not value.strip(" "):
         return "must not be empty"
-    meant = suggest(value)
+    suggestion = likely_quantity(value)
     return "must be a number with one of the suffixes n u m k M G T P E or Ki Mi Gi Ti Pi Ei" + (
-        f" (did you mean {meant}?)" if meant else ""
+        f" (did you mean {suggestion}?)" if suggestion else ""
     )
 
 
-def suggest(text: str) -> str | None:
-    """The quantity that was most likely meant by a refused text: `8Gi` for `8gib`, `8G` for `8GB`, `8k` for `8K`."""
+def likely_quantity(text: str) -> str | None:
+    """Return the quantity that a rejected text most likely means: `8Gi` for `8gib`, `8G` for `8GB`, `8k` for `8K`."""
     import re
 
     match = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([kmgtp])(i?)b?(?:ytes)?", text.strip().lower())

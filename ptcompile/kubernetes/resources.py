@@ -1,4 +1,4 @@
-"""Which resource names stand for GPUs and their like."""
+"""Resource names of GPUs and other accelerators."""
 
 from __future__ import annotations
 
@@ -25,39 +25,45 @@ _WHOLE = frozenset(
         "aws.amazon.com/neurondevice",
     }
 )
-"""Resource names of whole accelerators, by their device plugins' documents; a share is NAME.shared, for example."""
+"""Resource names of whole accelerators, from the documentation of their device plugins; a share is NAME.shared, for
+example.
+"""
 
 _SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
-"""What the names of accelerators begin with that are one of a family, such as nvidia.com/mig-1g.5gb."""
+"""Prefixes of families of accelerator resources, such as nvidia.com/mig-1g.5gb."""
 
 _PARTS = ("-memory", "-core", "-cores")
-"""What the names of an accelerator's parts end with, such as huawei.com/Ascend310P-memory (Volcano 1.16, vNPU)."""
+"""Suffixes of resources that are part of an accelerator, such as huawei.com/Ascend310P-memory (Volcano 1.16, vNPU)."""
 
 _OTHERS = ("habana.ai/", "google.com/tpu", "aws.amazon.com/neuron", "huawei.com/Ascend", "gpu.intel.com/")
-"""What the names of accelerators begin with that CUDA's runtime, or ROCm's under its name, does not show."""
+"""Prefixes of accelerators that neither CUDA's runtime nor ROCm under its name shows."""
 
 
 def is_cuda(name: str) -> bool:
-    """Whether torchrun's `gpu` counts these devices: it asks CUDA alone (PyTorch 2.13). An unknown name may be one."""
+    """Return whether torchrun's `gpu` counts these devices: it asks only CUDA (PyTorch 2.13). An unknown name may be
+    one.
+    """
     return not name.startswith(_OTHERS)
 
 
 @bounded_cache(1024)
 def is_accelerator(name: str) -> bool:
-    """Whether a name stands for accelerators, or slices or shares of them; one's memory and cores do not."""
+    """Return whether a name means accelerators, or slices or shares of them; the memory and cores of one do not
+    count.
+    """
     domain, slash, rest = name.partition("/")
     if name.endswith(_PARTS):
         return False
     return domain + slash + rest.partition(".")[0] in _WHOLE or name.startswith(_SLICES)
 
 
-def counted(amounts: Mapping[str, Any]) -> int:
-    """How many accelerators these amounts are."""
-    return sum(count(amount) for name, amount in amounts.items() if is_accelerator(str(name)))
+def count_accelerators(quantities: Mapping[str, Any]) -> int:
+    """Return the number of accelerators in a resource list."""
+    return sum(count(amount) for name, amount in quantities.items() if is_accelerator(str(name)))
 
 
 def count(amount: object) -> int:
-    """A number of devices as written; 0 for what is none."""
+    """Return a number of devices as written, or 0 for anything else."""
     if isinstance(amount, bool) or not isinstance(amount, str | int):
         return 0
     parsed = quantity.parse(str(amount))
@@ -65,16 +71,17 @@ def count(amount: object) -> int:
 
 
 HUGE_PAGES: Final = "hugepages-"
-"""How the resource names of huge pages begin."""
+"""Prefix of the resource names of huge pages."""
 
 
 def is_native_resource(name: str) -> bool:
-    """Whether a resource is Kubernetes' own, and so may be promised more than once (huge pages apart)."""
+    """Return whether a resource is Kubernetes' own and so, except huge pages, may be overcommitted."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def never_shared(resource: str) -> bool:
-    """Whether a container's request for a resource must equal its limit: huge pages, and all but Kubernetes' own.
+    """Return whether a container's request must equal its limit: huge pages, and every resource that is not Kubernetes'
+    own.
 
     Kubernetes 1.36, pkg/apis/core/v1/helper `IsOvercommitAllowed`.
     """

@@ -1,15 +1,15 @@
-"""Which releases a cluster runs: what the operators do differs by version, and so does what they refuse."""
+"""Releases of Kubernetes and the operators: what they do and what they reject depends on the version."""
 
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 
 Version = tuple[int, int]
-"""Major and minor, for example `(1, 36)`; patch releases change nothing that we model."""
+"""Major and minor, for example `(1, 36)`; no patch release changes anything that is modeled."""
 
 
 class Versions(NamedTuple):
-    """The releases that decide what is accepted and what is created. The defaults are the newest that we know."""
+    """The releases that decide what is accepted and created. The defaults are the newest that are modeled."""
 
     kubernetes: Version = (1, 37)
     training_operator: Version = (1, 9)
@@ -20,16 +20,16 @@ class Versions(NamedTuple):
     kai: Version = (0, 15)
     mpi_operator: Version = (0, 8)
     nvidia_dra: Version = (25, 12)
-    """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x: `no_dns_names` tells them from older."""
+    """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x; `no_dns_names` tells the two apart."""
     torch: Version = (2, 15)
-    """PyTorch, of the images that train; `torch_of` asks an image's tag first."""
+    """PyTorch in the training images; `torch_of` reads an image's tag first."""
 
 
 def parse_version(text: str) -> Version:
-    """`v1.9.4`, `1.9` or `1.9.0-rc.1` as major and minor.
+    """Return the major and minor of `v1.9.4`, `1.9` or `1.9.0-rc.1`.
 
     Raises:
-        ValueError: the text has no two leading numbers.
+        ValueError: the text does not begin with two numbers.
     """
     major, _, rest = text.strip().removeprefix("v").partition(".")
     digits = rest.partition(".")[0].partition("-")[0].partition("+")[0]

@@ -9,7 +9,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, by_name, misfits
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
-from ptcompile.kubernetes.pod_spec import pinned
+from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import nested_map, string_map
 from ptcompile.linter.templates import ManifestTemplate
 
@@ -82,7 +82,7 @@ def _words(pins: Pinned, template: ManifestTemplate) -> dict[str, str]:
 def _pins(template: ManifestTemplate) -> Pinned | None:
     """The machines that all values of a label leave; None where one of them is not known."""
     for label in _TYPES:
-        for _, values in pinned(template.spec, label):
+        for _, values in pinned_values(template.spec, label):
             known = [by_name().get(value) for value in values]
             found = [one for one in known if one is not None]
             if not found or len(found) < len(known) or len({one.cloud for one in found}) > 1:
@@ -90,7 +90,7 @@ def _pins(template: ManifestTemplate) -> Pinned | None:
             machines = tuple(one.machine for one in found)
             return Pinned(machines, found[0].cloud, _resource(found[0].accelerator), " or ".join(values), True)
     for label, cloud in ((_GKE, "gke"), (_PRODUCT, ANYWHERE)):
-        for _, values in pinned(template.spec, label):
+        for _, values in pinned_values(template.spec, label):
             rows = [name for name, row in ROWS.items() if set(row.nodes.get(cloud, ())) & set(values)]
             machines = tuple(one for name in rows for one in _machines(name, cloud))
             if not rows or not all(_machines(name, cloud) for name in rows):

@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import unwrap
-from ptcompile.kubernetes.resources import counted
+from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ class ManifestContainer:
     @cached_property
     def accelerators(self) -> int:
         """Accelerators, or slices of them, in the limits, else in the requests; 0 where nothing can be read."""
-        return counted(self.limits) or counted(self.requests)
+        return count_accelerators(self.limits) or count_accelerators(self.requests)
 
     @cached_property
     def argv(self) -> tuple[Word, ...]:

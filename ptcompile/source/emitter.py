@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from ptcompile._internal.lazy import Answers, Pattern
+from ptcompile._internal.lazy import Pattern, _Cache
 from ptcompile.source.scalars import needs_quotes
 
 TYPE_CHECKING = False
@@ -140,8 +140,8 @@ def _key(key: str) -> str:
     return f"{text}:" if len(text) <= _MAX_SIMPLE_KEY else ""
 
 
-_lines: Final = Answers(_line, _MOST_KEPT)
-_keys: Final = Answers(_key, _MOST_KEPT)
+_lines: Final = _Cache(_line, _MOST_KEPT)
+_keys: Final = _Cache(_key, _MOST_KEPT)
 
 
 def _quoted(value: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.ir.job import Job, Nearness, Role, RunPolicy, map_templates
+from ptcompile.ir.job import Job, Role, RunPolicy, TopologyConstraint, map_templates
 from ptcompile.ir.pods import Resources, resources
 from tests import making
 
@@ -58,7 +58,9 @@ def test_zero_is_not_absent() -> None:
 
 
 def test_map_templates_gives_the_job_back_where_nothing_changes() -> None:
-    job = making.job(making.template(), making.template(), priority="high", topology=Nearness("rack", required=True))
+    job = making.job(
+        making.template(), making.template(), priority="high", topology=TopologyConstraint("rack", required=True)
+    )
     assert map_templates(job, lambda one: one) is job
     beside = job._replace(roles=(*job.roles, Role("ps", 2, making.template(), "OnFailure", trains=False)))
     changed = map_templates(beside, lambda one: one, lambda one: one._replace(labels={"a": "b"}))

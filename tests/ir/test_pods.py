@@ -132,4 +132,4 @@ def test_a_patch_twice_is_a_patch_once(row: tuple[Any, Any, Any]) -> None:
 
 
 def test_ordered_puts_the_usual_first_and_keeps_the_rest() -> None:
-    assert list(pod_template.ordered({"z": 1, "b": 2, "a": 3}, ("a", "b", "c"))) == ["a", "b", "z"]
+    assert list(pod_template.with_keys_first({"z": 1, "b": 2, "a": 3}, ("a", "b", "c"))) == ["a", "b", "z"]

@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile.kubernetes.quantity import NANO, Quantity, parse, suggest, to_string, valid, why_not
+from ptcompile.kubernetes.quantity import NANO, Quantity, likely_quantity, parse, to_string, valid, why_not
 
 # docs/facts/api-server.md#resources-and-quantities "OK", and how the server prints them.
 PRINTED = {
@@ -76,7 +76,7 @@ def test_resource_lists_round_up_to_milli() -> None:
     [("8gib", "8Gi"), ("8GB", "8G"), ("8K", "8k"), ("8 Gi", "8Gi"), ("1mi", "1Mi"), ("x", None), ("1e", None)],
 )
 def test_suggest(text: str, meant: str | None) -> None:
-    assert suggest(text) == meant
+    assert likely_quantity(text) == meant
 
 
 @given(st.integers(-(10**20), 10**20), st.sampled_from(["decimal", "binary", "exponent"]))

@@ -212,7 +212,7 @@ def _problem(path: Path, faults: list[SpecViolation], data: Any, document: Block
     if "literal_error" in by_kind:
         return _literal(path, by_kind["literal_error"], faults)
     if fault.kind == "value_error":
-        meant = quantity.suggest(value) if isinstance(value, str) else None
+        meant = quantity.likely_quantity(value) if isinstance(value, str) else None
         cure = fixes.fix_quantity(value) if meant else None
         help = f"did you mean {meant}?" if meant else None
         return problem("spec-invalid-value", path, str(fault.error), help, fix=cure and cure.at(path))

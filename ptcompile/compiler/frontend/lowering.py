@@ -125,7 +125,7 @@ def _patched(
     read = pods.read(template, main)
     if own.nulls:
         read = read.with_main(read.main._replace(resources=read.main.resources._replace(nulls=own.nulls)))
-    return read._replace(nulls=pods.absent(nulls, template)) if nulls else read
+    return read._replace(nulls=pods.absent_nulls(nulls, template)) if nulls else read
 
 
 def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
@@ -257,11 +257,11 @@ def _names(job: JobSpec) -> ir.JobNames:
     return ir.JobNames(names.container, names.node or "node", *job.names_of_nodes())
 
 
-def _nearness(job: JobSpec) -> ir.Nearness | None:
+def _nearness(job: JobSpec) -> ir.TopologyConstraint | None:
     wish = job.topology
     if wish is None:
         return None
-    return ir.Nearness(wish.required or wish.preferred or "", required=wish.required is not None)
+    return ir.TopologyConstraint(wish.required or wish.preferred or "", required=wish.required is not None)
 
 
 def _launch(parts: SpecParts) -> ir.Launch | None:

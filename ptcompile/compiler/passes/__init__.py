@@ -19,7 +19,7 @@ from ptcompile.compiler.passes.security import security
 from ptcompile.compiler.passes.shm import shm
 from ptcompile.compiler.passes.tolerations import tolerations
 from ptcompile.ir.job import Context, Job, Pass, map_templates
-from ptcompile.ir.pods import stripped
+from ptcompile.ir.pods import without_nulled_fields
 
 PASSES: tuple[Pass, ...] = (
     resources,  # first: who asks for a GPU decides tolerations
@@ -63,7 +63,7 @@ def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES, observe: 
     for one in _asked(job, passes):
         after = one(job, context)
         if keeps_empty and after is not job:
-            after = map_templates(after, stripped)
+            after = map_templates(after, without_nulled_fields)
         job = after if observe is None else observe(one.__name__, job, after)
     return job
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import Context, Job, map_templates, unchanged
+from ptcompile.ir.job import Context, Job, keep_template, map_templates
 from ptcompile.ir.pods import Container, PodTemplate, Resources
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN
@@ -46,7 +46,7 @@ def fabric(job: Job, context: Context) -> Job:
         whole = template._replace(main=main, annotations=annotations)
         return pod_template.merge_under(whole, found.pod_template, MAIN) if found.pod_template else whole
 
-    return map_templates(job, attach, unchanged)
+    return map_templates(job, attach, keep_template)
 
 
 def _networks(found: Fabric, amounts: Mapping[str, str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.ir.job import Context, Job, Launch, Wiring, map_templates, settled, unchanged
+from ptcompile.ir.job import Context, Job, Launch, Wiring, keep_template, map_templates, with_rendezvous
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, torch_of
 
@@ -32,8 +32,8 @@ def rendezvous(job: Job, context: Context) -> Job:
     """The main container of each role that trains gets its torchrun command, or its variables."""
     wiring = context.target.wiring(job)
     if job.launch is None:
-        return map_templates(job, lambda template: _with_env(template, wiring.env), beside=unchanged)
-    launch = settled(job, job.launch)
+        return map_templates(job, lambda template: _with_env(template, wiring.env), auxiliary_change=keep_template)
+    launch = with_rendezvous(job, job.launch)
     job = job if launch == job.launch else job._replace(launch=launch)
     options = _options(job, launch, wiring)
     command = ("torchrun", *[f"--{name}=" + value if value else f"--{name}" for name, value in options.items()])
@@ -46,7 +46,7 @@ def rendezvous(job: Job, context: Context) -> Job:
             template = template.with_main(template.main._replace(command=(*command, *launch.entry)))
         return _with_env(template, added)
 
-    return map_templates(job, wire, beside=unchanged)
+    return map_templates(job, wire, auxiliary_change=keep_template)
 
 
 def _with_env(template: PodTemplate, entries: Sequence[Json]) -> PodTemplate:

@@ -10,8 +10,8 @@ nodes, so theirs has none.
 from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, map_templates
-from ptcompile.ir.pods import PodTemplate, kept_empty
-from ptcompile.kubernetes.pod_spec import PATH
+from ptcompile.ir.pods import PodTemplate, is_nulled
+from ptcompile.kubernetes.pod_spec import SHM_PATH
 
 
 def shm(job: Job, _context: Context) -> Job:
@@ -23,10 +23,10 @@ def shm(job: Job, _context: Context) -> Job:
 
     def mount(template: PodTemplate, empty_dir: dict[str, str]) -> PodTemplate:
         there = [(mount.get("mountPath") or "").rstrip("/") for mount in template.main.mounts]
-        if PATH in there or (template.nulls and _unwanted(template)):
+        if SHM_PATH in there or (template.nulls and _unwanted(template)):
             return template
         name = _free_name({volume.get("name") for volume in template.volumes})
-        mounts = (*template.main.mounts, {"name": name, "mountPath": PATH})
+        mounts = (*template.main.mounts, {"name": name, "mountPath": SHM_PATH})
         volumes = (*template.volumes, {"name": name, "emptyDir": empty_dir})
         return template._replace(main=template.main._replace(mounts=mounts), volumes=volumes)
 
@@ -36,7 +36,7 @@ def shm(job: Job, _context: Context) -> Job:
 def _unwanted(template: PodTemplate) -> bool:
     """Whether the job keeps its volumes or its mounts empty: one without the other would be refused, or unused."""
     main = ("spec", "containers", template.main.name)
-    return kept_empty(template, "spec", "volumes") or kept_empty(template, *main, "volumeMounts")
+    return is_nulled(template, "spec", "volumes") or is_nulled(template, *main, "volumeMounts")
 
 
 def _free_name(taken: set[str | None]) -> str:

@@ -185,7 +185,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     spec |= managed_by(job, cluster)
     spec["runtimeRef"] = ref
     if trainer or job.runtime is None:
-        spec["trainer"] = pod_template.ordered(trainer, ("numNodes", "numProcPerNode"))
+        spec["trainer"] = pod_template.with_keys_first(trainer, ("numNodes", "numProcPerNode"))
     spec |= changes
     metadata = object_metadata(job, cluster, "trainjob")
     return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
@@ -237,7 +237,7 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     return {
         "apiVersion": API_VERSION,
         "kind": "TrainingRuntime",
-        "metadata": pod_template.ordered(metadata, ("name", "namespace", "labels")),
+        "metadata": pod_template.with_keys_first(metadata, ("name", "namespace", "labels")),
         "spec": {**spec, "template": jobset},
     }
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from ptcompile.compiler.passes.scheduling import scheduling
-from ptcompile.ir.job import Job, Nearness
+from ptcompile.ir.job import Job, TopologyConstraint
 from ptcompile.ir.pods import PodTemplate
 from tests import making
 
 LEVELS = {"topology": {"levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
-NEAR = {"queue": "q", "topology": Nearness("rack", required=True)}
+NEAR = {"queue": "q", "topology": TopologyConstraint("rack", required=True)}
 
 
 def run(job: Job, profile: dict[str, Any], target: str = "job") -> PodTemplate:
