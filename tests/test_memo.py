@@ -50,7 +50,7 @@ def test_a_string_is_written_alike_whatever_was_written_before() -> None:
     for seed in range(3):
         order = turned(seed)
         assert {text: emitter.emit({text: text}) for text in order} == alone
-    assert len(alone) > emitter._MOST_KEPT >= len(emitter._lines)
+    assert len(alone) > emitter._CACHE_SIZE >= len(emitter._lines)
 
 
 def test_long_strings_are_not_kept() -> None:

@@ -15,7 +15,7 @@ MISSING: Final = Missing()
 
 
 def get(data: Any, path: Iterable[str | int], default: Any = None) -> Any:
-    """Return the value at a path, or the default if there is none or a step does not fit."""
+    """Return the value at a path, or the default if the path does not exist in the data."""
     for part in path:
         if isinstance(data, Mapping):
             if part not in data:

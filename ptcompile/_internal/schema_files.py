@@ -17,7 +17,7 @@ FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirna
 
 
 def schema_text(name: str) -> str:
-    """Return the text of a schema, such as `kubernetes/core.json`. Raises FileNotFoundError if there is none."""
+    """Return the text of a schema, such as `kubernetes/core.json`. Raises FileNotFoundError for an unknown name."""
     for folder in FOLDERS:
         try:
             with open(os.path.join(folder, *name.split("/")), encoding="utf-8") as file:

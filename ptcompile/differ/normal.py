@@ -9,7 +9,7 @@ from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.source.secrets.names import HIDDEN
+from ptcompile.source.secrets.names import MASK
 from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ hidden = without_secrets
 
 _FIRST: Final = 0x100000
 _MOST: Final = 0xFFFD
-_MARKED: Final = re.compile(rf"{re.escape(HIDDEN)}[\U00100000-\U0010FFFD]")
+_MARKED: Final = re.compile(rf"{re.escape(MASK)}[\U00100000-\U0010FFFD]")
 
 
 class Marks:
@@ -37,18 +37,18 @@ class Marks:
 
     def __call__(self, secret: str) -> str:
         """What stands for a secret."""
-        return HIDDEN + chr(_FIRST + self._known.setdefault(secret, len(self._known)) % _MOST)
+        return MASK + chr(_FIRST + self._known.setdefault(secret, len(self._known)) % _MOST)
 
 
 def shown(fact: Fact) -> Fact:
     """A fact about masked sides as people read it."""
-    before, after = (side and _MARKED.sub(HIDDEN, side) for side in (fact.before, fact.after))
+    before, after = (side and _MARKED.sub(MASK, side) for side in (fact.before, fact.after))
     return fact._replace(before=before, after=after, masked=(before, after) != (fact.before, fact.after))
 
 
 def shown_text(text: str) -> str:
     """A text about masked sides as people read it."""
-    return _MARKED.sub(HIDDEN, text)
+    return _MARKED.sub(MASK, text)
 
 
 SERVERS_OWN = frozenset(

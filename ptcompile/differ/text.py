@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ptcompile.differ.model import Change, Compared, Fact, KeyPath, ObjectDifference
 from ptcompile.report.layout import join_printable, shorten, table, with_label
-from ptcompile.source.secrets.names import HIDDEN
+from ptcompile.source.secrets.names import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def quoted_empty() -> str:
 
 def hidden(before: str, after: str) -> str:
     """Why both sides of a difference look alike."""
-    return "  (values hidden)" if before == after and HIDDEN in before else ""
+    return "  (values hidden)" if before == after and MASK in before else ""
 
 
 def change_line(change: Change) -> str:

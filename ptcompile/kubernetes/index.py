@@ -44,19 +44,19 @@ class Objects(Sequence["Json"]):
     def __init__(
         self, objects: Iterable[Json] = (), related: Objects | None = None, hidden: frozenset[int] = frozenset()
     ) -> None:
-        self._own = tuple(objects)
-        self._beside = related
+        self._objects = tuple(objects)
+        self._related = related
         self._hidden = hidden
-        self._spaces: dict[str, Objects] = {}
+        self._by_namespace: dict[str, Objects] = {}
         self._unchanged = False
 
     def __len__(self) -> int:
-        return len(self._own) + (sum(1 for _ in self._behind(self._beside)) if self._beside is not None else 0)
+        return len(self._objects) + (sum(1 for _ in self._visible(self._related)) if self._related is not None else 0)
 
     def __iter__(self) -> Iterator[Json]:
-        return iter(self._own) if self._beside is None else chain(self._own, self._behind(self._beside))
+        return iter(self._objects) if self._related is None else chain(self._objects, self._visible(self._related))
 
-    def _behind(self, matches: Sequence[Json]) -> Sequence[Json]:
+    def _visible(self, matches: Sequence[Json]) -> Sequence[Json]:
         """Return the matches among the related objects without the hidden ones."""
         return [match for match in matches if id(match) not in self._hidden] if self._hidden else matches
 
@@ -79,76 +79,75 @@ class Objects(Sequence["Json"]):
         if self._unchanged:
             return self
         if id(self) not in results:
-            related = self._beside.changed(change, results) if self._beside is not None else None
-            objects_ = tuple(map(change, self._own))
-            self._unchanged = related is self._beside and all(map(is_, objects_, self._own))
-            results[id(self)] = self if self._unchanged else Objects(objects_, related, self._hidden_in(related))
+            related = self._related.changed(change, results) if self._related is not None else None
+            changed = tuple(map(change, self._objects))
+            self._unchanged = related is self._related and all(map(is_, changed, self._objects))
+            results[id(self)] = self if self._unchanged else Objects(changed, related, self._hidden_in(related))
         return results[id(self)]
 
     def _hidden_in(self, related: Objects | None) -> frozenset[int]:
         """Return the ids of the hidden objects among the changed ones."""
-        if not self._hidden or self._beside is None or related is None:
+        if not self._hidden or self._related is None or related is None:
             return self._hidden
-        pairs = zip(self._beside, related, strict=True)
+        pairs = zip(self._related, related, strict=True)
         return frozenset(id(after) for before, after in pairs if id(before) in self._hidden)
 
     def of(self, kind: GroupVersionKind) -> Sequence[Json]:
         """Return the objects of a kind."""
         matches = self._kinds.get(kind, ())
-        return matches if self._beside is None else [*matches, *self._behind(self._beside.of(kind))]
+        return matches if self._related is None else [*matches, *self._visible(self._related.of(kind))]
 
     def named(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
         """Return the objects of a kind and name, in any namespace."""
         matches = self._names.get((kind, name), ())
-        return matches if self._beside is None else [*matches, *self._behind(self._beside.named(kind, name))]
+        return matches if self._related is None else [*matches, *self._visible(self._related.named(kind, name))]
 
     def within(self, namespace: str) -> Objects:
         """Return the objects of a namespace."""
-        objects_ = self._spaces.get(namespace)
-        if objects_ is None:
+        subset = self._by_namespace.get(namespace)
+        if subset is None:
             local = self._namespaces.get(namespace, ())
-            related = self._beside.within(namespace) if self._beside is not None else None
-            objects_ = self._spaces[namespace] = Objects(local, related, self._hidden)
-        return objects_
+            related = self._related.within(namespace) if self._related is not None else None
+            subset = self._by_namespace[namespace] = Objects(local, related, self._hidden)
+        return subset
 
     def services_at(self, host: str) -> Sequence[Json]:
-        """Return the Services that may answer to a host name in any of its forms: those whose names begin with its
-        first label.
+        """Return the Services that may answer to a host name in any of its forms: their name is its first label.
 
         Any API group counts: `kind: Service` is enough.
         """
         matches = self._services.get(host.partition(".")[0], ())
-        return matches if self._beside is None else [*matches, *self._behind(self._beside.services_at(host))]
+        return matches if self._related is None else [*matches, *self._visible(self._related.services_at(host))]
 
     def selecting(self, labels: Mapping[str, str]) -> list[Json]:
         """Return the Services whose selectors match pods with these labels."""
         candidates = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
         services = self._kinds.get(SERVICE, ())
         matches = [services[i] for i in candidates if selector(services[i]).items() <= labels.items()]
-        return matches if self._beside is None else [*matches, *self._behind(self._beside.selecting(labels))]
+        return matches if self._related is None else [*matches, *self._visible(self._related.selecting(labels))]
 
     def writes(self, entry: Json) -> bool:
         """Return whether an env entry occurs anywhere in one of the objects."""
-        related = self._beside if not self._hidden else None
+        related = self._related if not self._hidden else None
         return _entry(entry) in self._entries or (related is not None and related.writes(entry))
 
     @cached_property
     def _kinds(self) -> dict[GroupVersionKind, list[Json]]:
-        return _grouped((kind_of(manifest), manifest) for manifest in self._own)
+        return _grouped((kind_of(manifest), manifest) for manifest in self._objects)
 
     @cached_property
     def _names(self) -> dict[tuple[GroupVersionKind, str], list[Json]]:
-        return _grouped(((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._own)
+        return _grouped(((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._objects)
 
     @cached_property
     def _namespaces(self) -> dict[str, list[Json]]:
-        return _grouped((namespace_of(manifest), manifest) for manifest in self._own)
+        return _grouped((namespace_of(manifest), manifest) for manifest in self._objects)
 
     @cached_property
     def _services(self) -> dict[str, list[Json]]:
         return _grouped(
             (object_name(manifest).partition(".")[0], manifest)
-            for manifest in self._own
+            for manifest in self._objects
             if manifest.get("kind") == "Service"
         )
 
@@ -161,7 +160,9 @@ class Objects(Sequence["Json"]):
 
     @cached_property
     def _entries(self) -> set[str]:
-        return {_entry(entry) for manifest in (self if self._hidden else self._own) for entry in _env_entries(manifest)}
+        return {
+            _entry(entry) for manifest in (self if self._hidden else self._objects) for entry in _env_entries(manifest)
+        }
 
 
 def objects(manifests: Iterable[Json]) -> Objects:

@@ -17,7 +17,7 @@ from ptcompile.rehearsal.verdict import RehearsalVerdict, judge
 from ptcompile.simulator.faults import Fault
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import same_torchrun, torch_of
-from ptcompile.source.secrets.masking import hide_of
+from ptcompile.source.secrets.masking import masker_of
 
 
 class Rehearsal(NamedTuple):
@@ -66,7 +66,7 @@ def rehearse(
         places = Places(folder, played.actors, settings, python=on.python, network=on.network, env=on.env)
         course = Course(played.actors, faults, places, on.backend, settings)
         seen = course.play(progress)
-    if hide := hide_of([job.manifest]):
+    if hide := masker_of([job.manifest]):
         seen = tuple(one._replace(error=hide(one.error) if one.error else None) for one in seen)
     verdict = judge(job, played.actors, faults, seen, blind=settings.blind, torch=parse_version(on.torch))
     return Rehearsal(

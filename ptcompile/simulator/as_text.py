@@ -24,7 +24,7 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.meeting import JobRendezvous, claims, job_rendezvous
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
 from ptcompile.simulator.world import World
-from ptcompile.source.secrets.names import HIDDEN
+from ptcompile.source.secrets.names import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def _value(entry: Json, values: dict[str, str]) -> list[str]:
     """The value after expansion, and behind it what was written where that is something else."""
     name, written = str(entry.get("name") or ""), entry.get("value")
     value = values.get(name, "")
-    if value == HIDDEN:
+    if value == MASK:
         return [value]
     source = nested_map(entry, "valueFrom")
     if "fieldRef" in source:

@@ -15,7 +15,7 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous, names
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.world import World
-from ptcompile.source.secrets.masking import hide_of
+from ptcompile.source.secrets.masking import masker_of
 from ptcompile.source.secrets.names import mask_value
 
 TYPE_CHECKING = False
@@ -143,7 +143,7 @@ def _pods(a: list[Pod], b: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[st
             ("affinity", nested_map(one.view.spec, "affinity"), nested_map(other.view.spec, "affinity")),
             ("mounts", _mounts(one), _mounts(other)),
         ]
-        hide = hide_of((one.view.spec, other.view.spec))
+        hide = masker_of((one.view.spec, other.view.spec))
         yield from (hide(told) if hide else told for told in _differences(where, pairs))
         yield from _env(where, users_env(one, hosts[0]), users_env(other, hosts[1]))
 

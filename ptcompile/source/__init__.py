@@ -1,1 +1,1 @@
-"""Text to documents that know their lines, and back."""
+"""Text to documents with positions, and data back to text."""

@@ -1,7 +1,7 @@
-"""YAML and JSON text to documents that know where each value stands.
+"""YAML and JSON text to documents that know the position of each value.
 
-Clean documents go through `fast_reader`, all others through `exact_reader`, which knows positions. A stream that begins
-with `{` goes through `json_reader`, because kubectl takes it for JSON.
+Clean documents go through `fast_reader`, all others through `exact_reader`, which tracks positions. A stream that
+begins with `{` goes through `json_reader`, because kubectl reads it as JSON.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n
 
 
 class Document:
-    """One document that could be read: a mapping, as kubectl sees it, which remembers where everything stands."""
+    """A readable document: a mapping, as kubectl sees it, with the positions of its values."""
 
     __slots__ = (
         "_end",
@@ -46,14 +46,16 @@ class Document:
     data: dict[str, Any]
     """Plain JSON-like data. Never change it: aliases share their parts."""
     index: int
-    """Among the documents of the stream that are not empty, from 0; refused documents are counted."""
+    """Index among the documents of the stream that are not empty, from 0; rejected documents count."""
     first_line: int
-    """The line on which the document begins, from 1."""
+    """Line on which the document begins, from 1."""
     secrets: Any
-    """Its secrets, which `source.secrets.masking` finds when something is said of the document; None before."""
+    """Its secrets, which `source.secrets.masking` finds when the first diagnostic of the document is made; None
+    before.
+    """
 
     texts: frozenset[str] | None
-    """All keys and texts of the data, where the reader has looked at each."""
+    """All keys and strings of the data, or None if the reader did not visit them all."""
 
     def __init__(self, data: dict[str, Any], index: int, first_line: int) -> None:
         self.data = data
@@ -69,11 +71,12 @@ class Document:
         self._scalars: list[tuple[int, int]] | None = None
 
     def span(self, path: Path, *, on_key: bool = False) -> Span | None:
-        """Where a value stands, or with `on_key` the last key of its path; `None` for documents that were no text.
+        """Return the position of a value, or with `on_key` of the last key of its path; None for documents without
+        text.
 
-        Parts that lead nowhere are skipped where the rest leads on (a model's own tags). A path that ends nowhere
-        gives its nearest ancestor's key, or the first line of a list's item; in JSON that YAML's own limits keep from
-        being located, such as a key of more than 1,024 characters, all paths give the document's first line.
+        Path parts that do not exist are skipped if the rest of the path does (a model's own tags). A path that does not
+        exist gets the key of its nearest ancestor, or the first line of a list item. JSON that exceeds YAML's limits,
+        such as a key of more than 1,024 characters, has no positions: all its paths get the document's first line.
         """
         source = self._source
         if source is None:
@@ -90,15 +93,17 @@ class Document:
         return source.span(self._start + start, self._start + end)
 
     def start(self) -> int:
-        """Where its text begins, as an offset into the stream."""
+        """Return the offset in the stream at which the document's text begins."""
         return self._start
 
     def end(self) -> int:
-        """Where its text ends, as an offset into the stream."""
+        """Return the offset in the stream at which the document's text ends."""
         return self._end
 
     def path_at(self, offset: int) -> tuple[Path, bool] | None:
-        """The innermost value around an offset into the stream, and whether the offset is on the value's key."""
+        """Return the path of the innermost value around an offset into the stream, and whether the offset is on the
+        value's key.
+        """
         root = self.positions()
         if root is None or not self._start <= offset <= self._end:
             return None
@@ -106,14 +111,14 @@ class Document:
 
     @property
     def template(self) -> str | None:
-        """What a comment `# Source: NAME` above the document says that it was rendered from (Helm 3)."""
+        """The template that a comment `# Source: NAME` above the document names (Helm 3), or None."""
         if self._template is None and self._source is not None:
             match = _rendered_from(self._source.text, self._start, self._end)
             self._template = match[1].strip() if match else ""
         return self._template or None
 
     def holds(self, offset: int) -> bool:
-        """Whether an offset into the stream is inside one of the document's scalars or keys."""
+        """Return whether an offset into the stream is inside one of the document's scalars or keys."""
         if not self._start <= offset < self._end:
             return False
         if self._scalars is None:
@@ -121,19 +126,19 @@ class Document:
             self._scalars = scalars(root) if root is not None else []
         from bisect import bisect_right
 
-        at = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
-        return at >= 0 and offset - self._start < self._scalars[at][1]
+        index = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
+        return index >= 0 and offset - self._start < self._scalars[index][1]
 
     def positions(self) -> ValueNode | None:
-        """Where its values stand, as offsets from `start()`; None for a document that was no text."""
+        """Return the positions of its values, as offsets from `start()`; None for a document without text."""
         if self._root is None and self._source is not None and not self._located:
-            self._located = True  # asked once: reading takes as long where there is no answer
+            self._located = True  # tried once: a failure takes as long as a success
             self._root = self._source.positions(self._start, self._end, fast=self.texts is not None)
         return self._root
 
 
 class Source:
-    """What was read: the text, its documents, and what is wrong with it as text and as YAML."""
+    """The result of reading: the text, its documents, and the problems of the text itself."""
 
     __slots__ = ("_line_starts", "documents", "filename", "is_json", "problems", "text")
 
@@ -147,11 +152,11 @@ class Source:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the text, without their ends, for code frames."""
+        """The lines of the text without their line breaks, for code frames."""
         return [line.removesuffix("\r") for line in self.text.split("\n")]
 
     def span(self, start: int, end: int) -> Span:
-        """Offsets into the text as lines and columns from 1, the end exclusive."""
+        """Return offsets into the text as lines and columns from 1; the end is exclusive."""
         from bisect import bisect_right
 
         if self._line_starts is None:
@@ -167,31 +172,31 @@ class Source:
         return array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line and a column, both from 1."""
+        """Return the offset of a line and a column, both from 1."""
         if self._line_starts is None:
             self.span(0, 0)
         return (self._line_starts or (0,))[line - 1] + column - 1
 
     def in_scalar(self, line: int, column: int) -> bool:
-        """Whether a place is inside a value or a key, so that a `#` there begins no comment."""
+        """Return whether a position is inside a value or a key, where a `#` does not begin a comment."""
         from bisect import bisect_right
 
         offset = self.offset(line, column)
-        at = bisect_right(self.documents, offset, key=Document.start) - 1
-        return at >= 0 and self.documents[at].holds(offset)
+        index = bisect_right(self.documents, offset, key=Document.start) - 1
+        return index >= 0 and self.documents[index].holds(offset)
 
     def line_end(self, start: int, end: int) -> int:
-        """`end`, but not beyond the line of `start`."""
-        at = self.text.find("\n", start, end)
-        return end if at < 0 else at - (self.text[at - 1] == "\r")
+        """Return `end`, but not beyond the line of `start`."""
+        line_break = self.text.find("\n", start, end)
+        return end if line_break < 0 else line_break - (self.text[line_break - 1] == "\r")
 
     def positions(self, start: int, end: int, *, fast: bool = False) -> ValueNode | None:
-        """Read a part of the text again, for the positions of its values. `fast`: it was taken by the fast reader."""
+        """Parse a part of the text again for the positions of its values. `fast`: the fast reader accepted it."""
         text = self.text[start:end]
         if fast:
-            from ptcompile.source.exact_reader import places
+            from ptcompile.source.exact_reader import positions
 
-            return places(text)
+            return positions(text)
         if self.is_json:
             from ptcompile.source.json_reader import as_yaml
 
@@ -202,7 +207,7 @@ class Source:
 
 
 def document_at(source: Source, parsed: Parsed, index: int, line: int, start: int, end: int) -> Document:
-    """A document of a stream, between two offsets of its text; `line` is where it begins."""
+    """Return the document between two offsets of a stream's text; `line` is its first line."""
     document = Document(parsed.data, index, line)
     document._source, document._start, document._end, document._root = source, start, end, parsed.root
     document.texts = parsed.texts
@@ -210,17 +215,19 @@ def document_at(source: Source, parsed: Parsed, index: int, line: int, start: in
 
 
 _SEPARATOR = Pattern(r"(?m)^---[^\n]*\n?")
-"""A line that begins with `---`, its line break included."""
+"""A line that begins with `---`, including its line break."""
 
 
 def read(source: str | bytes, filename: str | None = None) -> Source:
-    """Read a YAML or JSON stream as kubectl does. Never raises on its content: what is wrong becomes a problem."""
+    """Read a YAML or JSON stream as kubectl does. Never raises on its content: mistakes become problems."""
     allowed = limits()
     if len(source) > allowed.characters:
         message = f"the file is larger than {allowed.characters >> 20} MiB"
-        return _unread(filename, "too-large", message, "split the file")
+        return _without_documents(filename, "too-large", message, "split the file")
     if (source.count("\n") if isinstance(source, str) else source.count(b"\n")) > allowed.lines:
-        return _unread(filename, "too-large", f"the file has more than {allowed.lines} lines", "split the file")
+        return _without_documents(
+            filename, "too-large", f"the file has more than {allowed.lines} lines", "split the file"
+        )
     problems: list[Problem] = []
     if not isinstance(source, str):
         if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -232,7 +239,7 @@ def read(source: str | bytes, filename: str | None = None) -> Source:
             except UnicodeDecodeError as error:
                 message = f"the byte 0x{source[error.start]:02x} is not UTF-8"
                 before = source[: error.start].decode("utf-8")
-                return _unread(filename, "bad-encoding", message, "save the file as UTF-8", before)
+                return _without_documents(filename, "bad-encoding", message, "save the file as UTF-8", before)
     else:
         text = source
     result = Source(text.removeprefix("\ufeff"), filename)
@@ -244,8 +251,8 @@ def read(source: str | bytes, filename: str | None = None) -> Source:
 
 
 def from_data(data: object) -> Source:
-    """A decoded mapping, or a list of them, as documents without positions. It is not copied and not changed."""
-    from ptcompile.source.json_reader import flaw
+    """Return a decoded mapping, or a list of them, as documents without positions. It is neither copied nor changed."""
+    from ptcompile.source.json_reader import not_json_problem
 
     result = Source("")
     documents: list[Document] = []
@@ -254,7 +261,7 @@ def from_data(data: object) -> Source:
         if not isinstance(value, dict):
             message = f"a Kubernetes object is a mapping, not a value of type {type(value).__name__}"
             problems.append(Problem("not-a-mapping", (), message, "give the decoded object as a dict"))
-        elif problem := flaw(value):
+        elif problem := not_json_problem(value):
             problems.append(problem)
         else:
             documents.append(Document(value, index, 1))
@@ -264,15 +271,15 @@ def from_data(data: object) -> Source:
 
 def _utf16() -> Problem:
     message = "the file is UTF-16, of which kubectl reads only one document"
-    at = Span(1, 1, 1, 1)
-    return Problem("bad-encoding", (), message, "save the file as UTF-8", "warning", "style", "ptcompile", span=at)
+    span = Span(1, 1, 1, 1)
+    return Problem("bad-encoding", (), message, "save the file as UTF-8", "warning", "style", "ptcompile", span=span)
 
 
-def _unread(filename: str | None, name: str, message: str, cure: str, before: str = "") -> Source:
-    """A source without documents, and one problem, which stands after the text `before`."""
+def _without_documents(filename: str | None, name: str, message: str, help: str, before: str = "") -> Source:
+    """Return a source without documents and with one problem, whose position is after the text `before`."""
     result = Source(before, filename)
     span = result.span(len(before), len(before) + 1)
-    result.problems = (Problem(name, (), message, cure, authority="ptcompile", span=span),)
+    result.problems = (Problem(name, (), message, help, authority="ptcompile", span=span),)
     return result
 
 
@@ -281,22 +288,22 @@ def _read_json(result: Source, problems: list[Problem]) -> None:
 
     values, refusal = read_json(result.text)
     if refusal and refusal.name == "yaml-syntax":
-        # The same text may be YAML, as our own files may be; then it is read, and what kubectl says is said.
+        # it may still be valid YAML, as our own files may be: report kubectl's error only if that fails too
         _read_stream(result, problems)
         if not result.problems or _looks_like_json(result.text):
-            result.problems = (_problem(result, 0, refusal),)
+            result.problems = (_to_problem(result, 0, refusal),)
         return
     result.is_json = True
     documents: list[Document] = []
     for value in values:
-        problems.extend(_problem(result, value.start, finding) for finding in value.findings)
+        problems.extend(_to_problem(result, value.start, finding) for finding in value.findings)
         if value.data is not None:
             line = result.span(value.start, value.start).line
             documents.append(
                 document_at(result, Parsed(value.data, None, []), len(documents), line, value.start, value.end)
             )
     if refusal:
-        problems.append(_problem(result, 0, refusal))
+        problems.append(_to_problem(result, 0, refusal))
     result.documents, result.problems = tuple(documents), tuple(problems)
 
 
@@ -306,9 +313,9 @@ _looks_like_json = Pattern(r'\s*\{\s*"').match
 def _read_stream(result: Source, problems: list[Problem]) -> None:
     documents: list[Document] = []
     index = 0
-    for start, end, first_line in _split(result, problems):
+    for start, end, first_line in _split_documents(result, problems):
         parsed = read_document(result.text[start:end])
-        problems.extend(_problem(result, start, finding) for finding in parsed.findings)
+        problems.extend(_to_problem(result, start, finding) for finding in parsed.findings)
         data = parsed.data
         if type(data) is dict:
             documents.append(document_at(result, parsed, index, first_line, start, end))
@@ -318,22 +325,22 @@ def _read_stream(result: Source, problems: list[Problem]) -> None:
     result.documents, result.problems = tuple(documents), tuple(problems)
 
 
-def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, int]]:
-    """Start, end and first line of every document. kubectl splits at lines `---`, before it looks at any YAML."""
+def _split_documents(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and first line of every document. kubectl splits at lines `---` before it parses any YAML."""
     text = source.text
     start, line, most = 0, 1, limits().documents
     if "---" in text:
-        for number, separator in enumerate(_SEPARATOR.finditer(text)):
+        for count, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()
-            if number >= most:
+            if count >= most:
                 finding = ReaderProblem("too-large", f"the file has more than {most} documents", "split it", 0, 1)
-                problems.append(_problem(source, begin, finding))
+                problems.append(_to_problem(source, begin, finding))
                 return
             rest = text[begin + 3 : end].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"
                 finding = ReaderProblem("yaml-syntax", message, "put a line break after '---'", 0, 3)
-                problems.append(_problem(source, begin, finding))
+                problems.append(_to_problem(source, begin, finding))
             if begin > start:
                 yield start + text.startswith("\ufeff", start), begin, line
             line += text.count("\n", start, end)
@@ -342,7 +349,7 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
         yield start + text.startswith("\ufeff", start), len(text), line
 
 
-def _problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:
+def _to_problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:
     message = finding.message
     if finding.first is not None:
         message += f" (first at line {source.span(offset + finding.first, 0).line})"
@@ -360,9 +367,9 @@ def _problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:
 
 
 def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Problem:
-    what = "a list" if isinstance(data, list) else "a single value"
+    description = "a list" if isinstance(data, list) else "a single value"
     root = source.positions(start, end)
-    at = root.start if root else 0
-    message = f"the document is {what}, and a Kubernetes object is a mapping"
-    cure = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
-    return _problem(source, start, ReaderProblem("not-a-mapping", message, cure, at, root.end if root else 1))
+    position = root.start if root else 0
+    message = f"the document is {description}, and a Kubernetes object is a mapping"
+    help = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
+    return _to_problem(source, start, ReaderProblem("not-a-mapping", message, help, position, root.end if root else 1))

@@ -1,7 +1,7 @@
-"""kubectl's reading of YAML (go-yaml v2) over PyYAML's events, with positions and errors.
+"""kubectl's reading of YAML (go-yaml v2) on top of PyYAML's events, with positions and errors.
 
-It follows go-yaml v2 as kubectl 1.32 uses it: its scalars, its merge keys, its tags, its refusals. It keeps its own
-stack, so depth is a count and not a crash, and aliases are counted by what they stand for.
+It follows go-yaml v2 as kubectl 1.32 uses it: scalars, merge keys, tags and errors. It keeps its own stack, so depth is
+counted instead of overflowing, and aliases count as the values they refer to.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptcompile.source.nodes import (
     ReaderProblem,
     UnreadableError,
     ValueNode,
-    refused,
+    unreadable,
 )
 from ptcompile.source.scalars import key, resolve
 
@@ -35,7 +35,7 @@ _CANNOT_START: Final[dict[str, tuple[str, str]]] = {
     "%": ("a plain value cannot begin with '%'", "put the value in double quotes"),
 }
 
-# What the parser says (a part of it), what we say, and what helps. The first that matches counts.
+# part of the parser's message, our message, our help; the first match wins
 _SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "mapping values are not allowed",
@@ -69,7 +69,7 @@ _SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
     ("hexdecimal", "this escape needs hexadecimal digits", "write a backslash as '\\\\', or use single quotes"),
     ("invalid Unicode", "this escape is not a character", "write the character itself instead of surrogate escapes"),
     ("tab character", "a tab cannot indent YAML", "indent with spaces"),
-    ("block sequence entries are not allowed", "a list item cannot begin here", "put the '-' on a line of its own"),
+    ("block sequence entries are not allowed", "a list item cannot begin here", "put the '-' on its own line"),
     ("expected node content", "a value is missing here", "write a value, or close the bracket"),
     (
         "expected <document start>",
@@ -88,13 +88,13 @@ _SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
 
 
 def describe(context: str, problem: str, character: str) -> tuple[str, str]:
-    """The sentence and the help for a parser's error; `character` is what stands at its position."""
+    """Return the message and the help for a parser error; `character` is the one at its position."""
     if "cannot start any token" in problem and character in _CANNOT_START:
         return _CANNOT_START[character]
-    said = f"{problem} {context}"
-    for part, message, cure in _SENTENCES:
-        if part in said:
-            return message, cure
+    text = f"{problem} {context}"
+    for fragment, message, help in _SENTENCES:
+        if fragment in text:
+            return message, help
     return "this cannot be read as YAML", "quote the value, or fix the indentation"
 
 
@@ -103,14 +103,14 @@ _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(
 
 
 class Infinite(str):
-    """`.inf` or `.nan`: kubectl takes it as a key only."""
+    """`.inf` or `.nan`: kubectl accepts it only as a key."""
 
 
-def tagged(event: Any, text: str) -> Any:
-    """The value of a scalar with an explicit tag, as go-yaml decodes it."""
-    kind = event.tag.removeprefix(_CORE) if event.tag.startswith(_CORE) else None
+def decode_tagged(event: Any, text: str) -> Any:
+    """Return the value of a scalar with an explicit tag, as go-yaml decodes it."""
+    tag = event.tag.removeprefix(_CORE) if event.tag.startswith(_CORE) else None
     value = resolve(text)
-    if kind == "binary":
+    if tag == "binary":
         return _binary(event, text)
     fits = {
         "bool": isinstance(value, bool),
@@ -118,14 +118,14 @@ def tagged(event: Any, text: str) -> Any:
         "float": isinstance(value, int | float) and not isinstance(value, bool),
         "null": value is None,
     }
-    if kind == "timestamp":
+    if tag == "timestamp":
         if not _TIMESTAMP.fullmatch(text):
-            raise refused(event, "yaml-syntax", f"the value is not a !!{kind}", "remove the tag")
+            raise unreadable(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
         return text
-    if kind not in fits:
+    if tag not in fits:
         return text
-    if not fits[kind]:
-        raise refused(event, "yaml-syntax", f"the value is not a !!{kind}", "remove the tag")
+    if not fits[tag]:
+        raise unreadable(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
     return Infinite(text) if isinstance(value, float) and value - value != 0 else value
 
 
@@ -136,38 +136,38 @@ def _binary(event: Any, text: str) -> str:
     try:
         return base64.b64decode(text.replace("\n", ""), validate=True).decode("utf-8", errors="replace")
     except (binascii.Error, ValueError):
-        raise refused(event, "yaml-syntax", "the value is not base64", "remove the tag, or fix the value") from None
+        raise unreadable(event, "yaml-syntax", "the value is not base64", "remove the tag, or fix the value") from None
 
 
-def note_tag(event: Any, findings: list[ReaderProblem]) -> None:
-    """Say that kubectl ignores a custom tag."""
+def report_custom_tag(event: Any, findings: list[ReaderProblem]) -> None:
+    """Report that kubectl ignores a custom tag."""
     tag = event.tag
     if not tag or tag == "!" or tag.startswith(_CORE):
         return
     start = event.start_mark.index
     message = f"kubectl ignores the tag {tag} and uses the value as written"
-    cure = "remove the tag, or run the tool that understands it first"
+    help = "remove the tag, or run the tool that understands it first"
     end = start + len(tag)
-    findings.append(ReaderProblem("unsupported-yaml", message, cure, start, end, "ptcompile", "warning", "style"))
+    findings.append(ReaderProblem("unsupported-yaml", message, help, start, end, "ptcompile", "warning", "style"))
 
 
 _MERGE: Final = object()
 
 
 class ParsedValue(NamedTuple):
-    """A value that is read: its data, and what it counts for where an alias repeats it."""
+    """A value that has been read: its data, and its size if an alias repeats it."""
 
     data: Any
     node: ValueNode
     values: int
     size: int
-    plain: str | None = None  # the text of a plain scalar: what a key is made of
+    plain: str | None = None  # the text of a plain scalar, from which a key is made
     is_alias: bool = False
-    parts: tuple[ParsedValue, ...] | None = None  # of a list, for merges
+    parts: tuple[ParsedValue, ...] | None = None  # items of a list, for merges
 
 
 class Frame:
-    """A collection that is being read."""
+    """A collection that is still being read."""
 
     __slots__ = ("anchor", "children", "data", "flow", "key", "merged", "parts", "size", "start", "values")
 
@@ -177,21 +177,21 @@ class Frame:
         self.start: int = event.start_mark.index
         self.flow = bool(event.flow_style)
         self.anchor: str | None = event.anchor
-        self.key: tuple[Any, int, int] | None = None  # a key and its offsets, until its value comes
-        self.merged: set[str] = set()  # keys that a merge brought: the mapping may write them again
-        self.parts: list[ParsedValue] = []  # of a list: a merge needs to know what is an alias
+        self.key: tuple[Any, int, int] | None = None  # a key and its offsets, until its value is read
+        self.merged: set[str] = set()  # keys from a merge: the mapping may override them
+        self.parts: list[ParsedValue] = []  # items of a list: a merge must know which are aliases
         self.values = 1
         self.size = 0
 
 
 def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderProblem]) -> bool:
-    """Put a key, its value or an item into the collection around it. Return whether it was a value."""
+    """Add a key, its value or an item to the collection around it. Return whether it was a value."""
     if type(frame.data) is dict and frame.key is None:
         frame.key = (_key(value), value.node.start, value.node.end)
         return False
     if type(value.data) is Infinite:
-        cure = "write a finite number, or quote it"
-        raise refused(event, "unsupported-yaml", f"{value.data} is not a JSON value", cure)
+        help = "write a finite number, or quote it"
+        raise unreadable(event, "unsupported-yaml", f"{value.data} is not a JSON value", help)
     frame.values += value.values
     frame.size += value.size
     if frame.key is None:
@@ -231,22 +231,22 @@ def _key(value: ParsedValue) -> Any:
 
 
 def _merge(frame: Frame, value: ParsedValue, event: Any) -> None:
-    """`<<`: as go-yaml v2, a merge overrides what stands before it, and gives way to what comes after."""
+    """Apply `<<` as go-yaml v2 does: a merge overrides keys before it and yields to keys after it."""
     parts = (value,) if value.parts is None or value.is_alias else value.parts
     for part in reversed(parts):
         if type(part.data) is not dict:
             message = "'<<' needs a mapping or a list of mappings"
-            raise refused(event, "yaml-syntax", message, "quote the key if '<<' is meant as text")
+            raise unreadable(event, "yaml-syntax", message, "quote the key if '<<' is meant as text")
         frame.data.update(part.data)
         frame.children.update(part.node.children)
         frame.merged.update(part.data)
 
 
 def close(frame: Frame, event: Any) -> ParsedValue:
-    """A collection that has ended, as a value."""
+    """Return a finished collection as a value."""
     end = event.end_mark.index
     if not frame.flow:
-        # A block ends where the next thing begins; people mean the end of its last value.
+        # the parser ends a block where the next token begins; its end for users is the end of its last value
         children = frame.children
         last = children[-1].end if type(children) is list and children else frame.start
         end = max((node.end for _, _, node in children.values()), default=last) if type(children) is dict else last
@@ -261,13 +261,13 @@ _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
 def parse(text: str) -> Parsed:
-    """Read one document. Never raises on its content: a refusal is a finding, and the data is then `None`."""
+    """Read one document. Never raises on its content: a rejection is a finding, and the data is then None."""
     findings: list[ReaderProblem] = []
-    if bad := unprintable(text):
-        code = ord(bad[0])
+    if match := unprintable(text):
+        code = ord(match[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
-        cure = "remove it, or write it as an escape between double quotes"
-        return Parsed(None, None, [ReaderProblem("yaml-syntax", message, cure, bad.start(), bad.end())])
+        help = "remove it, or write it as an escape between double quotes"
+        return Parsed(None, None, [ReaderProblem("yaml-syntax", message, help, match.start(), match.end())])
     try:
         value = _read_documents(text, findings, check_slash="\\/" in text)
     except UnreadableError as refused:
@@ -278,12 +278,12 @@ def parse(text: str) -> Parsed:
 
 
 def unprintable(text: str) -> re.Match[str] | None:
-    """The first character that YAML does not allow."""
+    """Return the match of the first character that YAML does not allow, or None."""
     return (_UNPRINTABLE_ASCII if text.isascii() else _UNPRINTABLE).search(text)
 
 
 def events(text: str) -> Iterator[Any]:
-    """The events of PyYAML's parser. Raises `Refused` where it raises an error."""
+    """Yield the events of PyYAML's parser. Raises UnreadableError instead of the parser's errors."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -301,7 +301,9 @@ def _syntax(text: str, error: Any) -> ReaderProblem:
     start = mark.index if mark else 0
     message, cure = describe(error.context or "", error.problem or "", text[start : start + 1])
     if error.context_mark and (start >= len(text.rstrip()) or "simple key" in (error.context or "")):
-        start = error.context_mark.index  # at the end of the file, or after a line that is not a key: what was begun
+        start = (
+            error.context_mark.index
+        )  # at the end of the file, or after a line that is not a key: the start of the open construct
     return ReaderProblem("yaml-syntax", message, cure, start, start + 1)
 
 
@@ -323,21 +325,21 @@ def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bo
     root: ParsedValue | None = None
     total = 0
     for event in events(text):
-        kind = type(event)
-        if kind is kinds.ScalarEvent:
+        event_type = type(event)
+        if event_type is kinds.ScalarEvent:
             if check_slash and event.style == '"':
-                _refuse_slash(text, event)
+                _reject_slash(text, event)
             value, anchor = _scalar(event, findings), event.anchor
-        elif kind is kinds.AliasEvent:
+        elif event_type is kinds.AliasEvent:
             value, anchor = _alias(event, anchors), None
-        elif kind is kinds.MappingStartEvent or kind is kinds.SequenceStartEvent:
-            _begin(event, {} if kind is kinds.MappingStartEvent else [], stack, anchors, findings)
+        elif event_type is kinds.MappingStartEvent or event_type is kinds.SequenceStartEvent:
+            _begin(event, {} if event_type is kinds.MappingStartEvent else [], stack, anchors, findings)
             continue
-        elif kind is kinds.MappingEndEvent or kind is kinds.SequenceEndEvent:
+        elif event_type is kinds.MappingEndEvent or event_type is kinds.SequenceEndEvent:
             frame = stack.pop()
             value, anchor = close(frame, event), frame.anchor
-        elif kind is kinds.DocumentEndEvent and event.explicit:
-            findings.extend(_unread(text, event))
+        elif event_type is kinds.DocumentEndEvent and event.explicit:
+            findings.extend(_unread_rest(text, event))
             return root
         else:
             continue
@@ -345,7 +347,7 @@ def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bo
             anchors[anchor] = value
         if stack:
             total += attach(stack[-1], value, event, findings)
-            _limit(event, stack[-1], total)
+            _check_limits(event, stack[-1], total)
         else:
             root = value
     return root
@@ -359,18 +361,18 @@ def _begin(
     findings: list[ReaderProblem],
 ) -> None:
     if len(stack) >= MAX_DEPTH:
-        cure = "flatten it: no Kubernetes object nests this deep"
-        raise refused(event, "too-deep", f"nested more than {MAX_DEPTH} levels deep", cure, "ptcompile")
+        help = "flatten it: no Kubernetes object nests this deep"
+        raise unreadable(event, "too-deep", f"nested more than {MAX_DEPTH} levels deep", help, "ptcompile")
     if event.anchor:
         anchors[event.anchor] = None  # not readable yet: an alias within would contain itself
-    note_tag(event, findings)
+    report_custom_tag(event, findings)
     stack.append(Frame(event, data))
 
 
-def _refuse_slash(text: str, event: Any) -> None:
+def _reject_slash(text: str, event: Any) -> None:
     start = event.start_mark.index
-    if found := _SLASH_ESCAPE.search(text, start, event.end_mark.index):
-        end = found.end()
+    if match := _SLASH_ESCAPE.search(text, start, event.end_mark.index):
+        end = match.end()
         raise UnreadableError(
             ReaderProblem("yaml-syntax", "kubectl does not know the escape '\\/'", "write '/'", end - 2, end)
         )
@@ -385,10 +387,10 @@ def _scalar(event: Any, findings: list[ReaderProblem]) -> ParsedValue:
             return ParsedValue(text, node, 1, len(text))
         data = resolve(text)
         if isinstance(data, float) and data - data != 0:
-            data = Infinite(text)  # fine as a key, refused as a value
+            data = Infinite(text)  # valid as a key, rejected as a value
         return ParsedValue(data, node, 1, len(text), text)
-    data = tagged(event, text)
-    note_tag(event, findings)
+    data = decode_tagged(event, text)
+    report_custom_tag(event, findings)
     return ParsedValue(data, node, 1, len(text), None if isinstance(data, str) else text)
 
 
@@ -396,36 +398,38 @@ def _alias(event: Any, anchors: dict[str, ParsedValue | None]) -> ParsedValue:
     name = event.anchor
     if name not in anchors:
         message = f"no anchor &{name} comes before this alias"
-        raise refused(event, "yaml-syntax", message, "quote the value if '*' is meant as text")
-    found = anchors[name]
-    if found is None:
-        raise refused(event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias")
-    # The alias stands where it is used; what is within stands where the anchor is.
-    node = ValueNode(event.start_mark.index, event.end_mark.index, found.node.children)
-    return found._replace(node=node, is_alias=True)
+        raise unreadable(event, "yaml-syntax", message, "quote the value if '*' is meant as text")
+    target = anchors[name]
+    if target is None:
+        raise unreadable(event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias")
+    # the alias has its own position; its children have those of the anchor
+    node = ValueNode(event.start_mark.index, event.end_mark.index, target.node.children)
+    return target._replace(node=node, is_alias=True)
 
 
-def _limit(event: Any, frame: Frame, total: int) -> None:
+def _check_limits(event: Any, frame: Frame, total: int) -> None:
     if total > MAX_VALUES:
         message = f"the document has more than {MAX_VALUES} values"
-        raise refused(event, "too-large", message, "split the document", "ptcompile")
+        raise unreadable(event, "too-large", message, "split the document", "ptcompile")
     if frame.values - 1 > MAX_VALUES or frame.size > MAX_DOCUMENT:
         message = "aliases expand this document beyond what the API server accepts"
-        raise refused(event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile")
+        raise unreadable(event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile")
 
 
-def _unread(text: str, event: Any) -> list[ReaderProblem]:
-    """What stands behind a line `...`, which ends a document for go-yaml, and not for kubectl's splitter."""
+def _unread_rest(text: str, event: Any) -> list[ReaderProblem]:
+    """Return the finding for content after a line `...`, which ends a document for go-yaml but not for kubectl's
+    splitter.
+    """
     rest = re.compile(r"^[ \t]*[^\s#]", re.MULTILINE).search(text, event.end_mark.index)
     if rest is None:
         return []
     message = "kubectl reads nothing after the line '...' that ended the document"
-    cure = "separate documents with a line '---'"
-    return [ReaderProblem("unsupported-yaml", message, cure, rest.end() - 1, rest.end(), "ptcompile")]
+    help = "separate documents with a line '---'"
+    return [ReaderProblem("unsupported-yaml", message, help, rest.end() - 1, rest.end(), "ptcompile")]
 
 
-def places(text: str) -> ValueNode | None:
-    """What `events.parse` gives as the root, in half of its time; None where that refuses the document."""
+def positions(text: str) -> ValueNode | None:
+    """Return the same root as `parse` in half the time, or None if `parse` would reject the document."""
     if unprintable(text) is not None:
         return None
     try:
@@ -439,19 +443,19 @@ def _read_positions(text: str) -> ValueNode | None:
 
     scalar, starts = kinds.ScalarEvent, (kinds.MappingStartEvent, kinds.SequenceStartEvent)
     ends = (kinds.MappingEndEvent, kinds.SequenceEndEvent)
-    stack: list[_Open] = []
+    stack: list[_OpenCollection] = []
     root: ValueNode | None = None
     total = 0
     for event in events(text):
-        kind = type(event)
-        if kind is scalar:
+        event_type = type(event)
+        if event_type is scalar:
             node = ValueNode(event.start_mark.index, event.end_mark.index, None)
-        elif kind in starts:
+        elif event_type in starts:
             if len(stack) >= MAX_DEPTH:
                 return None
-            stack.append(_Open(event, {} if kind is starts[0] else []))
+            stack.append(_OpenCollection(event, {} if event_type is starts[0] else []))
             continue
-        elif kind in ends:
+        elif event_type in ends:
             node = stack.pop().closed(event)
         else:
             continue
@@ -464,8 +468,8 @@ def _read_positions(text: str) -> ValueNode | None:
     return root
 
 
-class _Open:
-    """A mapping or a list whose end is still to come."""
+class _OpenCollection:
+    """A mapping or a list whose end has not been read yet."""
 
     __slots__ = ("children", "flow", "key", "start")
 
@@ -476,7 +480,7 @@ class _Open:
         self.key: tuple[str, int, int] | None = None
 
     def add(self, node: ValueNode, event: Any) -> bool:
-        """Put a value in, or a key, which waits for its value. Return whether it was a value."""
+        """Add a value, or a key that waits for its value. Return whether it was a value."""
         children, key = self.children, self.key
         if type(children) is list:
             children.append(node)
@@ -489,7 +493,7 @@ class _Open:
         return True
 
     def closed(self, event: Any) -> ValueNode:
-        """The whole. A block ends where the next thing begins; people mean the end of its last value."""
+        """Return the finished collection. A block ends with its last value, not where the next token begins."""
         children = self.children
         if self.flow:
             end: int = event.end_mark.index

@@ -1,10 +1,11 @@
-"""The fast reader, ryaml, and whether kubectl would read the same.
+"""The fast reader, ryaml, and a check whether kubectl would read the same.
 
 `ryaml` follows YAML 1.2, kubectl its own table (`scalars`). They differ in words such as `on`, in numbers, and in
-anchors, tags and merges. What could differ is read again by `exact_reader`, so that the two never disagree.
+anchors, tags and merges. Text for which they might differ is read by `exact_reader`, so the result never depends on the
+reader.
 
-Its extension module is loaded without the package around it, which imports typing for a few annotations, and every
-start would pay for that (`ptcompile._internal.namedtuple`). This goes once ryaml does not do so.
+The extension module is loaded without its package, which imports typing for a few annotations at the cost of every
+start (`ptcompile._internal.namedtuple`). That workaround goes when ryaml no longer does so.
 """
 
 from __future__ import annotations
@@ -22,36 +23,36 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
-_PART = "ryaml._ryaml"
+_EXTENSION = "ryaml._ryaml"
 
 
 def extension() -> Callable[[str], Any] | None:
-    """The function that reads a text as YAML; None where the package is not installed, or has no such part."""
+    """Return the function that reads a text as YAML, or None if the package or its extension module is missing."""
     try:
-        return getattr(sys.modules.get(_PART) or _part(), "loads", None)
+        return getattr(sys.modules.get(_EXTENSION) or _load_extension(), "loads", None)
     except ImportError:  # no wheel for this platform
         return None
 
 
-def _part() -> object:
-    """The compiled part, under the name by which the package finds it when that is imported later."""
+def _load_extension() -> object:
+    """Return the extension module, registered under the name by which its package would find it later."""
     package = PathFinder.find_spec("ryaml")
-    spec = package and PathFinder.find_spec(_PART, package.submodule_search_locations)
+    spec = package and PathFinder.find_spec(_EXTENSION, package.submodule_search_locations)
     if spec is None or not isinstance(spec.loader, ExtensionFileLoader):
         import ryaml
 
         return ryaml
-    part = spec.loader.create_module(spec)
-    spec.loader.exec_module(part)
-    sys.modules[_PART] = part
-    return part
+    module = spec.loader.create_module(spec)
+    spec.loader.exec_module(module)
+    sys.modules[_EXTENSION] = module
+    return module
 
 
 loads: Final = extension()
-"""`ryaml.loads`; None where it is not installed: the exact reader reads everything."""
+"""`ryaml.loads`, or None if it is not installed: the exact reader then reads everything."""
 
 _bracket = Pattern(r"[\[{\]}]")
-# Words that kubectl takes for something else where they stand without quotes.
+# words that kubectl does not read as strings unless they are quoted
 _words: Final = frozenset(
     word
     for name in ("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", "+.inf", "-.inf", ".nan")
@@ -62,18 +63,18 @@ _around_plain: Final = frozenset(" \t\r\n,[]{}:?")
 
 
 def read_document(text: str) -> Parsed:
-    """Read one YAML document, the fast way where that is the same. Never raises on its content."""
+    """Read one YAML document with the fast reader if the result is the same. Never raises on its content."""
     if len(text) > MAX_DOCUMENT:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
         return Parsed(None, None, [ReaderProblem("too-large", message, "split the document, or mount the data", 0, 1)])
     if loads is not None and not _looks_doubtful(text):
         try:
             data = loads(text)
-        except Exception:  # noqa: S110 - whatever it is, the exact reader says it better
+        except Exception:  # noqa: S110 - the exact reader reports it better
             pass
         else:
-            texts = _texts(data) if type(data) is dict or type(data) is list else None
-            if texts is not None and not _may_be_no_strings(texts, text):
+            texts = _strings_in(data) if type(data) is dict or type(data) is list else None
+            if texts is not None and not _may_not_be_strings(texts, text):
                 return Parsed(data, None, [], texts)
     from ptcompile.source.exact_reader import parse
 
@@ -86,25 +87,25 @@ def _looks_doubtful(text: str) -> bool:
     for mark in "&*!":
         if mark in text and _may_begin_value(text, mark):
             return True
-    return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_pile_up(text)
+    return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_nest_deep(text)
 
 
 def _may_begin_value(text: str, mark: str) -> bool:
-    """Whether an anchor, alias or tag may stand somewhere; also true where that takes long to say."""
-    at = -1
+    """Return whether an anchor, alias or tag may occur; also true if deciding would take long."""
+    offset = -1
     for _ in range(300):
-        at = text.find(mark, at + 1)
-        if at < 0:
+        offset = text.find(mark, offset + 1)
+        if offset < 0:
             return False
-        if at == 0 or text[at - 1] in _around_plain or text[at - 1] > "\x7f":
-            after = text[at + 1 : at + 2]
+        if offset == 0 or text[offset - 1] in _around_plain or text[offset - 1] > "\x7f":
+            after = text[offset + 1 : offset + 2]
             if mark == "!" or after.isalnum() or after in ("_", "-"):
                 return True
     return True
 
 
-def _brackets_pile_up(text: str) -> bool:
-    """Whether open brackets may pile up beyond the limit: the fast reader takes time in the square of that."""
+def _brackets_nest_deep(text: str) -> bool:
+    """Return whether open brackets may nest beyond the limit: the fast reader takes quadratic time in the depth."""
     depth = 0
     for match in _bracket.finditer(text):
         depth += 1 if match[0] in "[{" else -1
@@ -114,54 +115,64 @@ def _brackets_pile_up(text: str) -> bool:
     return False
 
 
-def _texts(data: Any) -> frozenset[str] | None:
-    """All keys and texts of what the fast reader read; None where a key is no text, or JSON changes a number."""
-    found: set[Any] = set()
+def _strings_in(data: Any) -> frozenset[str] | None:
+    """Return all keys and strings of the fast reader's data, or None if a key is not a string or JSON changes a
+    number.
+    """
+    strings: set[Any] = set()
     numbers: list[float] = []
-    add = found.add
+    add = strings.add
     level: list[Any] = [data]
     depth = values = 0
     while level:
         depth += 1
         below: list[Any] = []
-        for box in level:
-            values += len(box)
-            if type(box) is dict:
-                found.update(box)
-                box = box.values()
-            for value in box:
-                kind = type(value)
-                if kind is str:
+        for collection in level:
+            values += len(collection)
+            if type(collection) is dict:
+                strings.update(collection)
+                collection = collection.values()
+            for value in collection:
+                value_type = type(value)
+                if value_type is str:
                     add(value)
-                elif kind is dict or kind is list:
+                elif value_type is dict or value_type is list:
                     below.append(value)
-                elif kind is int or kind is float:
+                elif value_type is int or value_type is float:
                     numbers.append(value)
         level = below
-    if depth > MAX_DEPTH or values > MAX_VALUES or not {*map(type, found)} <= {str} or any(map(_changes, numbers)):
+    if (
+        depth > MAX_DEPTH
+        or values > MAX_VALUES
+        or not {*map(type, strings)} <= {str}
+        or any(map(_changes_in_json, numbers))
+    ):
         return None
-    return frozenset(found)
+    return frozenset(strings)
 
 
-def _changes(number: float) -> bool:
-    """Whether kubectl's JSON makes another number of it, or refuses it."""
+def _changes_in_json(number: float) -> bool:
+    """Return whether kubectl's JSON turns the number into another one, or rejects it."""
     if type(number) is int:
         return not -(2**63) <= number < 2**63
     return number % 1 == 0 or number - number != 0
 
 
-def _may_be_no_strings(texts: frozenset[str], text: str) -> bool:
-    """Whether kubectl may take one of the strings for something else: `on`, or `0o7` that is not in quotes."""
-    low = [one for one in texts if one < ":"]  # as all numbers are, and few words
-    suspects = [*_words & texts, *[one for one in low if one[:1] in _number_start and one[:2] != "--"]]
-    return any(_is_no_string(one) and _may_be_plain(text, one) for one in suspects)
+def _may_not_be_strings(texts: frozenset[str], text: str) -> bool:
+    """Return whether kubectl may not read one of the strings as a string: `on`, or an unquoted `0o7`."""
+    candidates = [string for string in texts if string < ":"]  # like all numbers and few words
+    suspects = [
+        *_words & texts,
+        *[string for string in candidates if string[:1] in _number_start and string[:2] != "--"],
+    ]
+    return any(_is_not_string(string) and _may_be_plain(text, string) for string in suspects)
 
 
 @bounded_cache(2048)
-def _is_no_string(text: str) -> bool:
-    """Whether kubectl takes a plain word for something else than a string, where the fast reader takes it for one.
+def _is_not_string(text: str) -> bool:
+    """Return whether kubectl reads a plain word as something else but the fast reader reads it as a string.
 
-    A word that both take for something else came out of the fast reader as a string: it stood in quotes.
+    If both read it as something else and it still came out as a string, it was quoted.
     """
     if text == "<<":
         return True
@@ -169,18 +180,18 @@ def _is_no_string(text: str) -> bool:
         return False
     try:
         return isinstance(loads(text), str)
-    except Exception:  # the fast reader has trouble with it: let the exact one look
+    except Exception:  # the fast reader fails on it: leave it to the exact one
         return True
 
 
 def _may_be_plain(text: str, word: str) -> bool:
-    """Whether a word stands anywhere without quotes around it; also true where that takes long to say."""
-    at, size = -1, len(word)
+    """Return whether a word occurs without quotes around it; also true if deciding would take long."""
+    offset, size = -1, len(word)
     for _ in range(300):
-        at = text.find(word, at + 1)
-        if at < 0:
+        offset = text.find(word, offset + 1)
+        if offset < 0:
             return False
-        before, after = text[at - 1] if at else "\n", text[at + size : at + size + 1] or "\n"
+        before, after = text[offset - 1] if offset else "\n", text[offset + size : offset + size + 1] or "\n"
         if (before in _around_plain or before > "\x7f") and (after in _around_plain or after > "\x7f"):
             return True
     return True

@@ -17,12 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-_blank = re.compile(r"[ \t\r\n]*")
+_whitespace = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
 class JsonValue(NamedTuple):
-    """One value of a JSON stream and the offsets of its text; `data` is `None` where it is rejected."""
+    """One value of a JSON stream and the offsets of its text; `data` is None if it is rejected."""
 
     data: dict[str, Any] | None
     start: int
@@ -35,38 +35,42 @@ class _NotFiniteError(ValueError):
 
 
 def read_json(text: str) -> tuple[list[JsonValue], ReaderProblem | None]:
-    """The values of a JSON stream, and what ended it before its end."""
+    """Return the values of a JSON stream, and the problem that ended it early, or None."""
     values: list[JsonValue] = []
-    at = _skip(text, 0)
-    most = limits().documents
-    while at < len(text):
-        if len(values) >= most:
-            message = f"the file has more than {most} documents"
-            return values, ReaderProblem("too-large", message, "split it", at, at + 1, "ptcompile")
+    offset = _skip_whitespace(text, 0)
+    max_documents = limits().documents
+    while offset < len(text):
+        if len(values) >= max_documents:
+            message = f"the file has more than {max_documents} documents"
+            return values, ReaderProblem("too-large", message, "split it", offset, offset + 1, "ptcompile")
         repeated: list[bool] = []
         decoder = json.JSONDecoder(
             object_pairs_hook=partial(_object, repeated),
             parse_float=lambda number: through_json(float(number)),
             parse_int=lambda number: through_json(float(number)) if len(number) > 18 else int(number),
-            parse_constant=_refuse_constant,
+            parse_constant=_reject_constant,
         )
         try:
-            data, end = decoder.raw_decode(text, at)
+            data, end = decoder.raw_decode(text, offset)
         except json.JSONDecodeError as error:
-            comma = error.msg.startswith("Illegal trailing comma")  # Python 3.13 points at it, older ones behind it
-            return values, _not_json(_skip(text, error.pos + 1) if comma else error.pos)
+            comma = error.msg.startswith(
+                "Illegal trailing comma"
+            )  # Python 3.13 reports its position, older versions the one after it
+            return values, _not_json(_skip_whitespace(text, error.pos + 1) if comma else error.pos)
         except _NotFiniteError:
-            return values, _not_json(at)
+            return values, _not_json(offset)
         except RecursionError:
-            return values, ReaderProblem("too-deep", _deep(), "move the inner parts out", at, at + 1, "ptcompile")
-        values.append(_value(text, data, at, end, repeated=bool(repeated)))
-        at = _skip(text, end)
+            return values, ReaderProblem(
+                "too-deep", _too_deep_message(), "move the inner parts out", offset, offset + 1, "ptcompile"
+            )
+        values.append(_value(text, data, offset, end, repeated=bool(repeated)))
+        offset = _skip_whitespace(text, end)
     return values, None
 
 
-def _skip(text: str, at: int) -> int:
-    match = _blank.match(text, at)
-    return match.end() if match else at
+def _skip_whitespace(text: str, offset: int) -> int:
+    match = _whitespace.match(text, offset)
+    return match.end() if match else offset
 
 
 def _object(repeated: list[bool], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -76,17 +80,19 @@ def _object(repeated: list[bool], pairs: list[tuple[str, Any]]) -> dict[str, Any
     return data
 
 
-def _refuse_constant(_: str) -> None:
+def _reject_constant(_: str) -> None:
     raise _NotFiniteError
 
 
-def _deep() -> str:
+def _too_deep_message() -> str:
     return f"nested more than {MAX_DEPTH} levels deep"
 
 
-def _not_json(at: int) -> ReaderProblem:
+def _not_json(offset: int) -> ReaderProblem:
     message = "kubectl reads a file that begins with '{' as JSON, and this is not JSON"
-    return ReaderProblem("yaml-syntax", message, "fix the JSON, or begin the file with a line '---'", at, at + 1)
+    return ReaderProblem(
+        "yaml-syntax", message, "fix the JSON, or begin the file with a line '---'", offset, offset + 1
+    )
 
 
 def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> JsonValue:
@@ -98,18 +104,18 @@ def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> Jso
         return JsonValue(
             None, start, end, [ReaderProblem("not-a-mapping", message, "write an object: {...}", 0, end - start)]
         )
-    if wrong := flaw(data):
+    if problem := not_json_problem(data):
         return JsonValue(
-            None, start, end, [ReaderProblem(wrong.name, wrong.message, wrong.help, 0, 1, wrong.authority)]
+            None, start, end, [ReaderProblem(problem.name, problem.message, problem.help, 0, 1, problem.authority)]
         )
     findings = parse(as_yaml(text[start:end])).findings if repeated else []
-    if text.find("\\u", start, end) >= 0:  # of this value alone: of the whole stream it would take a square of its size
+    if text.find("\\u", start, end) >= 0:  # in this value only: searching the whole stream each time would be quadratic
         data = _without_lone_surrogates(data)
     return JsonValue(data, start, end, findings)
 
 
 def _without_lone_surrogates(data: dict[str, Any]) -> dict[str, Any]:
-    """Half a pair is not a character; Go reads the replacement character."""
+    """Replace lone surrogates by the replacement character, as Go does."""
     text = json.dumps(data, ensure_ascii=False)
     if text.isascii() or not re.search("[\ud800-\udfff]", text):
         return data
@@ -118,7 +124,7 @@ def _without_lone_surrogates(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_yaml(text: str) -> str:
-    r"""JSON as YAML of the same length, for positions: `\/`, surrogates and DEL are not for YAML."""
+    r"""Return JSON as YAML of the same length, for positions: `\/`, surrogates and DEL are not valid YAML."""
     return _escape.sub(_plain_escape, text).replace("\x7f", "?")
 
 
@@ -130,34 +136,44 @@ def _plain_escape(match: re.Match[str]) -> str:
 _SCALARS: Final = (str, int, float, bool, type(None))
 
 
-def flaw(data: Any) -> Problem | None:
-    """What makes decoded data no JSON: other types, keys that are not strings, infinities, too deep or too many."""
+def not_json_problem(data: Any) -> Problem | None:
+    """Return why decoded data is not JSON, or None: other types, keys that are not strings, infinities, too deep, too
+    large.
+    """
     level: list[tuple[Path, Any]] = [((), data)]
     depth = values = 0
     while level:
         depth += 1
         below: list[tuple[Path, Any]] = []
-        for path, box in level:
-            values += len(box)
-            for key, value in box.items() if isinstance(box, dict) else enumerate(box):
-                here = (*path, key)
-                if isinstance(box, dict) and not isinstance(key, str):
-                    return _flaw("unsupported-yaml", path, f"the key {key!r} is not a string", "use a string")
+        for path, collection in level:
+            values += len(collection)
+            for key, value in collection.items() if isinstance(collection, dict) else enumerate(collection):
+                item_path = (*path, key)
+                if isinstance(collection, dict) and not isinstance(key, str):
+                    return _not_json_problem(
+                        "unsupported-yaml", path, f"the key {key!r} is not a string", "use a string"
+                    )
                 if isinstance(value, dict | list):
-                    below.append((here, value))
+                    below.append((item_path, value))
                 elif not isinstance(value, _SCALARS):
-                    what = f"a value of type {type(value).__name__} is not JSON"
-                    return _flaw("unsupported-yaml", here, what, "convert it to a string, number, list or dict")
+                    message = f"a value of type {type(value).__name__} is not JSON"
+                    return _not_json_problem(
+                        "unsupported-yaml", item_path, message, "convert it to a string, number, list or dict"
+                    )
                 elif isinstance(value, float) and value - value != 0:
-                    return _flaw("unsupported-yaml", here, f"{value} is not JSON", "use a finite number")
+                    return _not_json_problem(
+                        "unsupported-yaml", item_path, f"{value} is not JSON", "use a finite number"
+                    )
         if depth > MAX_DEPTH:
-            return _flaw("too-deep", level[0][0][:8], _deep(), "move the inner parts out")
+            return _not_json_problem("too-deep", level[0][0][:8], _too_deep_message(), "move the inner parts out")
         if values > MAX_VALUES:
-            return _flaw("too-large", (), f"the document has more than {MAX_VALUES} values", "split the document")
+            return _not_json_problem(
+                "too-large", (), f"the document has more than {MAX_VALUES} values", "split the document"
+            )
         level = below
     return None
 
 
-def _flaw(name: str, path: Path, message: str, cure: str) -> Problem:
-    at = field_path(path)
-    return Problem(name, path, f"{at}: {message}" if at else message, cure, authority="ptcompile")
+def _not_json_problem(name: str, path: Path, message: str, help: str) -> Problem:
+    field = field_path(path)
+    return Problem(name, path, f"{field}: {message}" if field else message, help, authority="ptcompile")

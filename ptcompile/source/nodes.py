@@ -1,4 +1,4 @@
-"""What the readers pass around: findings with offsets, and where every value of a document stands."""
+"""Types that the readers share: problems with offsets, and the positions of a document's values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.terms import Authority, Severity, Stage
 
 MAX_DEPTH: Final = 100
-"""Collections within collections; real manifests stay below 30."""
+"""Maximum nesting of collections; real manifests stay below 30."""
 MAX_VALUES: Final = 100_000
-"""Values in one document, keys not counted; aliases count as what they stand for."""
+"""Maximum number of values in one document, without keys; an alias counts as the values it refers to."""
 MAX_DOCUMENT: Final = 3 * 1024 * 1024
-"""Characters in one document, aliases counted too: the API server takes no request above 3 MiB."""
+"""Maximum number of characters in one document, with aliases expanded: the API server rejects requests above 3 MiB."""
 
 
 class ReaderProblem(NamedTuple):
@@ -33,11 +33,15 @@ class ReaderProblem(NamedTuple):
     severity: Severity = "error"
     stage: Stage = "apply"
     first: int | None = None
-    """Of a duplicate key: where it stands first. The reader, who knows lines, adds it to the message."""
+    """For a duplicate key, the offset of its first occurrence. The reader, which knows lines, adds it to the
+    message.
+    """
 
 
 class ValueNode:
-    """Where a value stands: offsets of its text, and its children by key (with the key's own offsets) or by index."""
+    """The position of a value: offsets of its text, and its children by key (with the key's own offsets) or by
+    index.
+    """
 
     __slots__ = ("children", "end", "start")
 
@@ -50,26 +54,26 @@ class ValueNode:
 
 
 class Parsed(NamedTuple):
-    """One document: its data, the root of its positions (`None` where it is empty or refused), and what is wrong."""
+    """One document: its data, the root of its positions (None if it is empty or rejected), and its problems."""
 
     data: Any
     root: ValueNode | None
     findings: list[ReaderProblem]
     texts: frozenset[str] | None = None
-    """All its keys and texts, where the reader has looked at each."""
+    """All its keys and strings, or None if the reader did not visit them all."""
 
 
 def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]], bool]:
-    """The nodes on a path, each with its key's offsets (-1 in lists), and whether the path exists to its end.
+    """Return the nodes on a path, each with its key's offsets (-1 in lists), and whether the path exists to its end.
 
-    Parts that lead nowhere are left out where all that follows leads on; else the walk ends before them.
+    A part that does not exist is skipped if everything after it does; otherwise the walk ends before it.
     """
     steps: list[tuple[int, int, ValueNode]] = []
     node = root
-    for at, part in enumerate(path):
+    for index, part in enumerate(path):
         step = _step(node, part)
         if step is None:
-            rest, exact = walk(node, path[at + 1 :]) if at + 1 < len(path) else ([], False)
+            rest, exact = walk(node, path[index + 1 :]) if index + 1 < len(path) else ([], False)
             return (steps + rest, True) if exact else (steps, False)
         steps.append(step)
         node = step[2]
@@ -77,7 +81,7 @@ def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]],
 
 
 def find(root: ValueNode, offset: int) -> tuple[Path, bool]:
-    """The path of the innermost value around an offset, and whether the offset is on its key."""
+    """Return the path of the innermost value around an offset, and whether the offset is on its key."""
     path: Path = ()
     node = root
     while node.children:
@@ -94,7 +98,7 @@ def find(root: ValueNode, offset: int) -> tuple[Path, bool]:
 
 
 def _steps(node: ValueNode) -> Iterator[tuple[str | int, tuple[int, int, ValueNode]]]:
-    """The children of a node, each with its key's offsets, -1 in lists."""
+    """Yield the children of a node, each with its key's offsets, -1 in lists."""
     if isinstance(node.children, dict):
         yield from node.children.items()
     else:
@@ -102,8 +106,8 @@ def _steps(node: ValueNode) -> Iterator[tuple[str | int, tuple[int, int, ValueNo
 
 
 def scalars(root: ValueNode) -> list[tuple[int, int]]:
-    """Where all scalars and keys below a node begin and end, in their order. An alias's are those of its anchor."""
-    found: set[tuple[int, int]] = set()
+    """Return the spans of all scalars and keys below a node, in order. An alias has the spans of its anchor."""
+    spans: set[tuple[int, int]] = set()
     seen: set[int] = set()
     stack = [root]
     while stack:
@@ -111,15 +115,15 @@ def scalars(root: ValueNode) -> list[tuple[int, int]]:
         children = node.children
         if type(children) is dict:
             if id(children) not in seen:
-                found.update((start, end) for start, end, _ in children.values())
+                spans.update((start, end) for start, end, _ in children.values())
                 stack.extend(child for _, _, child in children.values())
         elif type(children) is list:
             if id(children) not in seen:
                 stack.extend(children)
         else:
-            found.add((node.start, node.end))
+            spans.add((node.start, node.end))
         seen.add(id(children))
-    return sorted(found)
+    return sorted(spans)
 
 
 def _step(node: ValueNode, part: str | int) -> tuple[int, int, ValueNode] | None:
@@ -132,15 +136,15 @@ def _step(node: ValueNode, part: str | int) -> tuple[int, int, ValueNode] | None
 
 
 class UnreadableError(Exception):
-    """A finding that ends the reading of a document. `events.parse` catches it."""
+    """Raised when a document cannot be read any further. `exact_reader.parse` catches it."""
 
     def __init__(self, finding: ReaderProblem) -> None:
         self.finding = finding
 
 
-def refused(
-    event: Any, name: str, message: str, cure: str | None, authority: Authority = "kube-apiserver"
+def unreadable(
+    event: Any, name: str, message: str, help: str | None, authority: Authority = "kube-apiserver"
 ) -> UnreadableError:
-    """The refusal of what an event of the parser stands for."""
+    """Return the exception for a parser event that kubectl rejects."""
     start = event.start_mark.index
-    return UnreadableError(ReaderProblem(name, message, cure, start, max(event.end_mark.index, start + 1), authority))
+    return UnreadableError(ReaderProblem(name, message, help, start, max(event.end_mark.index, start + 1), authority))

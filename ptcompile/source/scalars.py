@@ -1,7 +1,7 @@
-"""What a plain YAML scalar means to kubectl, and which strings must be quoted so that nothing reads them otherwise.
+"""The meaning of a plain YAML scalar to kubectl, and which strings must be quoted so that every reader agrees.
 
-kubectl reads neither YAML 1.1 nor 1.2 but the table of kubernetes-sigs/yaml `goyaml.v2/resolve.go`, and then passes
-the result through JSON. Every row here was checked against kubectl 1.32 (`kubectl label --local -o json`).
+kubectl implements neither YAML 1.1 nor 1.2 but the table of kubernetes-sigs/yaml `goyaml.v2/resolve.go`, and passes the
+result through JSON. Every row here was checked against kubectl 1.32 (`kubectl label --local -o json`).
 """
 
 from __future__ import annotations
@@ -22,28 +22,29 @@ _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
-# Words that some reader takes for something else, in any casing; `=` and `<<` have a meaning in YAML 1.1.
+# words that some reader does not read as strings, in any case; `=` and `<<` have a meaning in YAML 1.1
 _QUOTED_WORDS: Final = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
 
 _INT64: Final = 2**63
 _NUMBER_START: Final = "0123456789+-."
 
-# Of Go's `ParseInt`, in bases 2, 8, 16 and 10; of more decimal digits Python has a limit of its own.
+# Go's `ParseInt` in bases 2, 8, 16 and 10; Python itself limits the number of decimal digits
 _whole_number = Pattern(r"([-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|(0|[1-9][0-9]{0,19}))").fullmatch
 _BASES: Final = {2: 2, 3: 8, 4: 16, 5: 10}
-"""The base that each group of digits is in."""
+"""The base of each group of digits."""
 _decimal = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
 
-# A number that begins with its point keeps go's own rule: an underscore is between digits or it is not a number.
+# a number that begins with a point follows Go's rule: underscores only between digits
 _point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
 _signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch  # an accident of go-yaml: 0b-1 is -1
 
 
 def resolve(text: str) -> Scalar:
-    """What a plain scalar is to kubectl: `on` true, `0777` 511, `08` and `1e3` numbers, dates and `12:30` strings.
+    """Return what a plain scalar means to kubectl: `on` is true, `0777` is 511, `08` and `1e3` are numbers, `12:30` is
+    a string.
 
-    Numbers come as they leave kubectl's JSON: whole ones within 64 bits as `int`, others as `float`. `.inf` and `.nan`
-    come as `float` too, and kubectl refuses the file for them ("unsupported value").
+    Numbers are returned as kubectl's JSON has them: integers within 64 bits as `int`, others as `float`. `.inf` and
+    `.nan` are floats too, for which kubectl rejects the file ("unsupported value").
     """
     value = _go_value(text)
     if isinstance(value, float):
@@ -52,14 +53,16 @@ def resolve(text: str) -> Scalar:
 
 
 def _go_value(text: str) -> Scalar:
-    """What go-yaml makes of a plain scalar, before JSON: integers from -2^63 to 2^64-1, other numbers as floats."""
+    """Return what go-yaml makes of a plain scalar, before JSON: integers from -2^63 to 2^64-1, other numbers as
+    floats.
+    """
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_START or _is_option(text) or (text[0] == "." and not _point_first(text)):
         return text
     plain = text.replace("_", "") if "_" in text else text
-    if (whole := _integer(plain)) is not None:
-        return whole
+    if (integer := _integer(plain)) is not None:
+        return integer
     if _decimal(plain):
         number = float(plain)
         return text if number - number != 0 else number
@@ -69,12 +72,12 @@ def _go_value(text: str) -> Scalar:
 
 
 def _is_option(text: str) -> bool:
-    """Whether a plain scalar begins as an option of a command does, such as `--epochs`, and so as no number."""
+    """Return whether a plain scalar begins like a command line option, such as `--epochs`, and so not like a number."""
     return text[0] == "-" and (text[1:2] == "-" or text[1:2].isalpha())
 
 
 def _integer(text: str) -> int | None:
-    """An integer that Go's `ParseInt` or, without a sign, `ParseUint` takes in 64 bits."""
+    """Return an integer that Go's `ParseInt` or, without a sign, `ParseUint` accepts in 64 bits, or None."""
     match = _whole_number(text)
     if match is None or match.lastindex is None:
         return None
@@ -85,12 +88,12 @@ def _integer(text: str) -> int | None:
 
 
 def through_json(number: float) -> int | float:
-    """A number as it comes out of kubectl's JSON: 1000.0 is written `1000` there, and read as an integer."""
+    """Return a number as kubectl's JSON writes it: 1000.0 becomes `1000`, which is read as an integer."""
     if not number.is_integer() or abs(number) >= 2 * _INT64:
         return number
     if abs(number) < 2**53:
         return int(number)
-    # Go writes the shortest digits that mean this float, and then zeros; these are not the float's own digits.
+    # Go writes the shortest digits that identify this float, then zeros; these are not the float's exact digits
     digits, _, power = repr(number).partition("e")
     whole, _, fraction = digits.partition(".")
     value = int(whole + fraction) * 10 ** (int(power) - len(fraction)) if power else int(whole)
@@ -98,9 +101,9 @@ def through_json(number: float) -> int | float:
 
 
 def key(text: str) -> str | None:
-    """The string that kubectl makes of a plain scalar used as a key: `n` is "false", `1.0` is "1".
+    """Return the string that kubectl makes of a plain scalar used as a key: `n` becomes "false", `1.0` becomes "1".
 
-    `None` where kubectl refuses the file: a null key, or an integer from 2^63 to 2^64-1.
+    None if kubectl rejects the file: a null key, or an integer from 2^63 to 2^64-1.
     """
     value = _go_value(text)
     if isinstance(value, str):
@@ -115,7 +118,7 @@ def key(text: str) -> str | None:
 
 
 def _float_key(number: float) -> str:
-    """Go's `FormatFloat(number, 'g', -1, 32)`, and `.inf` for infinities, as kubectl writes float keys."""
+    """Return Go's `FormatFloat(number, 'g', -1, 32)`, and `.inf` for infinities, as kubectl writes float keys."""
     import math
 
     if math.isnan(number):
@@ -134,13 +137,13 @@ def _float_key(number: float) -> str:
     return f"{single:.{max(digits - 1 - power, 0)}f}" if -4 <= power < 6 else f"{mantissa}e{exponent}"
 
 
-# Numbers and dates of any reader. Versions and addresses (1.2.3) are strings to all of them and stay plain.
+# numbers and dates to any reader; versions and addresses (1.2.3) are strings to all of them and stay plain
 _numberish = Pattern(
     r"[-+]?(?:[0-9][0-9_.:eE+-]*|[._][0-9_][0-9_.:eE+-]*|_|0[xX][0-9a-fA-F_]*|0[oO][0-7_]*|0[bB][-+01_]*)"
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
 ).fullmatch
 _dotted = Pattern(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
-# What must not be quoted, unless it is a word such as `yes`: most strings.
+# most strings: quoted only if they are a word such as `yes`
 _simple = Pattern(r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
 _indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.").match
 _breaking = Pattern(
@@ -150,19 +153,20 @@ _breaking = Pattern(
 
 
 def needs_quotes(text: str) -> bool:
-    """Whether a string must be quoted in block style so that YAML 1.1, YAML 1.2 and kubectl all read this string.
+    """Return whether a string must be quoted in block style so that YAML 1.1, YAML 1.2 and kubectl all read it as this
+    string.
 
-    True where one of them reads the plain text as anything else, or where it cannot stand plain at all.
+    True if any of them reads the plain text as something else, or if it cannot be plain at all.
     """
     if _simple(text):
         return text.lower() in _QUOTED_WORDS
-    if not text or text.lower() in _QUOTED_WORDS or _indicator(text) or _breaks(text):
+    if not text or text.lower() in _QUOTED_WORDS or _indicator(text) or _ends_plain_scalar(text):
         return True
     return text[0] in _NUMBER_START and _numberish(text) is not None and not _dotted(text)
 
 
-def _breaks(text: str) -> bool:
-    """Return whether a string contains what ends a plain scalar, or what is invisible."""
+def _ends_plain_scalar(text: str) -> bool:
+    """Return whether a string contains something that ends a plain scalar, or invisible characters."""
     if text.isascii() and text.isprintable():
         return ": " in text or " #" in text or text[-1] in ": "
     return _breaking(text) is not None

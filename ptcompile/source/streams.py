@@ -1,4 +1,4 @@
-"""What was given, as documents and objects, and what is said of them, as diagnostics: the two ends of every verb."""
+"""The two ends of every verb: sources to documents and objects, problems to diagnostics."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.selection import Selection
 
 
-def read(given: Any, filename: str | None, parameter: str = "source") -> source.Source:
-    """Whatever form a stream was given in, as documents; without positions where it was no text.
+def read(stream: Any, filename: str | None, parameter: str = "source") -> source.Source:
+    """Read a source in any of its forms; documents that were not text have no positions.
 
-    Raises TypeError, which names the parameter, for what is none of these forms.
+    Raises TypeError, which names the parameter, for any other form.
     """
-    given = arguments.source(given, parameter)
-    if isinstance(given, list):
-        return source.from_data(given)
-    if isinstance(given, str | bytes):
-        return source.read(given, filename)
-    if isinstance(given, Mapping):
-        return source.from_data(dict(given))
-    said = given.document(given=True)
-    return source.from_data({"apiVersion": given.api_version, "kind": given.kind, **said})
+    stream = arguments.source(stream, parameter)
+    if isinstance(stream, list):
+        return source.from_data(stream)
+    if isinstance(stream, str | bytes):
+        return source.read(stream, filename)
+    if isinstance(stream, Mapping):
+        return source.from_data(dict(stream))
+    fields = stream.document(given=True)
+    return source.from_data({"apiVersion": stream.api_version, "kind": stream.kind, **fields})
 
 
 def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
-    """The objects of a document with their paths: itself, or the items of a List."""
+    """Return the objects of a document with their paths: the document itself, or the items of a List."""
     items = data.get("items")
     if data.get("kind") == "List" and data.get("apiVersion") == "v1" and isinstance(items, list):
         return [(("items", i), item) for i, item in enumerate(items) if isinstance(item, Mapping)]
@@ -41,56 +41,58 @@ def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any
 
 
 def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
-    """The items of a List that are no objects."""
+    """Yield a problem for each item of a List that is not an object."""
     items = data.get("items") if data.get("kind") == "List" else None
-    for at, item in enumerate(items if isinstance(items, list) else ()):
+    for index, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, Mapping):
-            yield Problem("not-a-mapping", ("items", at), f"items[{at}]: an object is a mapping", "remove it")
+            yield Problem("not-a-mapping", ("items", index), f"items[{index}]: an object is a mapping", "remove it")
 
 
-def profile_documents(given: source.Source) -> Sequence[source.Document]:
-    """The documents of a stream that are profiles; all of them where none says that it is one."""
-    return [one for one in given.documents if one.data.get("kind") == "ClusterProfile"] or given.documents
+def profile_documents(stream: source.Source) -> Sequence[source.Document]:
+    """Return the documents of a stream that are profiles, or all of them if none has that kind."""
+    return [
+        document for document in stream.documents if document.data.get("kind") == "ClusterProfile"
+    ] or stream.documents
 
 
 def is_ours(data: Mapping[str, Any]) -> bool:
-    """Whether a document is of ptcompile's own API: a TrainingJob or a ClusterProfile."""
+    """Return whether a document belongs to ptcompile's own API: a TrainingJob or a ClusterProfile."""
     return str(data.get("apiVersion")).startswith("ptcompile/")
 
 
 def no_documents() -> Problem:
-    """What is said of a stream without documents."""
+    """Return the problem of a stream without documents."""
     return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
 
 
 def select(
-    found: Iterable[Diagnostic], asked: Selection, filename: str | None
+    diagnostics: Iterable[Diagnostic], selection: Selection, filename: str | None
 ) -> tuple[list[Diagnostic], list[Diagnostic]]:
-    """The findings that are wanted, as many as are reported of one file; and those that are ignored by name or code."""
+    """Return the selected diagnostics, up to the limit per file, and those that are ignored by name or code."""
     ignored: list[Diagnostic] = []
 
-    def wanted() -> Iterator[Diagnostic]:
-        for one in found:
-            if asked.tells(one.name, one.stage):
-                yield one
-            elif one.name in asked.ignore and len(ignored) < limits().findings:
-                ignored.append(one)
+    def selected() -> Iterator[Diagnostic]:
+        for diagnostic in diagnostics:
+            if selection.tells(diagnostic.name, diagnostic.stage):
+                yield diagnostic
+            elif diagnostic.name in selection.ignore and len(ignored) < limits().findings:
+                ignored.append(diagnostic)
 
-    return limit_findings(wanted(), filename), ignored
+    return limit_findings(selected(), filename), ignored
 
 
-def limit_findings(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
-    """As many findings as are reported of one file; behind them one that says so, if there are more."""
+def limit_findings(diagnostics: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
+    """Return the diagnostics up to the limit per file, followed by one that says so if there are more."""
     most = limits().findings
-    out: list[Diagnostic] = []
-    for one in found:
-        if len(out) == most:
+    reported: list[Diagnostic] = []
+    for diagnostic in diagnostics:
+        if len(reported) == most:
             message = f"the file has more than {most} findings, and the others are not listed"
-            cure = "fix or ignore those above first"
-            problem = Problem("too-large", (), message, cure, authority="ptcompile", span=one.span)
-            return [*out, to_diagnostic(problem, None, filename)]
-        out.append(one)
-    return out
+            help = "fix or ignore those above first"
+            problem = Problem("too-large", (), message, help, authority="ptcompile", span=diagnostic.span)
+            return [*reported, to_diagnostic(problem, None, filename)]
+        reported.append(diagnostic)
+    return reported
 
 
 def to_diagnostic(
@@ -100,13 +102,13 @@ def to_diagnostic(
     under: Path = (),
     manifest: Mapping[str, Any] | None = None,
 ) -> Diagnostic:
-    """A problem as a diagnostic: with its code, its position and the object it is about."""
-    path = shown = (*under, *problem.path)
-    told = problem
+    """Return a problem as a diagnostic, with its code, its position and its object."""
+    path = masked_path = (*under, *problem.path)
+    masked = problem
     if document is not None:
         from ptcompile.source.secrets.masking import masked_problem
 
-        told, shown = masked_problem(problem, document, path)
+        masked, masked_path = masked_problem(problem, document, path)
     span = problem.span
     if span is None and document is not None:
         span = document.span(path, on_key=problem.on_key)
@@ -114,29 +116,29 @@ def to_diagnostic(
         code=problem.code or code_of(problem.name),
         name=problem.name,
         severity=problem.severity,
-        message=told.message,
-        help=told.help,
-        path=shown,
+        message=masked.message,
+        help=masked.help,
+        path=masked_path,
         span=span,
         stage=problem.stage,
         authority=problem.authority,
         filename=filename,
         document=document.index if document is not None else 0,
         resource=resource_name(manifest if manifest is not None else document.data if document is not None else {}),
-        fix=_under(told.fix, under),
+        fix=_prefix_fix(masked.fix, under),
         template=document.template if document is not None else None,
-        masked=(told.message, told.help, shown) != (problem.message, problem.help, path),
+        masked=(masked.message, masked.help, masked_path) != (problem.message, problem.help, path),
     )
 
 
-def _under(fix: Fix | None, under: Path) -> Fix | None:
+def _prefix_fix(fix: Fix | None, under: Path) -> Fix | None:
     if fix is None or not under:
         return fix
     return fix._replace(edits=tuple(edit._replace(path=(*under, *edit.path)) for edit in fix.edits))
 
 
 def resource_name(manifest: Mapping[str, Any]) -> str | None:
-    """`Kind/name`, as far as an object has them."""
+    """Return `Kind/name`, as far as an object has them."""
     kind, metadata = manifest.get("kind"), manifest.get("metadata")
     if not isinstance(kind, str):
         return None

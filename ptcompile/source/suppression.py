@@ -1,8 +1,8 @@
-"""Comments that say which findings of a file are meant: `# ptcompile: ignore[PTC302] why`.
+"""Comments that suppress findings: `# ptcompile: ignore[PTC302] why`.
 
-At the end of a line a comment covers the findings whose span has that line; on a line of its own it covers those of the
-next line that is not a comment. `# ptcompile: ignore-file[PTC302] why`, above the first such line, covers
-the whole file. A comment that covers nothing is itself a finding, as is one that names no rule.
+A comment at the end of a line covers the findings whose span includes that line; a comment on its own line covers those
+of the next line that is not a comment. `# ptcompile: ignore-file[PTC302] why`, above the first such line, covers the
+whole file. A comment that covers nothing is itself a finding, and so is one that names no rule.
 """
 
 from __future__ import annotations
@@ -21,111 +21,113 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)
 
 
 class _Ignore(NamedTuple):
-    """One comment: which names it covers, on which lines."""
+    """One comment: the names it covers, and on which lines."""
 
     span: Span
     names: frozenset[str]
     first: int
     last: int
-    """The lines that it covers, both inclusive."""
+    """Last line that it covers, inclusive."""
 
 
 class Suppressed(NamedTuple):
-    """The findings that are left, those that are meant, and what is wrong with the comments."""
+    """The remaining diagnostics, the suppressed ones, and the problems of the comments themselves."""
 
     left: tuple[Diagnostic, ...]
     meant: tuple[Diagnostic, ...]
     problems: tuple[Problem, ...]
 
 
-def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) -> Suppressed:
-    """Take away the findings that a file's comments say are meant."""
+def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selection) -> Suppressed:
+    """Remove the diagnostics that a file's comments suppress."""
     if source.is_json:
-        return Suppressed(tuple(found), (), ())
+        return Suppressed(tuple(diagnostics), (), ())
     problems: list[Problem] = []
     ignores = list(_ignores(source, selection.codes, problems))
-    wide: dict[str, list[_Ignore]] = {}
+    file_ignores: dict[str, list[_Ignore]] = {}
     for ignore in ignores:
         for name in ignore.names if ignore.last > ignore.first else ():
-            wide.setdefault(name, []).append(ignore)
-    narrow = _by_name(ignores)
+            file_ignores.setdefault(name, []).append(ignore)
+    line_ignores = _single_line_ignores(ignores)
     used: set[_Ignore] = set()
-    left: list[Diagnostic] = []
-    meant: list[Diagnostic] = []
+    reported: list[Diagnostic] = []
+    suppressed: list[Diagnostic] = []
     hits: dict[str, set[tuple[int, int]]] = {}
-    for one in found:
-        near = _near(narrow.get(one.name, ()), one.span) if one.span else (0, 0)
-        if near[0] < near[1]:
-            hits.setdefault(one.name, set()).add(near)
-        covered = near[0] < near[1] or (one.span is not None and one.name in wide)
-        (meant if covered else left).append(one)
+    for diagnostic in diagnostics:
+        matches = _range_on(line_ignores.get(diagnostic.name, ()), diagnostic.span) if diagnostic.span else (0, 0)
+        if matches[0] < matches[1]:
+            hits.setdefault(diagnostic.name, set()).add(matches)
+        covered = matches[0] < matches[1] or (diagnostic.span is not None and diagnostic.name in file_ignores)
+        (suppressed if covered else reported).append(diagnostic)
     for name, ranges in hits.items():
-        used.update(_covering(narrow[name], ranges))
-    for name in {one.name for one in meant if one.span is not None}:
-        used.update(wide.get(name, ()))
+        used.update(_covering(line_ignores[name], ranges))
+    for name in {diagnostic.name for diagnostic in suppressed if diagnostic.span is not None}:
+        used.update(file_ignores.get(name, ()))
     for ignore in ignores:
         if ignore not in used and any(selection.tells(name, "style") for name in ignore.names):
             problems.append(_problem("unused-ignore", ignore.span, "unused ignore comment: it matches no finding"))
-    return Suppressed(tuple(left), tuple(meant), tuple(p for p in problems if selection.tells(p.name, p.stage)))
+    return Suppressed(
+        tuple(reported), tuple(suppressed), tuple(p for p in problems if selection.tells(p.name, p.stage))
+    )
 
 
 def _covering(ignores: Sequence[_Ignore], ranges: Iterable[tuple[int, int]]) -> Iterator[_Ignore]:
-    """The comments in these ranges, each once, however many findings it covers."""
+    """Yield the comments in these ranges, each once, however many findings it covers."""
     done = 0
     for start, end in sorted(ranges):
         yield from ignores[max(start, done) : end]
         done = max(done, end)
 
 
-def _by_name(ignores: Sequence[_Ignore]) -> dict[str, list[_Ignore]]:
-    """The comments that cover one line, by what they cover, in the order of their lines."""
-    out: dict[str, list[_Ignore]] = {}
+def _single_line_ignores(ignores: Sequence[_Ignore]) -> dict[str, list[_Ignore]]:
+    """Return the comments that cover a single line, by rule name, in line order."""
+    by_name: dict[str, list[_Ignore]] = {}
     for ignore in ignores:
         for name in ignore.names if ignore.last == ignore.first else ():
-            out.setdefault(name, []).append(ignore)
-    return out
+            by_name.setdefault(name, []).append(ignore)
+    return by_name
 
 
-def _near(ignores: Sequence[_Ignore], span: Span) -> tuple[int, int]:
-    """The first, and the one behind the last, of those that cover a line of the span."""
+def _range_on(ignores: Sequence[_Ignore], span: Span) -> tuple[int, int]:
+    """Return the range of the comments that cover a line of the span, as start and end index."""
     start = bisect_left(ignores, span.line, key=_line)
-    return start, bisect_right(ignores, max(span.line, _end(span)), lo=start, key=_line)
+    return start, bisect_right(ignores, max(span.line, _last_line(span)), lo=start, key=_line)
 
 
 def _line(ignore: _Ignore) -> int:
     return ignore.first
 
 
-def _end(span: Span) -> int:
-    """The last line that has a character of the span."""
+def _last_line(span: Span) -> int:
+    """Return the last line that contains a character of the span."""
     return span.end_line - (span.end_column == 1)
 
 
 def _ignores(source: Source, codes: Mapping[str, str], problems: list[Problem]) -> Iterator[_Ignore]:
     lines = source.text.split("\n")
-    covered = list(range(len(lines)))  # for each line: itself, or where it is a comment the next that is none
-    for at in range(len(lines) - 2, -1, -1):
-        if _is_comment(lines[at]):
-            covered[at] = covered[at + 1]
-    left = limits().comments
-    for at, line in enumerate(lines):
+    covered = list(range(len(lines)))  # for each line: itself, or the next line that is not a comment
+    for index in range(len(lines) - 2, -1, -1):
+        if _is_comment(lines[index]):
+            covered[index] = covered[index + 1]
+    remaining = limits().comments
+    for index, line in enumerate(lines):
         for match in _COMMENT.finditer(line) if "ptcompile:" in line else ():
-            span = Span(at + 1, match.start() + 1, at + 1, match.end() + 1)
-            if source.in_scalar(at + 1, match.start() + 1):
+            span = Span(index + 1, match.start() + 1, index + 1, match.end() + 1)
+            if source.in_scalar(index + 1, match.start() + 1):
                 continue
-            left -= 1 + (match[2] or "").count(",")
-            if left < 0:
+            remaining -= 1 + (match[2] or "").count(",")
+            if remaining < 0:
                 message = f"the file has more than {limits().comments} names in comments, and the others are not read"
                 problems.append(_problem("too-large", span, message)._replace(severity="error", help="remove some"))
                 return
-            names = _names(match[2], codes, span, problems)
-            if match[1] == "ignore-file" and at >= covered[0]:
+            names = _covered_names(match[2], codes, span, problems)
+            if match[1] == "ignore-file" and index >= covered[0]:
                 why = "an ignore-file comment must come before the first line that is not a comment"
                 problems.append(_problem("bad-ignore", span, why))
             elif match[1] == "ignore-file":
                 yield _Ignore(span, names, 1, len(lines))
             elif names:
-                yield _Ignore(span, names, covered[at] + 1, covered[at] + 1)
+                yield _Ignore(span, names, covered[index] + 1, covered[index] + 1)
 
 
 def _is_comment(line: str) -> bool:
@@ -133,47 +135,51 @@ def _is_comment(line: str) -> bool:
     return not text or text[0] == "#"
 
 
-def _names(listed: str | None, codes: Mapping[str, str], span: Span, problems: list[Problem]) -> frozenset[str]:
+def _covered_names(listed: str | None, codes: Mapping[str, str], span: Span, problems: list[Problem]) -> frozenset[str]:
     if listed is None or not listed.strip():
         problems.append(_problem("bad-ignore", span, "the comment does not say what to ignore"))
         return frozenset()
-    found: set[str] = set()
+    names: set[str] = set()
     for selector in listed.split(","):
         try:
-            found |= selected_names([selector], codes)
+            names |= selected_names([selector], codes)
         except ValueError as error:
             problems.append(_problem("bad-ignore", span, str(error)))
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _problem(name: str, span: Span, message: str) -> Problem:
-    cure = "remove it" if name == "unused-ignore" else "write # ptcompile: ignore[CODE] and why"
-    return Problem(name, (), message, cure, "warning", "style", "ptcompile", span=span)
+    help = "remove it" if name == "unused-ignore" else "write # ptcompile: ignore[CODE] and why"
+    return Problem(name, (), message, help, "warning", "style", "ptcompile", span=span)
 
 
-def add_ignores(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
-    """The text with a comment for each finding, and how many findings those cover.
+def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]:
+    """Return the text with an ignore comment for each finding, and the number of findings covered.
 
-    A comment stands at the end of the finding's line, or on a line of its own above it where a value goes on to the
-    next line. JSON has no comments, and a finding without a place or one of the file's own text has no line for one.
+    Each comment goes at the end of the finding's line, or on its own line above if the value continues on the next
+    line. JSON has no comments, and a finding without a position or about the file itself has no line for one.
     """
     source = read(text)
     if source.is_json:
         return text, 0
     lines = text.split("\n")
     by_line: dict[int, dict[str, None]] = {}
-    done = 0
-    for one in found:
-        if one.span is not None and one.resource is not None and not source.in_scalar(one.span.line, 1):
-            by_line.setdefault(one.span.line, {})[one.code] = None
-            done += 1
+    count = 0
+    for diagnostic in diagnostics:
+        if (
+            diagnostic.span is not None
+            and diagnostic.resource is not None
+            and not source.in_scalar(diagnostic.span.line, 1)
+        ):
+            by_line.setdefault(diagnostic.span.line, {})[diagnostic.code] = None
+            count += 1
     for line in sorted(by_line, reverse=True):
-        words = lines[line - 1].removesuffix("\r")
-        end = lines[line - 1][len(words) :]
+        content = lines[line - 1].removesuffix("\r")
+        end = lines[line - 1][len(content) :]
         comment = f"# ptcompile: ignore[{','.join(by_line[line])}]"
-        if source.in_scalar(line, len(words) + 1):
-            indent = words[: len(words) - len(words.lstrip())]
+        if source.in_scalar(line, len(content) + 1):
+            indent = content[: len(content) - len(content.lstrip())]
             lines.insert(line - 1, f"{indent}{comment}{end}")
         else:
-            lines[line - 1] = f"{words.rstrip()}  {comment}{end}"
-    return "\n".join(lines), done
+            lines[line - 1] = f"{content.rstrip()}  {comment}{end}"
+    return "\n".join(lines), count

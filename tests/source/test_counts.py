@@ -32,7 +32,7 @@ def nested(values: int) -> str:
 def test_all_readers_count_values_and_no_keys(text: str, taken: bool) -> None:
     assert bool(source.read(text).documents) is taken
     assert (exact_reader.parse(text).root is not None) is taken
-    assert (exact_reader.places(text) is not None) is taken
+    assert (exact_reader.positions(text) is not None) is taken
 
 
 @pytest.mark.usefixtures("few")
@@ -44,7 +44,7 @@ def test_findings_of_a_document_with_as_many_keys_as_values_have_their_lines() -
 
 def test_positions_that_cannot_be_read_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(exact_reader, "places", lambda text: asked.append(len(text)))
+    monkeypatch.setattr(exact_reader, "positions", lambda text: asked.append(len(text)))
     document = source.read("a: 1\nb: 2\n").documents[0]
     assert [document.span((key,)) is not None for key in "abab"] == [True] * 4
     assert len(asked) == 1

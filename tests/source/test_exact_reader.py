@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 
 from ptcompile.source import fast_reader
 from ptcompile.source.emitter import emit
-from ptcompile.source.exact_reader import parse, places
+from ptcompile.source.exact_reader import parse, positions
 from ptcompile.source.nodes import MAX_DEPTH, ValueNode
 from tests import recorded
 from tests.conftest import ROOT
@@ -24,7 +24,7 @@ def assert_same(text: str) -> bool:
     """Whether the fast reader takes a text; if so both say the same of it."""
     if fast_reader.read_document(text).texts is None:
         return False
-    assert _plain(places(text)) == _plain(parse(text).root)
+    assert _plain(positions(text)) == _plain(parse(text).root)
     return True
 
 
@@ -63,7 +63,7 @@ def test_recorded_manifests_in_several_styles() -> None:
 
 
 def test_what_the_exact_reader_refuses_has_no_places() -> None:
-    assert places("a: " + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)) is not None
+    assert positions("a: " + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)) is not None
     for text in ("a: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH, "a: \x07", "a: ["):
-        assert places(text) is None
+        assert positions(text) is None
         assert parse(text).root is None

@@ -1,8 +1,8 @@
-"""What is told of a file without the secrets that stand in it: messages and code frames.
+"""Reports without the secrets of the file: messages and code frames.
 
-`scanner` says which nodes are secret. What shows a document (worlds, differences, explanations) is made of the masked
-document. A message is a sentence that quotes the real one, so that values are replaced in it. Manifests and
-`simulate --env-file` hold the values themselves: they are made for running the job.
+`scanner` decides which values are secret. Anything that shows a document (worlds, differences, explanations) is made
+from the masked document. A message quotes the real one, so values are replaced in it. Manifests and `simulate
+--env-file` contain the values themselves: they are made for running the job.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path, Problem, Span, field_path
 from ptcompile.source.documents import read
-from ptcompile.source.secrets.names import HIDDEN, is_secret
+from ptcompile.source.secrets.names import MASK, is_secret
 from ptcompile.source.secrets.scanner import SecretScalar, secrets_of, unmistakable_secrets
 from ptcompile.source.secrets.texts import (
-    SHORTEST,
+    MIN_SEARCHED,
     Interval,
     finder,
     forms,
     merge_intervals,
     occurrences,
-    parts,
+    secret_parts,
     without_parts,
 )
 
@@ -32,116 +32,128 @@ if TYPE_CHECKING:
 
     from ptcompile.source.documents import Document
 
-Hide = Callable[[str], str]
+Masker = Callable[[str], str]
 
 _WORDS: Final = (
     "token", "key", "pass", "secret", "pwd", "auth", "credential", "bearer", "dsn", "webhook", "conn",
 )  # fmt: skip
 _pat = Pattern(r"_pat\b")
 _login = Pattern(r"://[^\s/@]{0,512}@")
-_named = Pattern(r"[A-Za-z_][\w.-]{0,80}+(?=[\"']?[ \t]{0,3}[:=])")
+_assigned_name = Pattern(r"[A-Za-z_][\w.-]{0,80}+(?=[\"']?[ \t]{0,3}[:=])")
 
 
-def hide_of(objects: Iterable[object]) -> Hide | None:
-    """What hides the secrets of these objects in what other programs say, or in sentences; None if they have none."""
-    return hiding(text for data in objects for one in secrets_of(data) if one.searched for text in one.texts())
+def masker_of(objects: Iterable[object]) -> Masker | None:
+    """Return a function that masks the secrets of these objects in messages or other programs' output; None without
+    secrets.
+    """
+    return masker(text for data in objects for secret in secrets_of(data) if secret.searched for text in secret.texts())
 
 
-def hiding(secrets: Iterable[str]) -> Hide | None:
-    """What puts `HIDDEN` in the place of every secret in a text, also of one that is quoted or cut short."""
-    where = occurrences(secrets)
-    return None if where is None else lambda text: without_parts(text, where(text), lambda _: HIDDEN)
+def masker(secrets: Iterable[str]) -> Masker | None:
+    """Return a function that replaces every secret in a text by `MASK`, also if it is quoted or cut short; None without
+    secrets.
+    """
+    locate = occurrences(secrets)
+    return None if locate is None else lambda text: without_parts(text, locate(text), lambda _: MASK)
 
 
 def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Problem, Path]:
-    """A finding and its place without the secrets of its document. `path` is from the document's root."""
+    """Return a problem and its path without the secrets of its document. `path` is from the document's root."""
     if document.secrets is None:
-        document.secrets = _Told(secrets_of(document.data))
-    told: _Told = document.secrets
-    if not told.secrets:
+        document.secrets = _DocumentSecrets(secrets_of(document.data))
+    secrets: _DocumentSecrets = document.secrets
+    if not secrets.secrets:
         return problem, path
-    near = told.near(path)
+    nearby = secrets.near(path)
     start = f"{field_path(problem.path)}: "
     start = start if problem.message.startswith(start) else ""
 
-    def shown(text: str) -> str:
-        return _hidden(text, near, told.hide)
+    def mask(text: str) -> str:
+        return _mask_text(text, nearby, secrets.hide)
 
-    told_problem = problem._replace(
-        message=shown_path(start, near) + shown(problem.message[len(start) :]),
-        help=problem.help and shown(problem.help),
-        fix=problem.fix and problem.fix._replace(title=shown(problem.fix.title)),
+    masked = problem._replace(
+        message=mask_path(start, nearby) + mask(problem.message[len(start) :]),
+        help=problem.help and mask(problem.help),
+        fix=problem.fix and problem.fix._replace(title=mask(problem.fix.title)),
     )
-    return told_problem, tuple(HIDDEN if path[: end + 1] in told.keys else part for end, part in enumerate(path))
+    return masked, tuple(MASK if path[: end + 1] in secrets.keys else part for end, part in enumerate(path))
 
 
-class _Told:
-    """The secrets of a document, for the findings about it."""
+class _DocumentSecrets:
+    """The secrets of a document, for the diagnostics about it."""
 
     def __init__(self, secrets: list[SecretScalar]) -> None:
         self.secrets = secrets
-        self.keys = {one.path for one in secrets if one.is_key}
-        self.hide = hiding(text for one in secrets if one.searched for text in one.texts())
-        self._own = {one.path: one for one in secrets}
+        self.keys = {secret.path for secret in secrets if secret.is_key}
+        self.hide = masker(text for secret in secrets if secret.searched for text in secret.texts())
+        self._by_path = {secret.path: secret for secret in secrets}
         self._by_place: dict[Path, list[SecretScalar]] = {}
-        self._beside: dict[Path, list[SecretScalar]] = {}
+        self._siblings: dict[Path, list[SecretScalar]] = {}
         self._near: dict[Path, list[str]] = {}
-        for one in secrets:
-            for end in range(len(one.path) + 1):
-                self._by_place.setdefault(one.path[:end], []).append(one)
+        for secret in secrets:
+            for end in range(len(secret.path) + 1):
+                self._by_place.setdefault(secret.path[:end], []).append(secret)
 
     def near(self, path: Path) -> list[str]:
-        """Return what is secret at, below and above a place: texts that a finding there is likely to quote."""
+        """Return the secrets at, below and above a path: texts that a message there is likely to quote."""
         if path not in self._near:
-            found = self._found(path)
-            texts = {form for text in {text for one in found for text in one.texts()} for form in forms(text) if form}
+            secrets = self._found(path)
+            texts = {
+                form for text in {text for secret in secrets for text in secret.texts()} for form in forms(text) if form
+            }
             self._near[path] = sorted(texts, key=len)[::-1]
         return self._near[path]
 
     def _found(self, path: Path) -> Sequence[SecretScalar]:
         if len(path) < 2:
             return ()
-        above = (self._own.get(path[:end]) for end in range(2, len(path)))
-        return self._by_place.get(path) or [one for one in above if one is not None] or self._beside_of(path[:-1])
+        above = (self._by_path.get(path[:end]) for end in range(2, len(path)))
+        return (
+            self._by_place.get(path)
+            or [secret for secret in above if secret is not None]
+            or self._siblings_below(path[:-1])
+        )
 
-    def _beside_of(self, parent: Path) -> list[SecretScalar]:
-        if parent not in self._beside:
-            here = self._by_place.get(parent, ())
-            self._beside[parent] = [one for one in here if len(one.path) <= len(parent) + 2][:_BESIDE]
-        return self._beside[parent]
+    def _siblings_below(self, parent: Path) -> list[SecretScalar]:
+        if parent not in self._siblings:
+            candidates = self._by_place.get(parent, ())
+            self._siblings[parent] = [secret for secret in candidates if len(secret.path) <= len(parent) + 2][
+                :_MAX_SIBLINGS
+            ]
+        return self._siblings[parent]
 
 
-_BESIDE: Final = 16
-"""Secrets beside a place whose values a finding may quote."""
+_MAX_SIBLINGS: Final = 16
+"""Maximum number of secrets next to a path whose values a message may quote."""
 
 
-def shown_path(text: str, near: Iterable[str]) -> str:
-    """A path without secrets: in a mapping in place of a value the secret may be a key."""
-    for one in near:
-        if len(one) >= SHORTEST and one in text:
-            text = text.replace(one, HIDDEN)
+def mask_path(text: str, secrets: Iterable[str]) -> str:
+    """Return a path without secrets: in a mapping in place of a value, the secret may be a key."""
+    for secret in secrets:
+        if len(secret) >= MIN_SEARCHED and secret in text:
+            text = text.replace(secret, MASK)
     return text
 
 
-def _hidden(text: str, near: Iterable[str], hide: Hide | None) -> str:
-    for one in near:
-        if one in text:
-            text = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", lambda _: HIDDEN, text)
-    return hide(text) if hide else text
+def _mask_text(text: str, nearby: Iterable[str], mask: Masker | None) -> str:
+    for secret in nearby:
+        if secret in text:
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", lambda _: MASK, text)
+    return mask(text) if mask else text
 
 
 def masked_lines(text: str, fill: str = " ") -> list[str]:
-    """The lines of a file for code frames; a secret is `HIDDEN` and spaces, so that what follows keeps its column.
+    """Return the lines of a file for code frames; a secret becomes `MASK` and spaces, which keeps the columns after it.
 
-    Where a document cannot be read, or in a comment, all that may belong to a secret is hidden. `fill=""` leaves the
-    spaces out.
+    In a document that cannot be read, and in comments, everything that may belong to a secret is masked. `fill=""`
+    omits the spaces.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
-    if "\\" not in text and not _mentioned(text):
+    if "\\" not in text and not _may_contain_secrets(text):
         return lines
     stream = read(text)
     readable = [False] * len(lines)
-    found: dict[int, list[Interval]] = {}
+    intervals: dict[int, list[Interval]] = {}
     copies: set[str] = set()
     for document in stream.documents:
         root = document.span(())
@@ -152,89 +164,101 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
         for secret in secrets:
             span = document.span(secret.path, on_key=secret.is_key)
             if span is not None:
-                for number, part in _parts_of(lines, span, secret) or _whole(lines, span):
-                    found.setdefault(number, []).append(part)
-    where = occurrences(copies)
-    if where is not None:
-        for number, line in enumerate(lines):
-            found.setdefault(number, []).extend(where(line))  # in comments
-    shown = [_filled(line, found[at], fill) if at in found else line for at, line in enumerate(lines)]
-    return _blind(shown, readable)
+                for index, part in _parts_of(lines, span, secret) or _line_intervals(lines, span):
+                    intervals.setdefault(index, []).append(part)
+    locate = occurrences(copies)
+    if locate is not None:
+        for index, line in enumerate(lines):
+            intervals.setdefault(index, []).extend(locate(line))  # in comments
+    masked = [
+        _mask_line(line, intervals[number], fill) if number in intervals else line for number, line in enumerate(lines)
+    ]
+    return _mask_unreadable(masked, readable)
 
 
-def _mentioned(text: str) -> bool:
-    """Whether anything in a file may be a secret: one expression for all these words takes 0.2 s of a megabyte."""
+def _may_contain_secrets(text: str) -> bool:
+    """Return whether a file may contain a secret: a single expression for all these words takes 0.2 s per megabyte."""
     folded = text.lower() if text.isascii() else text.upper().casefold()
-    return any(word in folded for word in _WORDS) or any(one.search(folded) is not None for one in (_pat, _login))
+    return any(word in folded for word in _WORDS) or any(
+        pattern.search(folded) is not None for pattern in (_pat, _login)
+    )
 
 
-def _filled(line: str, found: Iterable[Interval], fill: str) -> str:
-    return without_parts(line, merge_intervals(found), lambda one: HIDDEN[: len(one)] + fill * (len(one) - len(HIDDEN)))
+def _mask_line(line: str, intervals: Iterable[Interval], fill: str) -> str:
+    return without_parts(
+        line, merge_intervals(intervals), lambda secret: MASK[: len(secret)] + fill * (len(secret) - len(MASK))
+    )
 
 
 def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[int, Interval]]:
-    """Line indexes and offsets of a secret's parts if the source has all of them as they are; else nothing."""
+    """Return line indexes and intervals of a secret's parts if the source contains all of them as written, else
+    nothing.
+    """
     texts = [text for text in secret.texts() if text] if secret.parts is not None else []
-    found = _in_order(lines, span, texts)
-    if found:
-        places = finder(texts)
-        for number, (start, end) in _whole(lines, span):
-            found += [(number, (start + at, start + to)) for at, to in places(lines[number][start:end])]
-    return found
+    intervals = _intervals_in_order(lines, span, texts)
+    if intervals:
+        find = finder(texts)
+        for index, (start, end) in _line_intervals(lines, span):
+            intervals += [(index, (start + first, start + last)) for first, last in find(lines[index][start:end])]
+    return intervals
 
 
-def _in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, Interval]]:
-    """Where the lines of a span have these texts, one behind the other; empty if one is missing."""
-    found: list[tuple[int, Interval]] = []
-    ranges = _whole(lines, span)
-    number, (start, end) = next(ranges, (0, (0, 0)))
+def _intervals_in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, Interval]]:
+    """Return where the lines of a span contain these texts one after the other; empty if one is missing."""
+    intervals: list[tuple[int, Interval]] = []
+    ranges = _line_intervals(lines, span)
+    index, (start, end) = next(ranges, (0, (0, 0)))
     for text in texts:
-        while (place := lines[number].find(text, start, end)) < 0:
-            following = next(ranges, None)
-            if following is None:
+        while (offset := lines[index].find(text, start, end)) < 0:
+            next_range = next(ranges, None)
+            if next_range is None:
                 return []
-            number, (start, end) = following
-        start = place + len(text)
-        found.append((number, (place, start)))
-    return found
+            index, (start, end) = next_range
+        start = offset + len(text)
+        intervals.append((index, (offset, start)))
+    return intervals
 
 
-def _whole(lines: list[str], span: Span) -> Iterator[tuple[int, Interval]]:
-    """Line indexes and offsets of a span."""
-    for number in range(span.line - 1, span.end_line):
-        line = lines[number]
-        start = span.column - 1 if number == span.line - 1 else len(line) - len(line.lstrip())
-        end = span.end_column - 1 if number == span.end_line - 1 else len(line)
+def _line_intervals(lines: list[str], span: Span) -> Iterator[tuple[int, Interval]]:
+    """Yield the line indexes and intervals of a span."""
+    for index in range(span.line - 1, span.end_line):
+        line = lines[index]
+        start = span.column - 1 if index == span.line - 1 else len(line) - len(line.lstrip())
+        end = span.end_column - 1 if index == span.end_line - 1 else len(line)
         if end > start:
-            yield number, (start, end)
+            yield index, (start, end)
 
 
-def _blind(lines: list[str], readable: list[bool]) -> list[str]:
-    """Lines that could not be parsed: what follows a secret's name or the word `value`, and what is deeper."""
-    out: list[str] = []
+def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
+    """Mask lines that could not be parsed: the rest after a secret's name or the word `value`, and everything indented
+    deeper.
+    """
+    masked: list[str] = []
     deeper: int | None = None
-    for line, known in zip(lines, readable, strict=True):
+    for line, is_readable in zip(lines, readable, strict=True):
         indent = len(line) - len(line.lstrip())
-        if (known and not line[indent:].startswith("#")) or not line.strip():
-            out.append(line)
-            deeper = None if known else deeper
+        if (is_readable and not line[indent:].startswith("#")) or not line.strip():
+            masked.append(line)
+            deeper = None if is_readable else deeper
             continue
         if deeper is not None and indent > deeper:
-            out.append(line[:indent] + HIDDEN)
+            masked.append(line[:indent] + MASK)
             continue
         end = _value_start(line)
         deeper = indent if end else None
-        out.append(line[:end] + " " + HIDDEN if end else line)
-    return out
+        masked.append(line[:end] + " " + MASK if end else line)
+    return masked
 
 
 def _value_start(line: str) -> int:
-    """Where the first value begins that may be a secret; 0 where there is none."""
-    starts = [match.end() + 1 for match in _named.finditer(line) if _looks_secret(match[0], line[match.end() + 1 :])]
+    """Return the offset of the first value that may be a secret, or 0 without one."""
+    starts = [
+        match.end() + 1 for match in _assigned_name.finditer(line) if _looks_secret(match[0], line[match.end() + 1 :])
+    ]
     value = re.search(r"\b[Vv][alue]{2,6}\b[\"']?[ ]?:", line)
     starts += [value.end()] if value else []
-    starts += [start for start, _ in parts(line)[:1]]
-    return min((at for at in starts if line[at:].strip()), default=max(starts, default=0))
+    starts += [start for start, _ in secret_parts(line)[:1]]
+    return min((offset for offset in starts if line[offset:].strip()), default=max(starts, default=0))
 
 
 def _looks_secret(name: str, rest: str) -> bool:

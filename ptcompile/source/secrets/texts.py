@@ -1,4 +1,4 @@
-"""Secrets inside a text, and where known ones turn up."""
+"""Secrets inside a text, and occurrences of known ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.source.secrets.names import FIELDS, HIDDEN, is_searched, is_secret, normal
+from ptcompile.source.secrets.names import FIELDS, MASK, is_searched, is_secret, normalize_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 Interval = tuple[int, int]
-"""Where a secret stands in a text: offsets of its first character and behind its last."""
+"""Offsets of a secret in a text: its first character, and one after its last."""
 
-# Each repetition is bounded or ends at a character that its start cannot hold: time is linear in the text.
+# each repetition is bounded or ends at a character that cannot start it, so matching is linear in the text
 _hint = Pattern(r"(?i)://|@|token|key|pass|secret|pwd|auth|credential|bearer|dsn|_pat\b|webhook|conn")
 _url = Pattern(
     r"(?:\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,15}))?://(?P<user>[^\s/@:'\"]{0,256})(?P<rest>:[^\s/@'\"]{0,1024})?@"
@@ -35,42 +35,42 @@ _header = Pattern(
 )
 _pem = Pattern(r"-----BEGIN [A-Z ]{0,30}KEY-----(?P<value>[^-]+)")
 _BARE = frozenset({"KEY", "KEYS", "AUTH", "PASS", "PAT", "PWD"})
-"""Words of programs and configuration, which name a secret only as part of a longer name."""
-_REFERENCES = ("$", "<", "os.environ", "os.getenv", "%(", "{{", HIDDEN)
+"""Words of programs and configuration that name a secret only as part of a longer name."""
+_REFERENCES = ("$", "<", "os.environ", "os.getenv", "%(", "{{", MASK)
 
 
-def parts(text: str) -> list[Interval]:
-    """Where secrets stand in a text, in order and apart from each other."""
+def secret_parts(text: str) -> list[Interval]:
+    """Return the intervals of secrets in a text, in order and disjoint."""
     if len(text) < 4 or _hint.search(text) is None:
         return []
-    return merge_intervals(_found(text))
+    return merge_intervals(_secret_intervals(text))
 
 
-def merge_intervals(found: Iterable[Interval]) -> list[Interval]:
-    """Parts in order, those that touch as one."""
-    out: list[Interval] = []
-    for start, end in sorted(one for one in found if one[0] < one[1]):
-        if out and start <= out[-1][1]:
-            out[-1] = out[-1][0], max(end, out[-1][1])
+def merge_intervals(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the intervals in order, with touching ones merged."""
+    merged: list[Interval] = []
+    for start, end in sorted(interval for interval in intervals if interval[0] < interval[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            out.append((start, end))
-    return out
+            merged.append((start, end))
+    return merged
 
 
-def without_parts(text: str, found: Iterable[Interval], mark: Callable[[str], str]) -> str:
-    """The text with the marks of these parts in their place. `found` is in order."""
-    out, done = [], 0
-    for start, end in found:
-        out += [text[done:start], mark(text[start:end])]
+def without_parts(text: str, intervals: Iterable[Interval], mask: Callable[[str], str]) -> str:
+    """Return the text with each interval replaced by its mask. `intervals` are in order."""
+    pieces, done = [], 0
+    for start, end in intervals:
+        pieces += [text[done:start], mask(text[start:end])]
         done = end
-    return "".join([*out, text[done:]])
+    return "".join([*pieces, text[done:]])
 
 
-def is_option(word: object) -> str | None:
-    """The name in a word such as `--hf-token`, whose value is the next word; None of any other word."""
-    if not isinstance(word, str) or not word.startswith("-") or len(word) > 80:
+def option_name(argument: object) -> str | None:
+    """Return the name in an argument such as `--hf-token`, whose value is the next argument, or None for any other."""
+    if not isinstance(argument, str) or not argument.startswith("-") or len(argument) > 80:
         return None
-    name = word.lstrip("-")
+    name = argument.lstrip("-")
     return name if name.replace("-", "").replace("_", "").replace(".", "").isalnum() else None
 
 
@@ -79,14 +79,14 @@ def gives_secret(name: str, value: str) -> bool:
     if (
         value.startswith(_REFERENCES)
         or not is_secret(name, value)
-        or normal(name) in _BARE
+        or normalize_name(name) in _BARE
         or (name in FIELDS and not name.islower())
     ):
         return False
     return is_searched(name, value)
 
 
-def _found(text: str) -> Iterator[Interval]:
+def _secret_intervals(text: str) -> Iterator[Interval]:
     if "@" in text:
         yield from _logins(text)
     for pattern in (_assignment, _option):
@@ -106,7 +106,7 @@ def _found(text: str) -> Iterator[Interval]:
 
 
 def _unquoted(text: str, start: int, end: int) -> Interval:
-    """The value without the quotes around it."""
+    """Return the interval without the quotes around the value."""
     while start < end and text[start] in "\\'\"":
         start += 1
     while end > start and text[end - 1] in "\\'\"":
@@ -115,92 +115,97 @@ def _unquoted(text: str, start: int, end: int) -> Interval:
 
 
 def _logins(text: str) -> Iterator[Interval]:
-    """Passwords of URLs and registries; the user of an http URL too, if it stands alone: a token is written so."""
+    """Yield passwords of URLs and registries; also the user of an http URL without a password, which may be a token."""
     for match in _url.finditer(text):
         name = "rest" if match["rest"] else "user"
         start, end = match.span(name)
         start += name == "rest"
-        alone = name == "user" and (match["scheme"] or "").lower() not in ("http", "https")
-        if not alone and not text[start:end].startswith(_REFERENCES):
+        is_plain_user = name == "user" and (match["scheme"] or "").lower() not in ("http", "https")
+        if not is_plain_user and not text[start:end].startswith(_REFERENCES):
             yield start, end
     for match in _login.finditer(text):
         yield match.span("value")
 
 
-SHORTEST: Final = 4
-"""Characters: a shorter secret is hidden where it stands, and not wherever its letters turn up."""
+MIN_SEARCHED: Final = 4
+"""Minimum length of a secret that is masked wherever it occurs; a shorter one is masked only at its own path."""
 _CUT: Final = 24
-"""Characters of a long value that are shown at least, where a message shortens it."""
+"""Characters of a long value that a message that shortens it still shows."""
 
 
 def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Interval]] | None:
-    """Return what finds every secret in a text, also if it is quoted or cut short, or None without secrets."""
-    found = {form for one in secrets for form in forms(one) if len(form) >= SHORTEST}
-    places = finder(found)
+    """Return a function that finds every secret in a text, also quoted or cut short, or None without secrets."""
+    all_forms = {form for secret in secrets for form in forms(secret) if len(form) >= MIN_SEARCHED}
+    find = finder(all_forms)
 
-    def where(text: str) -> list[Interval]:
-        out: list[Interval] = []
-        for start, end in places(text):
-            if not out or start >= out[-1][1]:
-                out.append((start, end))
-        return out
+    def locate(text: str) -> list[Interval]:
+        intervals: list[Interval] = []
+        for start, end in find(text):
+            if not intervals or start >= intervals[-1][1]:
+                intervals.append((start, end))
+        return intervals
 
-    return where if found else None
+    return locate if all_forms else None
 
 
 def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[Interval]]:
-    """Return what yields the places of secrets, or of the beginnings of long ones, in a text: the longest at each.
+    """Return a function that yields the intervals of secrets, or of the beginnings of long ones: at each offset the
+    longest.
 
-    Places may overlap. Time grows with the text, however many secrets there are: short ones are looked up by their
+    Intervals may overlap. Time grows with the text, however many secrets there are: short ones are looked up by their
     length, long ones by their beginning.
     """
-    known = {secret for secret in secrets if secret}
-    head = min(SHORTEST, min(map(len, known), default=1))
+    distinct = {secret for secret in secrets if secret}
+    head = min(MIN_SEARCHED, min(map(len, distinct), default=1))
     lengths: dict[str, set[int]] = {}
     long: dict[str, list[str]] = {}
-    for secret in sorted(known):
+    for secret in sorted(distinct):
         lengths.setdefault(secret[:head], set()).add(min(len(secret), _CUT + 1))
         if len(secret) > _CUT:
             long.setdefault(secret[:_CUT], []).append(secret)
-    sizes = {start: sorted(some, reverse=True) for start, some in lengths.items()}
+    sizes = {start: sorted(sizes_at, reverse=True) for start, sizes_at in lengths.items()}
 
-    def places(text: str) -> Iterator[Interval]:
-        at = 0
-        while at < len(text):
-            start = at
-            at += 1
+    def find(text: str) -> Iterator[Interval]:
+        offset = 0
+        while offset < len(text):
+            start = offset
+            offset += 1
             for size in sizes.get(text[start : start + head], ()):
                 if size > _CUT:
-                    if (several := long.get(text[start : start + _CUT])) is not None:
-                        end = start + _common(several, text, start)
-                        at = max(at, end - _CUT)  # in a run of one letter every place would be as long
+                    if (candidates := long.get(text[start : start + _CUT])) is not None:
+                        end = start + _longest_prefix(candidates, text, start)
+                        offset = max(
+                            offset, end - _CUT
+                        )  # in a run of one letter, the match at every offset would be as long
                         yield start, end
                         break
-                elif text[start : start + size] in known:
+                elif text[start : start + size] in distinct:
                     yield start, start + size
                     break
 
-    return places
+    return find
 
 
 def forms(secret: str) -> tuple[str, ...]:
-    """A value as it stands, and as Python and JSON quote it."""
+    """Return a value as written, and as Python and JSON quote it."""
     return secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]
 
 
-def _common(secrets: Sequence[str], text: str, at: int) -> int:
-    """Return how many characters of `text` from `at` on begin one of `secrets`, which are sorted and share `_CUT`."""
+def _longest_prefix(secrets: Sequence[str], text: str, at: int) -> int:
+    """Return the number of characters from `at` that begin one of `secrets`, which are sorted and share `_CUT`
+    characters.
+    """
     size = _CUT
     while True:
         size *= 2
-        wanted = text[at : at + size]
-        near = bisect_left(secrets, wanted)
-        common = max(_shared(one, wanted) for one in secrets[max(0, near - 1) : near + 1])
+        prefix = text[at : at + size]
+        position = bisect_left(secrets, prefix)
+        common = max(_common_prefix(secret, prefix) for secret in secrets[max(0, position - 1) : position + 1])
         if common < size:
             return common
 
 
-def _shared(one: str, other: str) -> int:
-    """Return how many characters two texts begin with together."""
-    both = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(both) if a != b), min(len(one), len(other)))
+def _common_prefix(a_text: str, b_text: str) -> int:
+    """Return the length of the common prefix of two texts."""
+    both = zip(a_text, b_text, strict=False)
+    return next((index for index, (a, b) in enumerate(both) if a != b), min(len(a_text), len(b_text)))

@@ -15,7 +15,7 @@ from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_text import env_file, in_full, overview
 from ptcompile.simulator.equivalence import same_world
 from ptcompile.source.secrets import masking
-from ptcompile.source.secrets.masking import hiding, masked_lines
+from ptcompile.source.secrets.masking import masked_lines, masker
 from ptcompile.source.secrets.scanner import secrets_of
 from tests.cli.running import here, spec
 from tests.making import smallest
@@ -109,7 +109,7 @@ def test_carets_stand_where_they_stood() -> None:
     ],
 )
 def test_hiding(secret: str, text: str, wanted: str) -> None:
-    hide = hiding([secret])
+    hide = masker([secret])
     assert (hide(text) if hide else text) == wanted
 
 
@@ -241,10 +241,10 @@ def test_a_finding_at_a_doubtful_secret_hides_its_value() -> None:
     ],
 )
 def test_a_file_that_may_have_a_secret_is_read_for_it(text: str) -> None:
-    assert masking._mentioned(text)
+    assert masking._may_contain_secrets(text)
 
 
 @pytest.mark.parametrize("text", ["image: i:1\nargs: [--data_path=/a]", "url: https://host/a/@b", "é: ü"])
 def test_a_file_that_has_none_is_shown_as_it_is(text: str) -> None:
-    assert not masking._mentioned(text)
+    assert not masking._may_contain_secrets(text)
     assert masked_lines(text) == text.split("\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.source.secrets.names import FIELDS, HIDDEN, is_searched, is_secret, mask_value
+from ptcompile.source.secrets.names import FIELDS, MASK, is_searched, is_secret, mask_value
 from ptcompile.source.secrets.scanner import secret_paths, without_secrets
 
 NAMES: list[tuple[str, bool]] = [
@@ -46,7 +46,7 @@ NAMES: list[tuple[str, bool]] = [
 
 @pytest.mark.parametrize(("name", "secret"), NAMES)
 def test_names(name: str, secret: bool) -> None:
-    assert mask_value(name, "x") == (HIDDEN if secret else "x")
+    assert mask_value(name, "x") == (MASK if secret else "x")
 
 
 @pytest.mark.parametrize("value", [None, {"secretKeyRef": {"name": "s", "key": "k"}}, []])
@@ -67,8 +67,8 @@ def test_plain_data_and_the_paths_in_it() -> None:
         "volumes": [{"name": "hf-token", "secret": {"secretName": "hub"}}],
     }
     hidden: Any = without_secrets(data)
-    assert hidden["env"] == {**data["env"], "HF_TOKEN": HIDDEN}
-    assert hidden["containers"][0]["env"] == [{"name": "B_KEY", "value": HIDDEN}, {"name": "Y", "value": "d"}]
+    assert hidden["env"] == {**data["env"], "HF_TOKEN": MASK}
+    assert hidden["containers"][0]["env"] == [{"name": "B_KEY", "value": MASK}, {"name": "Y", "value": "d"}]
     assert [hidden[key] for key in ("labels", "tolerations", "volumes")] == [
         data[key] for key in ("labels", "tolerations", "volumes")
     ]
@@ -122,4 +122,4 @@ def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
 )
 def test_what_is_hidden_wherever_it_turns_up(name: str, value: str, searched: bool) -> None:
     assert is_searched(name, value) is searched
-    assert mask_value(name, value) == HIDDEN  # in its own place always
+    assert mask_value(name, value) == MASK  # in its own place always

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.source.secrets.names import HIDDEN
-from ptcompile.source.secrets.texts import is_option, parts, without_parts
+from ptcompile.source.secrets.names import MASK
+from ptcompile.source.secrets.texts import option_name, secret_parts, without_parts
 from tests.counting import steps
 
 SHOWN: list[tuple[str, str]] = [
@@ -42,20 +42,20 @@ KEPT = [
 
 @pytest.mark.parametrize(("text", "shown"), SHOWN)
 def test_what_is_masked(text: str, shown: str) -> None:
-    assert without_parts(text, parts(text), lambda _: HIDDEN) == shown
-    assert not [one for one in parts(shown) if HIDDEN not in shown[slice(*one)]], "what is masked stays so"
+    assert without_parts(text, secret_parts(text), lambda _: MASK) == shown
+    assert not [one for one in secret_parts(shown) if MASK not in shown[slice(*one)]], "what is masked stays so"
 
 
 @pytest.mark.parametrize("text", KEPT)
 def test_what_is_shown(text: str) -> None:
-    assert parts(text) == []
+    assert secret_parts(text) == []
 
 
 @pytest.mark.parametrize(
     ("word", "name"), [("--hf-token", "hf-token"), ("-p", "p"), ("x", None), ("--a=b", None), (1, None)]
 )
 def test_options(word: object, name: str | None) -> None:
-    assert is_option(word) == name
+    assert option_name(word) == name
 
 
 HOSTILE = [
@@ -75,5 +75,5 @@ HOSTILE = [
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_time_is_linear(unit: str) -> None:
     """Counted in matches: what a regular expression does within one is bounded by its repetitions."""
-    few, many = (steps(lambda n=n: parts("token@" + unit * n)) for n in (500, 2000))  # type: ignore[misc]
+    few, many = (steps(lambda n=n: secret_parts("token@" + unit * n)) for n in (500, 2000))  # type: ignore[misc]
     assert many < 6 * few + 100
