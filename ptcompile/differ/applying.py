@@ -15,7 +15,12 @@ from ptcompile.apiserver.validation.job import job_update
 from ptcompile.apiserver.validation.metadata import metadata_update
 from ptcompile.apiserver.validation.pod import pod_update
 from ptcompile.apiserver.validation.service import service_update
-from ptcompile.apiserver.validation.updates import custom_update, fixed_fields, stateful_set_update, stored_after_apply
+from ptcompile.apiserver.validation.updates import (
+    custom_update,
+    immutable_field_changes,
+    stateful_set_update,
+    stored_after_apply,
+)
 from ptcompile.apiserver.validation.volume_claims import claim_update
 from ptcompile.diagnostics import Problem, deduplicate
 from ptcompile.differ.changes import changes
@@ -166,5 +171,5 @@ def _changed(update: Update) -> Iterator[Problem]:
     key = api_version.rpartition("/")[0], kind
     if key in _RULES:
         yield from _RULES[key](update)
-    yield from fixed_fields(key, update)
+    yield from immutable_field_changes(key, update)
     yield from custom_update((api_version, kind), update)

@@ -1,7 +1,7 @@
-"""The API server's own field rules: the one table of built-in kinds.
+"""The API server's own field rules, in one table of built-in kinds.
 
-The rules are those of the server's internal types: one function speaks of all versions of a kind. What a kind needs is
-imported when one comes by.
+The rules are those of the server's internal types, so one function covers all versions of a kind. The modules of a kind
+are imported when the first object of its API group is checked.
 """
 
 from __future__ import annotations
@@ -33,96 +33,96 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "ApiServer", "metadata_problems", "pod_spec"]
 
 
-def _pod(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    found: f.Problems = []
+def _pod_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+    problems: f.Problems = []
     meta, spec = manifest.get("metadata"), manifest.get("spec")
-    check_metadata(meta, ("metadata",), found, names.why_not_dns_subdomain)
-    check_pod_annotations(meta, spec, ("metadata",), found)
-    check_pod_spec(spec, ("spec",), context, found, template=False)
-    return iter(found)
+    check_metadata(meta, ("metadata",), problems, names.why_not_dns_subdomain)
+    check_pod_annotations(meta, spec, ("metadata",), problems)
+    check_pod_spec(spec, ("spec",), context, problems, template=False)
+    return iter(problems)
 
 
-def _job(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _job_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.job import check_job, check_job_pods
 
-    found: f.Problems = []
+    problems: f.Problems = []
     pods: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
-    check_job(manifest, context, found)
+    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_subdomain)
+    check_job(manifest, context, problems)
     check_job_pods(manifest, pods)
-    yield from found
-    yield from f.at_stage(pods, "pod")
+    yield from problems
+    yield from f.with_stage(pods, "pod")
 
 
-def _counted(
+def _object_problems(
     manifest: Mapping[str, Any],
     context: ApiServer,
     check: KindCheck,
     name_rule: NameRule = names.why_not_dns_subdomain,
 ) -> Iterator[Problem]:
-    """Yield the problems of metadata, of one kind's own fields, and of a generation that a file may not set."""
-    found: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), found, name_rule)
-    check(manifest, context, found)
-    check_generation(manifest, found)
-    return iter(found)
+    """Yield the problems of the metadata, of the kind's own fields and of a negative generation."""
+    problems: f.Problems = []
+    check_metadata(manifest.get("metadata"), ("metadata",), problems, name_rule)
+    check(manifest, context, problems)
+    check_generation(manifest, problems)
+    return iter(problems)
 
 
-def _service(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _service_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.service import check_service, why_not_service_name
 
-    return _counted(manifest, context, check_service, lambda name: why_not_service_name(name, context))
+    return _object_problems(manifest, context, check_service, lambda name: why_not_service_name(name, context))
 
 
-def _config_map(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _config_map_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.config import check_config_map
 
-    return _counted(manifest, context, check_config_map)
+    return _object_problems(manifest, context, check_config_map)
 
 
-def _secret(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _secret_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.config import check_secret
 
-    return _counted(manifest, context, check_secret)
+    return _object_problems(manifest, context, check_secret)
 
 
-def _claim(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _claim_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.volume_claims import check_claim
 
-    return _counted(manifest, context, check_claim)
+    return _object_problems(manifest, context, check_claim)
 
 
-def _namespace(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    found: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_label)
-    check_generation(manifest, found)
-    check_finalizers(f.as_field_mapping(manifest.get("spec")).get("finalizers"), ("spec", "finalizers"), found)
-    return iter(found)
+def _namespace_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+    problems: f.Problems = []
+    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_label)
+    check_generation(manifest, problems)
+    check_finalizers(f.as_field_mapping(manifest.get("spec")).get("finalizers"), ("spec", "finalizers"), problems)
+    return iter(problems)
 
 
-def _network_policy(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def _network_policy_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     from ptcompile.apiserver.validation.networking import check_network_policy
 
-    found: f.Problems = []
-    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
-    check_network_policy(manifest, context, found)
-    return iter(found)
+    problems: f.Problems = []
+    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_subdomain)
+    check_network_policy(manifest, context, problems)
+    return iter(problems)
 
 
 KINDS: Final[dict[tuple[str, str], ObjectValidator]] = {
-    ("v1", "Pod"): _pod,
-    ("batch/v1", "Job"): _job,
-    ("v1", "Service"): _service,
-    ("v1", "ConfigMap"): _config_map,
-    ("v1", "Secret"): _secret,
-    ("v1", "PersistentVolumeClaim"): _claim,
-    ("v1", "Namespace"): _namespace,
-    ("networking.k8s.io/v1", "NetworkPolicy"): _network_policy,
+    ("v1", "Pod"): _pod_problems,
+    ("batch/v1", "Job"): _job_problems,
+    ("v1", "Service"): _service_problems,
+    ("v1", "ConfigMap"): _config_map_problems,
+    ("v1", "Secret"): _secret_problems,
+    ("v1", "PersistentVolumeClaim"): _claim_problems,
+    ("v1", "Namespace"): _namespace_problems,
+    ("networking.k8s.io/v1", "NetworkPolicy"): _network_policy_problems,
 }
-"""The built-in kinds that are checked, by apiVersion and kind. For operators' kinds see `templates`."""
+"""Validators of built-in kinds, keyed by apiVersion and kind. `templates` covers the operators' kinds."""
 
 
-def _core() -> Mapping[str, KindCheck]:
+def _core_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.apps import check_pod_template, check_replication_controller
     from ptcompile.apiserver.validation.policy import check_limit_range, check_quota
     from ptcompile.apiserver.validation.storage import check_persistent_volume
@@ -136,13 +136,13 @@ def _core() -> Mapping[str, KindCheck]:
     }
 
 
-def _apiextensions() -> Mapping[str, KindCheck]:
+def _apiextensions_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.crds.schema import check_custom_definition
 
     return {"CustomResourceDefinition": check_custom_definition}
 
 
-def _apps() -> Mapping[str, KindCheck]:
+def _apps_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.apps import (
         check_daemon_set,
         check_deployment,
@@ -158,25 +158,25 @@ def _apps() -> Mapping[str, KindCheck]:
     }
 
 
-def _autoscaling() -> Mapping[str, KindCheck]:
+def _autoscaling_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.autoscaling import check_autoscaler
 
     return {"HorizontalPodAutoscaler": check_autoscaler}
 
 
-def _batch() -> Mapping[str, KindCheck]:
+def _batch_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.cron_job import check_cron_job
 
     return {"CronJob": check_cron_job}
 
 
-def _coordination() -> Mapping[str, KindCheck]:
+def _coordination_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.cluster import check_lease
 
     return {"Lease": check_lease}
 
 
-def _networking() -> Mapping[str, KindCheck]:
+def _networking_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.networking import check_ingress, check_ingress_class
 
     return {
@@ -185,19 +185,19 @@ def _networking() -> Mapping[str, KindCheck]:
     }
 
 
-def _node() -> Mapping[str, KindCheck]:
+def _node_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.cluster import check_runtime_class
 
     return {"RuntimeClass": check_runtime_class}
 
 
-def _policy() -> Mapping[str, KindCheck]:
+def _policy_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.policy import check_disruption_budget
 
     return {"PodDisruptionBudget": check_disruption_budget}
 
 
-def _rbac() -> Mapping[str, KindCheck]:
+def _rbac_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.rbac import (
         check_cluster_role,
         check_cluster_role_binding,
@@ -213,7 +213,7 @@ def _rbac() -> Mapping[str, KindCheck]:
     }
 
 
-def _resource() -> Mapping[str, KindCheck]:
+def _resource_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.devices import (
         check_device_class,
         check_resource_claim,
@@ -227,13 +227,13 @@ def _resource() -> Mapping[str, KindCheck]:
     }
 
 
-def _scheduling() -> Mapping[str, KindCheck]:
+def _scheduling_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.cluster import check_priority_class
 
     return {"PriorityClass": check_priority_class}
 
 
-def _storage() -> Mapping[str, KindCheck]:
+def _storage_checks() -> Mapping[str, KindCheck]:
     from ptcompile.apiserver.validation.storage import check_storage_class, check_volume_attributes_class
 
     return {
@@ -242,22 +242,22 @@ def _storage() -> Mapping[str, KindCheck]:
     }
 
 
-_RULES: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
-    "": _core,
-    "apiextensions.k8s.io": _apiextensions,
-    "apps": _apps,
-    "autoscaling": _autoscaling,
-    "batch": _batch,
-    "coordination.k8s.io": _coordination,
-    "networking.k8s.io": _networking,
-    "node.k8s.io": _node,
-    "policy": _policy,
-    "rbac.authorization.k8s.io": _rbac,
-    "resource.k8s.io": _resource,
-    "scheduling.k8s.io": _scheduling,
-    "storage.k8s.io": _storage,
+_CHECKS_BY_GROUP: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
+    "": _core_checks,
+    "apiextensions.k8s.io": _apiextensions_checks,
+    "apps": _apps_checks,
+    "autoscaling": _autoscaling_checks,
+    "batch": _batch_checks,
+    "coordination.k8s.io": _coordination_checks,
+    "networking.k8s.io": _networking_checks,
+    "node.k8s.io": _node_checks,
+    "policy": _policy_checks,
+    "rbac.authorization.k8s.io": _rbac_checks,
+    "resource.k8s.io": _resource_checks,
+    "scheduling.k8s.io": _scheduling_checks,
+    "storage.k8s.io": _storage_checks,
 }
-"""The checks of the kinds with rules, by API group; its modules are imported when an object of the group comes by."""
+"""Loaders of the checks per kind, keyed by API group. A loader imports its modules when it is called."""
 
 
 def _why_not_cron_job(name: str) -> str | None:
@@ -267,7 +267,7 @@ def _why_not_cron_job(name: str) -> str | None:
     return why
 
 
-_NAMES: Final[dict[tuple[str, str], NameRule]] = {
+_NAME_RULES: Final[dict[tuple[str, str], NameRule]] = {
     ("batch", "CronJob"): _why_not_cron_job,
     ("policy", "PodDisruptionBudget"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "ClusterRole"): why_not_path_segment,
@@ -277,33 +277,35 @@ _NAMES: Final[dict[tuple[str, str], NameRule]] = {
     ("apiregistration.k8s.io", "APIService"): why_not_path_segment,
     ("networking.k8s.io", "IPAddress"): lambda name: None,
 }
-"""Kinds whose names are no DNS subdomains."""
+"""Name rules of kinds whose names need not be DNS subdomains."""
 
-_COUNTED: Final = frozenset(
+_GENERATION_GROUPS: Final = frozenset(
     {"apps", "autoscaling", "batch", "networking.k8s.io", "policy", "resource.k8s.io", "admissionregistration.k8s.io"}
 )
-"""Groups for whose objects the server begins to count generations at 1."""
+"""API groups whose objects the server starts at generation 1, whatever the file says."""
 
-_NO_METADATA: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
-"""Groups whose objects are questions: they are answered and not kept, and need no name."""
+_REVIEW_GROUPS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
+"""API groups of review objects: the server answers them without storing them, so they need no name."""
 
 
 def other_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    """What the server answers to an object of a kind that is not part of a training job, its structure apart."""
-    found: f.Problems = []
+    """Yield the field problems of a built-in kind that no training job contains. The structure is checked elsewhere."""
+    problems: f.Problems = []
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))
-    if kind[0] not in _NO_METADATA:
-        rule = _NAMES.get(kind, names.why_not_dns_subdomain)
+    if kind[0] not in _REVIEW_GROUPS:
+        rule = _NAME_RULES.get(kind, names.why_not_dns_subdomain)
         if kind == ("apps", "StatefulSet") and context.at_least(36):
             rule = names.why_not_dns_label
-        # Of a disruption budget's metadata only the generic layer looks, which lets any finalizer through.
-        check_metadata(manifest.get("metadata"), ("metadata",), found, rule, kind[0] != "policy")
-        if kind == ("", "LimitRange"):  # the server makes up a name
-            found[:] = [
-                problem for problem in found if problem.path != ("metadata", "name") or problem.name != "required-value"
+        # only the generic layer checks a disruption budget's metadata, and it accepts any finalizer
+        check_metadata(manifest.get("metadata"), ("metadata",), problems, rule, kind[0] != "policy")
+        if kind == ("", "LimitRange"):  # the server generates a name
+            problems[:] = [
+                problem
+                for problem in problems
+                if problem.path != ("metadata", "name") or problem.name != "required-value"
             ]
-    if kind[0] not in _COUNTED:
-        check_generation(manifest, found)
-    if kind[0] in _RULES and (check := _RULES[kind[0]]().get(kind[1])) is not None:
-        check(manifest, context, found)
-    return iter(found)
+    if kind[0] not in _GENERATION_GROUPS:
+        check_generation(manifest, problems)
+    if kind[0] in _CHECKS_BY_GROUP and (check := _CHECKS_BY_GROUP[kind[0]]().get(kind[1])) is not None:
+        check(manifest, context, problems)
+    return iter(problems)

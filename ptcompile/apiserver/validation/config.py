@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 DATA_MAX: Final = 1024 * 1024
-"""Bytes in all values of a ConfigMap or Secret."""
+"""Maximum number of bytes in all values of a ConfigMap or Secret."""
 
-_ACCOUNT: Final = "kubernetes.io/service-account.name"
-_NEEDED: Final = {
+_ACCOUNT_ANNOTATION: Final = "kubernetes.io/service-account.name"
+_KEYS_BY_TYPE: Final = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
@@ -32,75 +32,77 @@ _NEEDED: Final = {
 }
 
 
-def check_config_map(manifest: Any, context: ApiServer, found: f.Problems) -> None:
-    """A ConfigMap without its metadata."""
+def check_config_map(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+    """Check a ConfigMap, except its metadata."""
     data, binary = f.as_field_mapping(manifest.get("data")), f.as_field_mapping(manifest.get("binaryData"))
-    _check_keys(data, ("data",), found)
-    _check_keys(binary, ("binaryData",), found)
+    _check_keys(data, ("data",), problems)
+    _check_keys(binary, ("binaryData",), problems)
     for key in data:
         if key in binary:
-            at = f.key_path(("data", key))
-            f.invalid(found, ("data", key), key, "duplicate of key present in binaryData", "keep one", at)
-    size = _size(data) + _decoded_size(binary)
+            field = f.key_path(("data", key))
+            f.invalid(problems, ("data", key), key, "duplicate of key present in binaryData", "keep one", field)
+    size = _text_bytes(data) + _decoded_bytes(binary)
     if size > DATA_MAX:
-        f.too_long(found, ("data",), DATA_MAX, "put large files into an image or a volume", "[]")
+        f.too_long(problems, ("data",), DATA_MAX, "put large files into an image or a volume", "[]")
 
 
-def check_secret(manifest: Any, context: ApiServer, found: f.Problems) -> None:
-    """A Secret without its metadata."""
+def check_secret(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+    """Check a Secret, except its metadata."""
     data, text = f.as_field_mapping(manifest.get("data")), f.as_field_mapping(manifest.get("stringData"))
-    _check_keys(data, ("data",), found)
-    _check_keys(text, ("stringData",), found)
-    if _size(text) + _decoded_size({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
-        f.too_long(found, ("data",), DATA_MAX, "put large files into a volume")
+    _check_keys(data, ("data",), problems)
+    _check_keys(text, ("stringData",), problems)
+    if _text_bytes(text) + _decoded_bytes({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
+        f.too_long(problems, ("data",), DATA_MAX, "put large files into a volume")
     keys, kind = {**data, **text}, manifest.get("type")
-    for key in _NEEDED.get(kind, ()) if type(kind) is str else ():
+    for key in _KEYS_BY_TYPE.get(kind, ()) if type(kind) is str else ():
         if key not in keys:
-            here = ("data", key)
-            f.required(found, here, help=f"add it: a Secret of type {kind} has this key", at=f.key_path(here))
+            entry_path = ("data", key)
+            f.required(
+                problems, entry_path, help=f"add it: a Secret of type {kind} has this key", field=f.key_path(entry_path)
+            )
     if kind == "kubernetes.io/basic-auth" and not keys.keys() & {"username", "password"}:
-        f.required(found, ("data", "username"), help="set username or password", at="data[username]")
+        f.required(problems, ("data", "username"), help="set username or password", field="data[username]")
     if kind == "kubernetes.io/service-account-token":
         notes = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
-        if f.is_empty(notes.get(_ACCOUNT)):
-            path: Path = ("metadata", "annotations", _ACCOUNT)
-            f.required(found, path, help="name the service account", at=f.key_path(path))
+        if f.is_empty(notes.get(_ACCOUNT_ANNOTATION)):
+            path: Path = ("metadata", "annotations", _ACCOUNT_ANNOTATION)
+            f.required(problems, path, help="name the service account", field=f.key_path(path))
 
 
-def _check_keys(data: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_keys(data: dict[str, Any], path: Path, problems: f.Problems) -> None:
     for key in data:
         if why := names.why_not_config_key(key):
-            here = (*path, key)
-            f.invalid(found, here, key, why, "rename the key", f.key_path(here))
+            entry_path = (*path, key)
+            f.invalid(problems, entry_path, key, why, "rename the key", f.key_path(entry_path))
 
 
-def _size(data: dict[str, Any]) -> int:
+def _text_bytes(data: dict[str, Any]) -> int:
     return sum(len(v.encode("utf-8", "surrogatepass")) for v in data.values() if type(v) is str)
 
 
-def _decoded_size(data: dict[str, Any]) -> int:
-    """The size of base64 texts, decoded."""
+def _decoded_bytes(data: dict[str, Any]) -> int:
+    """Return the number of bytes in base64 texts after decoding."""
     return sum(len(v.rstrip("=")) * 3 // 4 for v in data.values() if type(v) is str)
 
 
-_RENAME: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
+_RENAME_HELP: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
 
 
 def config_map_update(update: Update) -> Iterator[Problem]:
-    """A ConfigMap: nothing of it changes once it is immutable."""
-    yield from _immutable(update, "data", "binaryData")
+    """Yield a problem for each change to an immutable ConfigMap."""
+    yield from _immutable_changes(update, "data", "binaryData")
 
 
 def secret_update(update: Update) -> Iterator[Problem]:
-    """A Secret: its type never changes."""
+    """Yield a problem if the type of a Secret changes, and for each change to an immutable Secret."""
     if update.under("type"):
         yield immutable(("type",), update.new.get("type"), "delete it and apply again, or give it a new name")
-    yield from _immutable(update, "data", "stringData")
+    yield from _immutable_changes(update, "data", "stringData")
 
 
-def _immutable(update: Update, *fields: str) -> Iterator[Problem]:
+def _immutable_changes(update: Update, *fields: str) -> Iterator[Problem]:
     if update.old.get("immutable") is not True:
         return
     for name in (*fields, "immutable"):
         if update.under(name):
-            yield forbidden_change((name,), "field is immutable when `immutable` is set", _RENAME)
+            yield forbidden_change((name,), "field is immutable when `immutable` is set", _RENAME_HELP)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.context import ON_SINCE, PodContext, is_dropped
+from ptcompile.apiserver.validation.context import FIELD_ON_SINCE, PodContext, is_dropped
 from ptcompile.apiserver.validation.env import check_env, check_env_from
 from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
@@ -32,33 +32,33 @@ _HOOK_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 _TIMINGS: Final = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
 GRACE_SECONDS: Final = 30
-"""What `terminationGracePeriodSeconds` defaults to."""
+"""Default of `terminationGracePeriodSeconds`."""
 
 
 def check_probe(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    """`livenessProbe`, `readinessProbe` or `startupProbe`: which one is the last part of the path."""
+    """Check a probe; the last part of the path says whether it is a liveness, readiness or startup probe."""
     if type(value) is not dict:
         return
-    found = scope.found
+    problems = scope.problems
     _check_handler(value, path, _PROBE_HANDLERS, scope)
     for name in _TIMINGS:
-        f.check_not_negative(found, (*path, name), value.get(name))
+        f.check_not_negative(problems, (*path, name), value.get(name))
     grace, threshold = (
         f.as_field_int(value.get("terminationGracePeriodSeconds")),
         f.as_field_int(value.get("successThreshold")),
     )
-    here = (*path, "terminationGracePeriodSeconds")
+    grace_path = (*path, "terminationGracePeriodSeconds")
     if path[-1] == "readinessProbe":
         if grace is not None:
-            f.invalid(found, here, grace, "must not be set for readinessProbes", "remove it")
+            f.invalid(problems, grace_path, grace, "must not be set for readinessProbes", "remove it")
     elif grace is not None and grace <= 0:
-        f.invalid(found, here, grace, "must be greater than 0")
+        f.invalid(problems, grace_path, grace, "must be greater than 0")
     elif threshold and threshold > 1:
-        f.invalid(found, (*path, "successThreshold"), threshold, "must be 1", "leave it out")
+        f.invalid(problems, (*path, "successThreshold"), threshold, "must be 1", "leave it out")
 
 
 def check_lifecycle(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    """`lifecycle` of a container."""
+    """Check `lifecycle` of a container."""
     hooks = f.as_field_mapping(value)
     for name in ("postStart", "preStop"):
         hook = hooks.get(name)
@@ -67,53 +67,55 @@ def check_lifecycle(value: Any, path: Path, container: dict[str, Any], scope: Po
 
 
 def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], scope: PodContext) -> None:
-    found = scope.found
-    given = [name for name in kinds if value.get(name) is not None]
-    if not given:
-        f.required(found, path, "must specify a handler type", f"set one of {', '.join(kinds)}")
-    for name in given[1:]:
-        f.forbidden(found, (*path, name), "may not specify more than 1 handler type", f"keep only {given[0]}")
-    for name in given[:1]:
+    problems = scope.problems
+    handlers = [name for name in kinds if value.get(name) is not None]
+    if not handlers:
+        f.required(problems, path, "must specify a handler type", f"set one of {', '.join(kinds)}")
+    for name in handlers[1:]:
+        f.forbidden(problems, (*path, name), "may not specify more than 1 handler type", f"keep only {handlers[0]}")
+    for name in handlers[:1]:
         if type(value[name]) is dict:
             _ACTIONS[name](value[name], (*path, name), scope)
 
 
 def _check_exec(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     if action.get("command") in (None, []):
-        f.required(scope.found, (*path, "command"))
+        f.required(scope.problems, (*path, "command"))
 
 
 def _check_http(action: dict[str, Any], path: Path, scope: PodContext) -> None:
-    found = scope.found
-    check_port_reference(found, (*path, "port"), action.get("port"))
+    problems = scope.problems
+    check_port_reference(problems, (*path, "port"), action.get("port"))
     if action.get("scheme"):
-        f.check_choice(found, (*path, "scheme"), action["scheme"], ("HTTP", "HTTPS"))
+        f.check_choice(problems, (*path, "scheme"), action["scheme"], ("HTTP", "HTTPS"))
     for index, header in f.indexed_mappings(action.get("httpHeaders")):
         name = header.get("name") or ""
         if type(name) is str and not _is_header(name):
             why = "a valid HTTP header must consist of alphanumeric characters or '-'"
-            f.invalid(found, (*path, "httpHeaders", index, "name"), name, why, at=field_path((*path, "httpHeaders")))
+            f.invalid(
+                problems, (*path, "httpHeaders", index, "name"), name, why, field=field_path((*path, "httpHeaders"))
+            )
 
 
 def _check_tcp(action: dict[str, Any], path: Path, scope: PodContext) -> None:
-    check_port_reference(scope.found, (*path, "port"), action.get("port"))
+    check_port_reference(scope.problems, (*path, "port"), action.get("port"))
 
 
 def _check_grpc(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     port = action.get("port")
-    check_port_number(scope.found, (*path, "port"), 0 if port is None else port)
+    check_port_number(scope.problems, (*path, "port"), 0 if port is None else port)
 
 
 def _check_sleep(action: dict[str, Any], path: Path, scope: PodContext) -> None:
     seconds = action.get("seconds")
     seconds = 0 if seconds is None else seconds
-    given = f.as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
-    grace = GRACE_SECONDS if given is None else max(given, 1)
-    # A sleep of 0 was refused before 1.33 (PodLifecycleSleepActionAllowZero).
+    configured = f.as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
+    grace = GRACE_SECONDS if configured is None else max(configured, 1)
+    # before 1.33 a sleep of 0 is rejected (PodLifecycleSleepActionAllowZero)
     low = 0 if scope.context.at_least(33) else 1
     if type(seconds) is int and not low <= seconds <= grace:
         why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-        f.invalid(scope.found, path, seconds, why, "shorten the sleep, or lengthen the grace period")
+        f.invalid(scope.problems, path, seconds, why, "shorten the sleep, or lengthen the grace period")
 
 
 _ACTIONS: Final = {
@@ -125,123 +127,127 @@ _ACTIONS: Final = {
 }
 
 
-RESTART: Final = ("Always", "Never", "OnFailure")
-PULL: Final = ("Always", "IfNotPresent", "Never")
-_ONLY_SIDECARS: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
-_MAX_RULES: Final = 20
-_MAX_CODES: Final = 255
+RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
+PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
+_SIDECAR_FIELDS: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
+_RULES_MAX: Final = 20
+_EXIT_CODES_MAX: Final = 255
 
 
 def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) -> None:
-    """`containers` or `initContainers`: the last part of the path says which. `seen` has the names used before."""
+    """Check `containers` or `initContainers`; the last part of the path says which. `seen` holds the names used
+    before.
+    """
     if value is None or value == []:
         if path[-1] == "containers":
-            f.required(scope.found, path, help="add a container")
+            f.required(scope.problems, path, help="add a container")
         return
     init = path[-1] == "initContainers"
     for index, container in f.indexed_mappings(value):
-        here = (*path, index)
-        _check_names(container, here, seen, scope.found)
+        container_path = (*path, index)
+        _check_names(container, container_path, seen, scope.problems)
         sidecar = not init or container.get("restartPolicy") == "Always"
         for key, part in container.items():
             check = _FIELDS.get(key)
-            if check is None or part is None or (key in ON_SINCE and is_dropped(key, scope.context)):
+            if check is None or part is None or (key in FIELD_ON_SINCE and is_dropped(key, scope.context)):
                 continue
-            if not sidecar and key in _ONLY_SIDECARS:
+            if not sidecar and key in _SIDECAR_FIELDS:
                 why = "may not be set for init containers without restartPolicy=Always"
-                f.forbidden(scope.found, (*here, key), why)
+                f.forbidden(scope.problems, (*container_path, key), why)
             else:
-                check(part, (*here, key), container, scope)
+                check(part, (*container_path, key), container, scope)
 
 
-def _check_names(container: dict[str, Any], path: Path, seen: set[str], found: f.Problems) -> None:
+def _check_names(container: dict[str, Any], path: Path, seen: set[str], problems: f.Problems) -> None:
     name = container.get("name")
     if name is None or name == "":
-        f.required(found, (*path, "name"), help="name the container")
+        f.required(problems, (*path, "name"), help="name the container")
     elif type(name) is str:
         if not names.is_dns_label(name):
             why = names.why_not_dns_label(name) or ""
-            here = (*path, "name")
-            f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
+            name_path = (*path, "name")
+            f.invalid(problems, name_path, name, why, f.like_label(name), fix=as_label(name, name_path))
         if name in seen:
-            f.duplicate(found, (*path, "name"), name, "rename one: every container of a pod has its own name")
+            f.duplicate(problems, (*path, "name"), name, "rename one: every container of a pod has its own name")
         seen.add(name)
     image = container.get("image")
     if image is None or image == "":
-        f.required(found, (*path, "image"), help="say which image to run")
+        f.required(problems, (*path, "image"), help="set the image to run")
 
 
 def _check_pull_policy(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     if value:
-        f.check_choice(scope.found, path, value, PULL)
+        f.check_choice(scope.problems, path, value, PULL_POLICIES)
 
 
 def _check_message_policy(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     if value:
-        f.check_choice(scope.found, path, value, ("FallbackToLogsOnError", "File"))
+        f.check_choice(scope.problems, path, value, ("FallbackToLogsOnError", "File"))
 
 
 def _check_restart(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    """Until 1.34 only init containers have one, and only Always (ContainerRestartRules is beta since 1.35)."""
+    """Check `restartPolicy`. Until 1.34 only init containers have it, and only Always (ContainerRestartRules is beta
+    since 1.35).
+    """
     if scope.context.at_least(35):
-        f.check_choice(scope.found, path, value, RESTART)
+        f.check_choice(scope.problems, path, value, RESTART_POLICIES)
     elif path[-3] == "containers":
-        f.forbidden(scope.found, path, "may not be set for non-init containers")
+        f.forbidden(scope.problems, path, "may not be set for non-init containers")
     else:
-        f.check_choice(scope.found, path, value, ("Always",))
+        f.check_choice(scope.problems, path, value, ("Always",))
 
 
 def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
     if type(value) is not list or not scope.context.at_least(35):
         return
-    found = scope.found
+    problems = scope.problems
     if container.get("restartPolicy") is None and value:
         why = "must specify restartPolicy when restart rules are used"
-        f.required(found, (*path[:-1], "restartPolicy"), why)
-    if len(value) > _MAX_RULES:
-        f.too_many(found, path, len(value), _MAX_RULES)
+        f.required(problems, (*path[:-1], "restartPolicy"), why)
+    if len(value) > _RULES_MAX:
+        f.too_many(problems, path, len(value), _RULES_MAX)
     for index, rule in f.indexed_mappings(value):
-        here = (*path, index)
+        rule_path = (*path, index)
         action, codes = rule.get("action"), rule.get("exitCodes")
         action = "" if action is None else action
-        f.check_choice(found, (*here, "action"), action, ("Restart", "RestartAllContainers"))
+        f.check_choice(problems, (*rule_path, "action"), action, ("Restart", "RestartAllContainers"))
         if codes is None:
-            f.required(found, (*here, "exitCodes"), "must be specified")
+            f.required(problems, (*rule_path, "exitCodes"), "must be specified")
         elif type(codes) is dict:
-            _check_exit_codes(codes, (*here, "exitCodes"), found)
+            _check_exit_codes(codes, (*rule_path, "exitCodes"), problems)
 
 
-def _check_exit_codes(codes: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_exit_codes(codes: dict[str, Any], path: Path, problems: f.Problems) -> None:
     operator, values = codes.get("operator"), codes.get("values")
-    f.check_choice(found, (*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
-    if type(values) is list and len(values) > _MAX_CODES:
-        f.too_many(found, (*path, "values"), len(values), _MAX_CODES)
+    f.check_choice(problems, (*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
+    if type(values) is list and len(values) > _EXIT_CODES_MAX:
+        f.too_many(problems, (*path, "values"), len(values), _EXIT_CODES_MAX)
 
 
 def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    found, seen = scope.found, set[str]()
+    problems, seen = scope.problems, set[str]()
     for index, item in f.indexed_mappings(value):
-        name, restart, here = item.get("resourceName"), item.get("restartPolicy"), (*path, index)
+        name, restart, item_path = item.get("resourceName"), item.get("restartPolicy"), (*path, index)
         if f.is_empty(name):
-            f.required(found, (*here, "resourceName"))
+            f.required(problems, (*item_path, "resourceName"))
         elif type(name) is str:
-            f.check_choice(found, (*here, "resourceName"), name, ("cpu", "memory"))
+            f.check_choice(problems, (*item_path, "resourceName"), name, ("cpu", "memory"))
             if name in seen:
-                f.duplicate(found, here, name)
+                f.duplicate(problems, item_path, name)
             seen.add(name)
         if f.is_empty(restart):
-            f.required(found, (*here, "restartPolicy"))
+            f.required(problems, (*item_path, "restartPolicy"))
         else:
-            f.check_choice(found, (*here, "restartPolicy"), restart, ("NotRequired", "RestartContainer"))
+            f.check_choice(problems, (*item_path, "restartPolicy"), restart, ("NotRequired", "RestartContainer"))
         if restart == "RestartContainer" and scope.spec.get("restartPolicy") == "Never":
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
-            f.invalid(found, (*here, "restartPolicy"), restart, why, "use NotRequired", field_path(path))
-        elif restart == "RestartContainer" and _runs_once(container, path) and scope.context.at_least(36):
+            f.invalid(problems, (*item_path, "restartPolicy"), restart, why, "use NotRequired", field_path(path))
+        elif restart == "RestartContainer" and _is_run_once_init(container, path) and scope.context.at_least(36):
             why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            f.invalid(found, (*here, "restartPolicy"), restart, why, "use NotRequired")
+            f.invalid(problems, (*item_path, "restartPolicy"), restart, why, "use NotRequired")
 
 
-def _runs_once(container: dict[str, Any], path: Path) -> bool:
+def _is_run_once_init(container: dict[str, Any], path: Path) -> bool:
     return path[-3] == "initContainers" and container.get("restartPolicy") != "Always"
 
 

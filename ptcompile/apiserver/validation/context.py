@@ -1,4 +1,4 @@
-"""What field rules know beside the object: server version, feature gates, the pod under check, an update."""
+"""What field rules use besides the object: server version, feature gates, the pod being checked, an update."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ UpdateValidator = Callable[[Update], Iterator[Problem]]
 
 
 class PodContext(NamedTuple):
-    """One pod spec under check: what its parts need to know of the whole."""
+    """The pod spec being checked, as its parts need it."""
 
     spec: Mapping[str, Any]
     context: ApiServer
     template: bool
-    """A template inside another object, not a Pod: fewer defaults, a few rules less."""
+    """Whether the spec is a template in another object instead of a Pod: fewer defaults and fewer rules apply."""
     volumes: Mapping[str, Any] | None
-    """The volumes by name, or `None` where they cannot be known (so no mount is called missing)."""
+    """Volumes by name, or None if they are unknown, so no mount is reported as missing."""
     claims: frozenset[str] | None
-    """Names in `resourceClaims`, or `None` where they cannot be known."""
-    found: list[Problem]
+    """Names in `resourceClaims`, or None if they are unknown."""
+    problems: list[Problem]
 
 
-ON_SINCE: Final[dict[str, int]] = {
+FIELD_ON_SINCE: Final[dict[str, int]] = {
     "claims": 34,  # DynamicResourceAllocation
     "image": 35,  # ImageVolume
     "resizePolicy": 33,  # InPlacePodVerticalScaling
@@ -39,10 +39,11 @@ ON_SINCE: Final[dict[str, int]] = {
     "supplementalGroupsPolicy": 33,  # SupplementalGroupsPolicy
     "volumeAttributesClassName": 34,  # VolumeAttributesClass
 }
-"""The minor version of Kubernetes 1 in which a field's gate is first on, by the field's name in a pod, a container, a
-claim or a volume."""
+"""Minor version of Kubernetes 1 in which a field's feature gate is first on, keyed by the field of a pod, container,
+claim or volume.
+"""
 
 
 def is_dropped(field: str, context: ApiServer) -> bool:
-    """Whether the server drops a field unread. Only fields of `ON_SINCE` need to be asked for."""
-    return field in ON_SINCE and not context.at_least(ON_SINCE[field])
+    """Return whether the server drops a field unread. Only fields of `ON_SINCE` can be dropped."""
+    return field in FIELD_ON_SINCE and not context.at_least(FIELD_ON_SINCE[field])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
-_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
+_SCHEDULE_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
     ("minute", 0, 59, {}),
     ("hour", 0, 23, {}),
     ("day of month", 1, 31, {}),
@@ -36,11 +36,11 @@ _FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
         {name: number for number, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])},
     ),
 )
-_WORDS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
-_EVERY: Final = "@every "
-_UNITS: Final = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
+_DESCRIPTORS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+_EVERY_PREFIX: Final = "@every "
+_DURATION_UNITS: Final = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
 
-_AREAS: Final = frozenset(
+_ZONE_AREAS: Final = frozenset(
     [
         "Africa",
         "America",
@@ -60,7 +60,7 @@ _AREAS: Final = frozenset(
         "US",
     ]
 )
-_ZONES: Final = frozenset(
+_ZONES_WITHOUT_AREA: Final = frozenset(
     [
         "CET",
         "CST6CDT",
@@ -109,54 +109,56 @@ _ZONES: Final = frozenset(
         "Zulu",
     ]
 )
-"""The IANA zones that stand in no area, and the areas."""
+"""IANA time zones without an area."""
 
 
 def why_not_time_zone(name: str) -> str | None:
-    """Why the server knows no time zone of this name. Which cities an area has is left to the server's own data."""
+    """Return why the server rejects a time zone name, or None. Only the area is checked: the cities are in the server's
+    own data.
+    """
     if name == "":
         return "timeZone must be nil or non-empty string"
     if name.lower() == "local":
         return "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
     area, slash, rest = name.partition("/")
-    if (slash and area in _AREAS and rest) or name in _ZONES:
+    if (slash and area in _ZONE_AREAS and rest) or name in _ZONES_WITHOUT_AREA:
         return None
     return f"unknown time zone {name}"
 
 
 def why_not_schedule(text: str) -> str | None:
-    """Why a text is not a cron schedule."""
+    """Return why a text is not a cron schedule, or None if it is one."""
     if text.startswith("@"):
-        return _why_not_word(text)
+        return _why_not_descriptor(text)
     fields = text.split()
-    if len(fields) != len(_FIELDS):
-        return f"expected exactly {len(_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]"
-    for field, (name, low, high, words) in zip(fields, _FIELDS, strict=True):
+    if len(fields) != len(_SCHEDULE_FIELDS):
+        return f"expected exactly {len(_SCHEDULE_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]"
+    for field, (name, low, high, numbers_by_name) in zip(fields, _SCHEDULE_FIELDS, strict=True):
         for part in field.split(","):
-            if part and (why := _why_not_range(part, low, high, words)):
+            if part and (why := _why_not_range(part, low, high, numbers_by_name)):
                 return f"{why} ({name})"
     return None
 
 
-def _why_not_word(text: str) -> str | None:
-    if text in _WORDS:
+def _why_not_descriptor(text: str) -> str | None:
+    if text in _DESCRIPTORS:
         return None
-    if not text.startswith(_EVERY):
+    if not text.startswith(_EVERY_PREFIX):
         return f"unrecognized descriptor: {text}"
-    rest = text.removeprefix(_EVERY).lstrip("+-")
+    rest = text.removeprefix(_EVERY_PREFIX).lstrip("+-")
     if rest == "0":
         return None
     while rest:
         digits = len(rest) - len(rest.lstrip("0123456789."))
         amount, rest = rest[:digits], rest[digits:]
-        unit = next((unit for unit in sorted(_UNITS, key=len, reverse=True) if rest.startswith(unit)), None)
+        unit = next((unit for unit in sorted(_DURATION_UNITS, key=len, reverse=True) if rest.startswith(unit)), None)
         if unit is None or amount.count(".") > 1 or not amount.strip("."):
             return f"failed to parse duration {text}"
         rest = rest.removeprefix(unit)
-    return None if text != _EVERY else f"failed to parse duration {text}"
+    return None if text != _EVERY_PREFIX else f"failed to parse duration {text}"
 
 
-def _why_not_range(part: str, low: int, high: int, words: dict[str, int]) -> str | None:
+def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, int]) -> str | None:
     bounds, *steps = part.split("/")
     ends = bounds.split("-")
     if ends[0] in ("*", "?"):
@@ -164,7 +166,7 @@ def _why_not_range(part: str, low: int, high: int, words: dict[str, int]) -> str
     else:
         if len(ends) > 2:
             return f"too many hyphens: {part}"
-        numbers = [words.get(end.lower(), _number(end)) for end in ends]
+        numbers = [numbers_by_name.get(end.lower(), _number(end)) for end in ends]
         if None in numbers:
             return f"failed to parse int from {part}"
         start, end = (number for number in (numbers[0], numbers[-1]) if number is not None)
@@ -188,38 +190,38 @@ def _number(text: str) -> int | None:
     return int(text) if text.removeprefix("+").isdigit() and text.isascii() else None
 
 
-_POLICIES: Final = ("Allow", "Forbid", "Replace")
+_CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
 
 
-def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, found: f.Problems) -> None:
-    """A CronJob without its metadata."""
+def check_cron_job(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check a CronJob, except its metadata."""
     spec = f.as_field_mapping(manifest.get("spec"))
     schedule, zone, policy = spec.get("schedule"), spec.get("timeZone"), spec.get("concurrencyPolicy")
     if schedule is None or schedule == "":
-        f.required(found, ("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
+        f.required(problems, ("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
     elif type(schedule) is str:
         if "TZ" in schedule:
             why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-            f.invalid(found, ("spec", "schedule"), schedule, why, "set timeZone")
+            f.invalid(problems, ("spec", "schedule"), schedule, why, "set timeZone")
         elif why_schedule := why_not_schedule(schedule):
             help = 'write five fields: minute, hour, day of month, month, day of week: "0 3 * * *"'
-            f.invalid(found, ("spec", "schedule"), schedule, why_schedule, help)
+            f.invalid(problems, ("spec", "schedule"), schedule, why_schedule, help)
     if type(zone) is str and (why_zone := why_not_time_zone(zone)):
-        f.invalid(found, ("spec", "timeZone"), zone, why_zone, "use an IANA name such as Europe/Berlin")
+        f.invalid(problems, ("spec", "timeZone"), zone, why_zone, "use an IANA name such as Europe/Berlin")
     if policy:
-        f.check_choice(found, ("spec", "concurrencyPolicy"), policy, _POLICIES)
-    counts = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-    check_counts(spec, ("spec",), found, *counts)
-    _check_job(f.as_field_mapping(f.as_field_mapping(spec.get("jobTemplate")).get("spec")), context, found)
+        f.check_choice(problems, ("spec", "concurrencyPolicy"), policy, _CONCURRENCY_POLICIES)
+    count_fields = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    check_counts(spec, ("spec",), problems, *count_fields)
+    _check_job(f.as_field_mapping(f.as_field_mapping(spec.get("jobTemplate")).get("spec")), context, problems)
 
 
-def _check_job(job: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
+def _check_job(job: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
     path = ("spec", "jobTemplate", "spec")
-    check_job_counts(job, path, context, found)
+    check_job_counts(job, path, context, problems)
     if job.get("manualSelector"):
-        here = (*path, "manualSelector")
-        f.unsupported(found, here, job["manualSelector"], ("false", "nil"), "remove it")
+        manual_selector_path = (*path, "manualSelector")
+        f.unsupported(problems, manual_selector_path, job["manualSelector"], ("false", "nil"), "remove it")
     if type(job.get("selector")) is dict:
-        f.invalid(found, (*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
-    check_template(job.get("template"), (*path, "template"), context, found)
-    check_restart_policy(f.as_field_mapping(job.get("template")).get("spec"), (*path, "template", "spec"), found)
+        f.invalid(problems, (*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
+    check_template(job.get("template"), (*path, "template"), context, problems)
+    check_restart_policy(f.as_field_mapping(job.get("template")).get("spec"), (*path, "template", "spec"), problems)

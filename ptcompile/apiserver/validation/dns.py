@@ -20,12 +20,14 @@ POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _SERVERS_MAX: Final = 3
 _SEARCHES_MAX: Final = 32
 _SEARCH_CHARACTERS_MAX: Final = 2048
-_OVERRIDE_MAX: Final = 64
+_HOSTNAME_OVERRIDE_MAX: Final = 64
 _is_v4 = Pattern(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
 
 
 def why_not_ip(text: str, context: ApiServer) -> str | None:
-    """Why a text is not an IP address. Since 1.36 the server refuses what other programs read differently."""
+    """Return why a text is not an IP address, or None. Since 1.36 the server rejects forms that other programs read
+    differently.
+    """
     if not is_ip(text):
         return "must be a valid IP address"
     if context.at_least(36):
@@ -37,7 +39,7 @@ def why_not_ip(text: str, context: ApiServer) -> str | None:
 
 
 def why_not_cidr(text: str, context: ApiServer) -> str | None:
-    """Why a text is not a range of addresses. Since 1.36 its address has to be the first of the range."""
+    """Return why a text is not an address range, or None. Since 1.36 its address must be the first of the range."""
     if not is_cidr(text):
         return "must be a valid CIDR value"
     address, _, bits = text.partition("/")
@@ -58,7 +60,7 @@ def why_not_cidr(text: str, context: ApiServer) -> str | None:
 
 
 def is_ip(text: str) -> bool:
-    """Whether a text is an IP address: IPv4 with leading zeros too, IPv6 without a zone."""
+    """Return whether a text is an IP address: IPv4, leading zeros allowed, or IPv6 without a zone."""
     if ":" not in text:
         return len(text) < 64 and _is_v4(text) is not None
     import ipaddress
@@ -71,95 +73,95 @@ def is_ip(text: str) -> bool:
 
 
 def is_cidr(text: str) -> bool:
-    """Whether a text is a range of addresses such as `10.0.0.0/8`."""
+    """Return whether a text is an address range such as `10.0.0.0/8`."""
     address, slash, bits = text.partition("/")
     wide = 128 if ":" in address else 32
     return bool(slash) and bits.isascii() and bits.isdigit() and len(bits) < 4 and int(bits) <= wide and is_ip(address)
 
 
 def check_dns_policy(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.dnsPolicy`, and what the policy None asks for."""
+    """Check `spec.dnsPolicy`, and `dnsConfig` if the policy is None."""
     if not value:
         return
-    f.check_choice(scope.found, path, value, POLICIES)
+    f.check_choice(scope.problems, path, value, POLICIES)
     if value != "None":
         return
-    config, here = scope.spec.get("dnsConfig"), (*path[:-1], "dnsConfig")
+    config, dns_config_path = scope.spec.get("dnsConfig"), (*path[:-1], "dnsConfig")
     if config is None:
         why = "must provide `dnsConfig` when `dnsPolicy` is None"
-        f.required(scope.found, here, why, "name the servers to ask")
+        f.required(scope.problems, dns_config_path, why, "name the servers to ask")
     elif type(config) is dict and not config.get("nameservers"):
         why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-        f.required(scope.found, (*here, "nameservers"), why)
+        f.required(scope.problems, (*dns_config_path, "nameservers"), why)
 
 
 def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.dnsConfig`."""
+    """Check `spec.dnsConfig`."""
     if type(value) is not dict:
         return
-    found = scope.found
+    problems = scope.problems
     servers, searches = value.get("nameservers"), value.get("searches")
     if type(servers) is list:
         if len(servers) > _SERVERS_MAX:
-            f.invalid(found, (*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
+            f.invalid(problems, (*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
         for index, server in enumerate(servers):
             if type(server) is str and (why := why_not_ip(server, scope.context)):
-                f.invalid(found, (*path, "nameservers", index), server, why)
+                f.invalid(problems, (*path, "nameservers", index), server, why)
     if type(searches) is list:
         _check_searches([s for s in searches if type(s) is str], (*path, "searches"), scope)
     for index, option in f.indexed_mappings(value.get("options")):
         if f.is_empty(option.get("name")):
-            f.required(found, (*path, "options", index), "must not be empty", "name the option, for example ndots")
+            f.required(problems, (*path, "options", index), "must not be empty", "name the option, for example ndots")
 
 
 def _check_searches(searches: list[str], path: Path, scope: PodContext) -> None:
-    found = scope.found
+    problems = scope.problems
     if len(searches) > _SEARCHES_MAX:
-        f.invalid(found, path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
+        f.invalid(problems, path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
     if len(" ".join(searches)) > _SEARCH_CHARACTERS_MAX:
-        f.invalid(found, path, searches, f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
+        f.invalid(problems, path, searches, f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
     relaxed = scope.context.at_least(33)  # RelaxedDNSSearchValidation: '_' and a lone '.'
     for index, search in enumerate(searches):
         if relaxed and search == ".":
             continue
         text = search.removesuffix(".")
-        if why := names.why_not_dns_subdomain(_plain(text) if relaxed else text):
-            f.invalid(found, (*path, index), search, why)
+        if why := names.why_not_dns_subdomain(_replace_underscores(text) if relaxed else text):
+            f.invalid(problems, (*path, index), search, why)
 
 
-def _plain(text: str) -> str:
-    """A search name with its underscores, which stand where letters stand."""
+def _replace_underscores(text: str) -> str:
+    """Return a search domain with its underscores replaced by letters."""
     return text.replace("_", "a")
 
 
 def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.hostAliases`."""
-    found = scope.found
+    """Check `spec.hostAliases`."""
+    problems = scope.problems
     for index, alias in f.indexed_mappings(value):
         ip, hosts = alias.get("ip") or "", alias.get("hostnames")
         if type(ip) is str and (why := why_not_ip(ip, scope.context)):
-            f.invalid(found, (*path, index, "ip"), ip, why)
+            f.invalid(problems, (*path, index, "ip"), ip, why)
         for number, host in enumerate(hosts if type(hosts) is list else ()):
             if type(host) is str and (why := names.why_not_dns_subdomain(host)):
-                f.invalid(found, (*path, index, "hostnames", number), host, why)
+                f.invalid(problems, (*path, index, "hostnames", number), host, why)
 
 
 def check_label_field(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.hostname` and `spec.subdomain`: one DNS label each."""
+    """Check `spec.hostname` and `spec.subdomain`: one DNS label each."""
     if type(value) is str and value and (why := names.why_not_dns_label(value)):
-        f.invalid(scope.found, path, value, why, f.like_label(value))
+        f.invalid(scope.problems, path, value, why, f.like_label(value))
 
 
 def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
+    """Check `spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
     if type(value) is not str or not scope.context.at_least(35):
         return
-    found, spec = scope.found, scope.spec
+    problems, spec = scope.problems, scope.spec
     if spec.get("setHostnameAsFQDN") is True:
-        f.forbidden(found, path, "may not be specified when setHostnameAsFQDN is true")
+        f.forbidden(problems, path, "may not be specified when setHostnameAsFQDN is true")
     if spec.get("hostNetwork") is True:
-        f.forbidden(found, path, "may not be specified when hostNetwork is true")
-    if len(value) > _OVERRIDE_MAX:
-        f.too_long(found, path, _OVERRIDE_MAX)
+        f.forbidden(problems, path, "may not be specified when hostNetwork is true")
+    if len(value) > _HOSTNAME_OVERRIDE_MAX:
+        f.too_long(problems, path, _HOSTNAME_OVERRIDE_MAX)
     elif why := names.why_not_dns_subdomain(value):
-        f.invalid(found, path, value, why)
+        f.invalid(problems, path, value, why)

@@ -1,7 +1,7 @@
-"""Problems in the server's own words: Required, Invalid, Forbidden (Go's package `field`).
+"""Problems in the API server's wording: Required, Invalid, Forbidden (Go's package `field`).
 
-Every function takes the list to add to and the path; `at` is the server's own notation where it differs from the
-path (it names `metadata.labels` and not the label). The kinds are those of `apimachinery/pkg/util/validation/field`.
+Each function appends to `problems`. `field` is the server's own notation where it differs from the path: the server
+names `metadata.labels`, not the label. The kinds of problems are those of `apimachinery/pkg/util/validation/field`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 Problems = list[Problem]
 
-_SHOWN = 80
+_MAX_QUOTED_CHARACTERS = 80
 
 
 def quote_value(value: object) -> str:
-    """A value as the server prints it in a message, cut when it is long."""
+    """Return a value as the server prints it in a message, shortened if it is long."""
     if isinstance(value, str):
-        text = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
+        text = value if len(value) <= _MAX_QUOTED_CHARACTERS else value[:_MAX_QUOTED_CHARACTERS] + "..."
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -39,173 +39,198 @@ def quote_value(value: object) -> str:
 
 
 def key_path(path: Path) -> str:
-    """The path of an entry of a map, its key in brackets as the server prints it: `limits[nvidia.com/gpu]`."""
+    """Return the path of a map entry as the server prints it, with the key in brackets: `limits[nvidia.com/gpu]`."""
     return f"{field_path(path[:-1])}[{path[-1]}]"
 
 
-def _add(found: Problems, name: str, path: Path, at: str | None, text: str, help: str, fix: Fix | None = None) -> None:
-    found.append(Problem(name, path, f"{at or field_path(path)}: {text}", help, fix=fix))
+def _add_problem(
+    problems: Problems, name: str, path: Path, field: str | None, text: str, help: str, fix: Fix | None = None
+) -> None:
+    problems.append(Problem(name, path, f"{field or field_path(path)}: {text}", help, fix=fix))
 
 
-def _after(detail: str) -> str:
+def _detail_suffix(detail: str) -> str:
     return f": {detail}" if detail else ""
 
 
 def required(
-    found: Problems, path: Path, detail: str = "", help: str = "", at: str | None = None, *, fix: Fix | None = None
+    problems: Problems,
+    path: Path,
+    detail: str = "",
+    help: str = "",
+    field: str | None = None,
+    *,
+    fix: Fix | None = None,
 ) -> None:
-    """A field that has to be there is missing or empty."""
-    _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"set `{_last(path)}`", fix)
+    """Report a required field that is missing or empty."""
+    _add_problem(
+        problems,
+        "required-value",
+        path,
+        field,
+        f"Required value{_detail_suffix(detail)}",
+        help or f"set `{_last_key(path)}`",
+        fix,
+    )
 
 
-def check_required(source: dict[str, Any], path: Path, found: Problems, *fields: str) -> None:
-    """Ask for text (or a list) in each of these fields."""
+def check_required(source: dict[str, Any], path: Path, problems: Problems, *fields: str) -> None:
+    """Report each of these fields that is missing or empty."""
     for name in fields:
         if source.get(name) in (None, "", []):
-            required(found, (*path, name))
+            required(problems, (*path, name))
 
 
 def invalid(
-    found: Problems,
+    problems: Problems,
     path: Path,
     value: object,
     why: str,
     help: str = "",
-    at: str | None = None,
+    field: str | None = None,
     *,
     fix: Fix | None = None,
 ) -> None:
-    """A value that the server refuses, and why."""
+    """Report a value that the server rejects, with the reason."""
     if not help:
-        help = like_label(value) if isinstance(value, str) and "lower case" in why else f"change `{_last(path)}`"
-    _add(found, "invalid-value", path, at, f"Invalid value: {quote_value(value)}: {why}", help, fix)
+        help = like_label(value) if isinstance(value, str) and "lower case" in why else f"change `{_last_key(path)}`"
+    _add_problem(problems, "invalid-value", path, field, f"Invalid value: {quote_value(value)}: {why}", help, fix)
 
 
 def unsupported(
-    found: Problems, path: Path, value: object, supported: Iterable[str], help: str = "", at: str | None = None
+    problems: Problems, path: Path, value: object, supported: Iterable[str], help: str = "", field: str | None = None
 ) -> None:
-    """A value outside a closed list."""
+    """Report a value outside a closed list."""
     names = sorted(supported)
-    cure = None
+    template = None
     if not help:
-        meant = closest_match(value, names) if isinstance(value, str) and value else None
-        cure = fix_spelling(str(value), meant)
-        help = f'did you mean "{meant}"?' if meant else f"use one of {', '.join(names)}"
+        suggestion = closest_match(value, names) if isinstance(value, str) and value else None
+        template = fix_spelling(str(value), suggestion)
+        help = f'did you mean "{suggestion}"?' if suggestion else f"use one of {', '.join(names)}"
     allowed = ", ".join(f'"{name}"' for name in names)
-    _add(
-        found,
+    _add_problem(
+        problems,
         "unsupported-value",
         path,
-        at,
+        field,
         f"Unsupported value: {quote_value(value)}: supported values: {allowed}",
         help,
-        cure and cure.at(path),
+        template and template.at(path),
     )
 
 
-def not_found(found: Problems, path: Path, value: object, help: str, at: str | None = None) -> None:
-    """A name that nothing in the object bears."""
-    _add(found, "not-found-value", path, at, f"Not found: {quote_value(value)}", help)
+def not_found(problems: Problems, path: Path, value: object, help: str, field: str | None = None) -> None:
+    """Report a reference to a name that the object does not define."""
+    _add_problem(problems, "not-found-value", path, field, f"Not found: {quote_value(value)}", help)
 
 
-def duplicate(found: Problems, path: Path, value: object, help: str = "", at: str | None = None) -> None:
-    """A value that has to be unique and is there twice; the path is of the later one."""
-    _add(
-        found, "duplicate-value", path, at, f"Duplicate value: {quote_value(value)}", help or "keep one, or rename one"
+def duplicate(problems: Problems, path: Path, value: object, help: str = "", field: str | None = None) -> None:
+    """Report a repeated value that must be unique; the path is that of the later one."""
+    _add_problem(
+        problems,
+        "duplicate-value",
+        path,
+        field,
+        f"Duplicate value: {quote_value(value)}",
+        help or "keep one, or rename one",
     )
 
 
-def forbidden(found: Problems, path: Path, why: str, help: str = "", at: str | None = None) -> None:
-    """A field that may not be set here."""
-    _add(found, "forbidden-value", path, at, f"Forbidden: {why}", help or f"remove `{_last(path)}`")
+def forbidden(problems: Problems, path: Path, why: str, help: str = "", field: str | None = None) -> None:
+    """Report a field that must not be set in this object."""
+    _add_problem(problems, "forbidden-value", path, field, f"Forbidden: {why}", help or f"remove `{_last_key(path)}`")
 
 
-def too_long(found: Problems, path: Path, limit: int, help: str = "", at: str | None = None) -> None:
-    """A text, or the sum of texts, above a number of bytes."""
-    _add(found, "too-long-value", path, at, f"Too long: may not be more than {limit} bytes", help or "shorten it")
+def too_long(problems: Problems, path: Path, limit: int, help: str = "", field: str | None = None) -> None:
+    """Report a text, or a sum of texts, that exceeds a number of bytes."""
+    _add_problem(
+        problems, "too-long-value", path, field, f"Too long: may not be more than {limit} bytes", help or "shorten it"
+    )
 
 
-def too_many(found: Problems, path: Path, count: int, limit: int, help: str = "") -> None:
-    """A list with too many items."""
+def too_many(problems: Problems, path: Path, count: int, limit: int, help: str = "") -> None:
+    """Report a list with too many items."""
     text = f"Too many: {count}: must have at most {limit} items"
-    _add(found, "too-many-items", path, None, text, help or f"keep at most {limit}")
+    _add_problem(problems, "too-many-items", path, None, text, help or f"keep at most {limit}")
 
 
-def _last(path: Path) -> str:
+def _last_key(path: Path) -> str:
     return next((part for part in reversed(path) if isinstance(part, str)), "the value")
 
 
 def indexed_mappings(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
-    """The objects of a list with their indexes; null stands for an empty one, other types are left out."""
+    """Return the objects of a list with their indexes. Null counts as an empty object; other types are skipped."""
     if type(value) is not list:
         return ()
     for item in value:
         if type(item) is not dict:
             both = enumerate(value)
-            return [(at, {} if one is None else one) for at, one in both if one is None or type(one) is dict]
+            return [
+                (field, {} if entry is None else entry) for field, entry in both if entry is None or type(entry) is dict
+            ]
     return enumerate(value)
 
 
 def container_names(pod: dict[str, Any]) -> set[str]:
-    """The names of a pod's containers and init containers."""
-    both = (*indexed_mappings(pod.get("containers")), *indexed_mappings(pod.get("initContainers")))
-    return {container["name"] for _, container in both if type(container.get("name")) is str}
+    """Return the names of a pod's containers and init containers."""
+    entries = (*indexed_mappings(pod.get("containers")), *indexed_mappings(pod.get("initContainers")))
+    return {container["name"] for _, container in entries if type(container.get("name")) is str}
 
 
 def as_field_mapping(value: Any) -> dict[str, Any]:
-    """A value if it is an object, else an empty one."""
+    """Return `value` if it is an object, else an empty object."""
     return value if type(value) is dict else {}
 
 
 def as_field_int(value: Any) -> int | None:
-    """A value if it is a whole number (`True` is none), else `None`."""
+    """Return `value` if it is an integer other than a boolean, else None."""
     return value if type(value) is int else None
 
 
 def like_label(text: str) -> str:
-    """Help for a text that should have been a DNS label: one that is near, where there is one."""
+    """Return the help for a text that must be a DNS label: a similar label if there is one."""
     near = label(text)
     return f'write it as, for example, "{near}"' if near else "use lower case letters, digits and '-'"
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a text field is unset: null, absent or the empty string. A value of another type is not."""
+    """Return whether a text field is unset: null, absent or the empty string. Values of other types are not empty."""
     return value is None or value == ""
 
 
-def check_choice(found: Problems, path: Path, value: Any, supported: Iterable[str]) -> None:
-    """Refuse a text outside a closed list."""
+def check_choice(problems: Problems, path: Path, value: Any, supported: Iterable[str]) -> None:
+    """Reject a text outside a closed list."""
     if type(value) is str and value not in supported:
-        unsupported(found, path, value, supported)
+        unsupported(problems, path, value, supported)
 
 
-def check_range(found: Problems, path: Path, value: Any, low: int, high: int) -> None:
-    """Refuse a whole number outside its bounds, both of which belong to it."""
+def check_range(problems: Problems, path: Path, value: Any, low: int, high: int) -> None:
+    """Reject an integer outside `low` to `high`, both inclusive."""
     if type(value) is int and not low <= value <= high:
-        invalid(found, path, value, f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
+        invalid(problems, path, value, f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
 
 
-def check_not_negative(found: Problems, path: Path, value: Any) -> None:
-    """Refuse a number below zero."""
+def check_not_negative(problems: Problems, path: Path, value: Any) -> None:
+    """Reject a negative integer."""
     if type(value) is int and value < 0:
-        invalid(found, path, value, "must be greater than or equal to 0", "use 0 or more")
+        invalid(problems, path, value, "must be greater than or equal to 0", "use 0 or more")
 
 
-def at_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:
-    """The same problems, found at another stage."""
+def with_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:
+    """Yield the problems with their stage replaced."""
     for p in problems:
         yield p._replace(stage=stage)
 
 
-ANEW: Final = "delete the object and apply again (kubectl replace --force), or give it another name"
+RECREATE_HELP: Final = "delete the object and apply again (kubectl replace --force), or give it another name"
 
 
-def immutable(path: Path, value: Any = None, help: str = ANEW, why: str = "field is immutable") -> Problem:
-    """A field that may not change."""
-    shown = "" if value is None else f"{quote_value(value)}: "
-    return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {shown}{why}", help)
+def immutable(path: Path, value: Any = None, help: str = RECREATE_HELP, why: str = "field is immutable") -> Problem:
+    """Return the problem of a changed field that must not change."""
+    value_text = "" if value is None else f"{quote_value(value)}: "
+    return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {value_text}{why}", help)
 
 
-def forbidden_change(path: Path, why: str, help: str = ANEW) -> Problem:
-    """A change that is not allowed."""
+def forbidden_change(path: Path, why: str, help: str = RECREATE_HELP) -> Problem:
+    """Return the problem of a change that the server forbids."""
     return Problem("forbidden-value", path, f"{field_path(path)}: Forbidden: {why}", help)

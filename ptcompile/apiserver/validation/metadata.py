@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 NameRule = Callable[[str], "str | None"]
-"""Says why a text may not be the object's name; `None` where it may."""
+"""Returns why a text cannot be the object's name, or None if it can."""
 
 ANNOTATIONS_MAX = 256 * 1024
-"""Bytes in all keys and values of an object's annotations."""
+"""Maximum number of bytes in all annotation keys and values of an object."""
 
 _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 
@@ -37,130 +37,133 @@ def metadata_problems(
     name_rule: NameRule = names.why_not_dns_subdomain,
     built_in: bool = True,
 ) -> Iterator[Problem]:
-    """What the server answers to an object's metadata.
+    """Yield the problems that the server reports for an object's metadata.
 
-    `name_rule` is the kind's own rule for names. `built_in` is false for kinds that a CRD defines: their finalizers
-    need no domain.
+    `name_rule` is the kind's name rule. Finalizers of kinds that a CRD defines (`built_in=False`) need no domain.
     """
-    found: f.Problems = []
-    check_metadata(meta, path, found, name_rule, built_in)
-    return iter(found)
+    problems: f.Problems = []
+    check_metadata(meta, path, problems, name_rule, built_in)
+    return iter(problems)
 
 
-def check_metadata(meta: Any, path: Path, found: f.Problems, name_rule: NameRule, built_in: bool = True) -> None:
-    """Add the problems of an object's metadata to `found`."""
+def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: NameRule, built_in: bool = True) -> None:
+    """Append the problems of an object's metadata to `problems`."""
     if meta is None:
         meta = {}
     if type(meta) is not dict:
         return
-    _check_name(meta, path, found, name_rule)
+    _check_name(meta, path, problems, name_rule)
     if meta.get("labels"):
-        check_labels(meta["labels"], (*path, "labels"), found)
+        check_labels(meta["labels"], (*path, "labels"), problems)
     if meta.get("annotations"):
-        check_annotations(meta["annotations"], (*path, "annotations"), found)
+        check_annotations(meta["annotations"], (*path, "annotations"), problems)
     if meta.get("finalizers"):
-        check_finalizers(meta["finalizers"], (*path, "finalizers"), found, built_in)
+        check_finalizers(meta["finalizers"], (*path, "finalizers"), problems, built_in)
     if meta.get("ownerReferences"):
-        _check_owners(meta["ownerReferences"], (*path, "ownerReferences"), found)
+        _check_owners(meta["ownerReferences"], (*path, "ownerReferences"), problems)
 
 
-def _check_name(meta: dict[str, Any], path: Path, found: f.Problems, name_rule: NameRule) -> None:
+def _check_name(meta: dict[str, Any], path: Path, problems: f.Problems, name_rule: NameRule) -> None:
     name, prefix = meta.get("name"), meta.get("generateName")
-    if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated(prefix))):
-        help = "write a text that is a name with five random characters behind it"
-        f.invalid(found, (*path, "generateName"), prefix, why, help)
+    if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated_name(prefix))):
+        help = "use a prefix that makes a valid name when five random characters are appended"
+        f.invalid(problems, (*path, "generateName"), prefix, why, help)
     elif f.is_empty(name) and f.is_empty(prefix):
-        f.required(found, (*path, "name"), "name or generateName is required", "give the object a name")
+        f.required(problems, (*path, "name"), "name or generateName is required", "give the object a name")
     if type(name) is str and name and (why := name_rule(name)):
-        here = (*path, "name")
-        f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
+        name_path = (*path, "name")
+        f.invalid(problems, name_path, name, why, f.like_label(name), fix=as_label(name, name_path))
 
 
-def check_generation(manifest: Any, found: f.Problems) -> None:
-    """The generation of kinds for which the server does not begin to count at 1 itself."""
+def check_generation(manifest: Any, problems: f.Problems) -> None:
+    """Check the generation of kinds whose objects the server does not start at generation 1."""
     generation = f.as_field_mapping(manifest.get("metadata")).get("generation")
-    f.check_not_negative(found, ("metadata", "generation"), generation)
+    f.check_not_negative(problems, ("metadata", "generation"), generation)
 
 
-def generated(prefix: str) -> str:
-    """A name as the server makes it of `generateName`: cut to 58 characters, and five random ones."""
+def generated_name(prefix: str) -> str:
+    """Return an example of the name that the server generates: the prefix, cut to 58 characters, and five random
+    characters.
+    """
     return prefix[:58] + "xxxxx"
 
 
 def mask_dash(prefix: str) -> str:
-    """A prefix of a name as the server judges it: a dash at its end will not be at the end of the name."""
+    """Return a name prefix with a final dash replaced: the generated name will not end with it."""
     return prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix
 
 
-def check_labels(labels: Any, path: Path, found: f.Problems, at: str | None = None) -> None:
-    """Labels, or any map that selects by labels. The server names the map and not the label."""
+def check_labels(labels: Any, path: Path, problems: f.Problems, field: str | None = None) -> None:
+    """Check labels, or any map that selects by labels. The server names the map instead of the label."""
     if type(labels) is not dict:
         return
     for key, value in labels.items():
         if why := why_not_key(key):
             help = "write [domain/]name of letters, digits, '-', '_' and '.'"
-            f.invalid(found, (*path, key), key, why, help, at or field_path(path))
+            f.invalid(problems, (*path, key), key, why, help, field or field_path(path))
         if type(value) is str and value and (why := why_not_value(value)):
             help = "use up to 63 letters, digits, '-', '_' and '.'"
-            f.invalid(found, (*path, key), value, why, help, at or field_path(path))
+            f.invalid(problems, (*path, key), value, why, help, field or field_path(path))
 
 
-def check_annotations(annotations: Any, path: Path, found: f.Problems) -> None:
-    """Annotation keys, and the size of all."""
+def check_annotations(annotations: Any, path: Path, problems: f.Problems) -> None:
+    """Check annotation keys and the total size of annotations."""
     if type(annotations) is not dict:
         return
     size = 0
     for key, value in annotations.items():
-        # The server lowers the key first, so upper case in the prefix passes here and not in labels.
+        # the server lowers annotation keys first, so an upper case prefix is valid here but not in labels
         if why := why_not_key(key.lower()):
             help = "write [domain/]name of letters, digits, '-', '_' and '.'"
-            f.invalid(found, (*path, key), key, why, help, field_path(path))
+            f.invalid(problems, (*path, key), key, why, help, field_path(path))
         if type(value) is str:
             size += len(key) + len(value)
     if size > ANNOTATIONS_MAX // 4:
-        size = sum(_bytes(key) + _bytes(value) for key, value in annotations.items() if type(value) is str)
+        size = sum(_byte_count(key) + _byte_count(value) for key, value in annotations.items() if type(value) is str)
     if size > ANNOTATIONS_MAX:
-        f.too_long(found, path, ANNOTATIONS_MAX, "put long texts into a ConfigMap")
+        f.too_long(problems, path, ANNOTATIONS_MAX, "put long texts into a ConfigMap")
 
 
-def _bytes(text: str) -> int:
+def _byte_count(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def check_finalizers(finalizers: Any, path: Path, found: f.Problems, built_in: bool = True) -> None:
-    """Finalizers: qualified names, with a domain on built-in kinds."""
+def check_finalizers(finalizers: Any, path: Path, problems: f.Problems, built_in: bool = True) -> None:
+    """Check that finalizers are qualified names, with a domain on built-in kinds."""
     if type(finalizers) is not list:
         return
     for index, name in enumerate(finalizers):
         name = "" if name is None else name
         if type(name) is not str:
             continue
-        here = (*path, index)
+        finalizer_path = (*path, index)
         if why := why_not_key(name):
-            f.invalid(found, here, name, why)
+            f.invalid(problems, finalizer_path, name, why)
         elif built_in and "/" not in name and name not in _STANDARD_FINALIZERS:
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            f.invalid(found, here, name, why, "write it as domain/name")
+            f.invalid(problems, finalizer_path, name, why, "write it as domain/name")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        f.invalid(found, path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+        f.invalid(problems, path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
-def _check_owners(owners: Any, path: Path, found: f.Problems) -> None:
+def _check_owners(owners: Any, path: Path, problems: f.Problems) -> None:
     controllers = 0
-    at = field_path(path)
+    field = field_path(path)
     for index, owner in f.indexed_mappings(owners):
-        here = (*path, index)
+        owner_path = (*path, index)
         version = owner.get("apiVersion")
         if f.is_empty(version) or (type(version) is str and not _has_version(version)):
-            f.invalid(found, (*here, "apiVersion"), version, "version must not be empty", at=f"{at}.apiVersion")
+            f.invalid(
+                problems, (*owner_path, "apiVersion"), version, "version must not be empty", field=f"{field}.apiVersion"
+            )
         for key in ("kind", "name", "uid"):
             if f.is_empty(owner.get(key)):
-                f.invalid(found, (*here, key), "", "must not be empty", at=f"{at}.{key}")
+                f.invalid(problems, (*owner_path, key), "", "must not be empty", field=f"{field}.{key}")
         if version == "v1" and owner.get("kind") == "Event":
-            f.invalid(found, here, owner, "/v1, Kind=Event is disallowed from being an owner", at=at)
+            f.invalid(problems, owner_path, owner, "/v1, Kind=Event is disallowed from being an owner", field=field)
         controllers += owner.get("controller") is True
     if controllers > 1:
-        f.invalid(found, path, owners, "Only one reference can have Controller set to true")
+        f.invalid(problems, path, owners, "Only one reference can have Controller set to true")
 
 
 def _has_version(api_version: str) -> bool:
@@ -171,70 +174,74 @@ _WITH_VALUES = ("In", "NotIn")
 _WITHOUT_VALUES = ("Exists", "DoesNotExist")
 
 
-def check_selector(selector: Any, path: Path, found: f.Problems) -> None:
-    """A `LabelSelector` of Kubernetes 1.36; null selects nothing and is fine."""
+def check_selector(selector: Any, path: Path, problems: f.Problems) -> None:
+    """Check a `LabelSelector` of Kubernetes 1.36. Null selects nothing and is valid."""
     if type(selector) is not dict:
         return
     if selector.get("matchLabels"):
-        check_labels(selector["matchLabels"], (*path, "matchLabels"), found)
+        check_labels(selector["matchLabels"], (*path, "matchLabels"), problems)
     for index, requirement in f.indexed_mappings(selector.get("matchExpressions")):
-        _check_requirement(requirement, (*path, "matchExpressions", index), found)
+        _check_requirement(requirement, (*path, "matchExpressions", index), problems)
 
 
-def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_requirement(requirement: dict[str, Any], path: Path, problems: f.Problems) -> None:
     operator, values = requirement.get("operator"), requirement.get("values") or []
     if operator in _WITH_VALUES:
         if not values:
-            f.required(found, (*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "list values")
+            f.required(
+                problems, (*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "list values"
+            )
     elif operator in _WITHOUT_VALUES:
         if values:
-            f.forbidden(found, (*path, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+            f.forbidden(
+                problems, (*path, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            )
     elif operator is None or type(operator) is str:
-        check_operator(operator, path, found, (*_WITH_VALUES, *_WITHOUT_VALUES))
-    check_key(requirement.get("key"), (*path, "key"), found)
-    check_values(values, (*path, "values"), found)
+        check_operator(operator, path, problems, (*_WITH_VALUES, *_WITHOUT_VALUES))
+    check_key(requirement.get("key"), (*path, "key"), problems)
+    check_values(values, (*path, "values"), problems)
 
 
-def check_operator(operator: Any, path: Path, found: f.Problems, known: tuple[str, ...]) -> None:
-    """Say that a requirement's operator is none of those known."""
+def check_operator(operator: Any, path: Path, problems: f.Problems, allowed: tuple[str, ...]) -> None:
+    """Report a requirement operator that is not one of `known`."""
     value = operator or ""
-    f.invalid(found, (*path, "operator"), value, "not a valid selector operator", f"use {', '.join(known)}")
+    f.invalid(problems, (*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}")
 
 
-def check_key(key: Any, path: Path, found: f.Problems) -> None:
-    """The label key of a requirement."""
+def check_key(key: Any, path: Path, problems: f.Problems) -> None:
+    """Check the label key of a requirement."""
     if (key is None or type(key) is str) and (why := why_not_key(key or "")):
-        f.invalid(found, path, key or "", why)
+        f.invalid(problems, path, key or "", why)
 
 
-def check_values(values: Any, path: Path, found: f.Problems) -> None:
-    """The label values of a requirement."""
+def check_values(values: Any, path: Path, problems: f.Problems) -> None:
+    """Check the label values of a requirement."""
     if type(values) is not list:
         return
     for index, value in enumerate(values):
         if type(value) is str and (why := why_not_value(value)):
-            f.invalid(found, (*path, index), value, why)
+            f.invalid(problems, (*path, index), value, why)
 
 
 def selector_keys(selector: Any) -> set[str]:
-    """The label keys that a selector names."""
+    """Return the label keys that a selector names."""
     parts = f.as_field_mapping(selector)
     keys = set(f.as_field_mapping(parts.get("matchLabels")))
     return keys | {r["key"] for _, r in f.indexed_mappings(parts.get("matchExpressions")) if type(r.get("key")) is str}
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Whether a selector matches labels, as the server reads both. The selector has to be valid."""
+    """Return whether a valid selector matches labels, as the server interprets both."""
     for key, value in f.as_field_mapping(selector.get("matchLabels")).items():
         if labels.get(key) != value:
             return False
-    return all(_meets(labels, r) for _, r in f.indexed_mappings(selector.get("matchExpressions")))
+    return all(_meets_requirement(labels, r) for _, r in f.indexed_mappings(selector.get("matchExpressions")))
 
 
-def _meets(labels: Mapping[str, Any], requirement: Mapping[str, Any]) -> bool:
+def _meets_requirement(labels: Mapping[str, Any], requirement: Mapping[str, Any]) -> bool:
     key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values")
     if type(key) is not str or (values and type(values) is not list):
-        return True  # wrongly typed, which is another's finding
+        return True  # a wrong type is reported elsewhere
     if operator == "In":
         return key in labels and labels[key] in (values or ())
     if operator == "NotIn":
@@ -242,23 +249,23 @@ def _meets(labels: Mapping[str, Any], requirement: Mapping[str, Any]) -> bool:
     return (key in labels) == (operator == "Exists")
 
 
-_GONE = "remove it: the server writes it when the object is deleted"
+_DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 
 def metadata_update(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Problem]:
-    """What the server answers to a change of metadata; labels and annotations are free."""
+    """Yield a problem for each forbidden change of metadata; labels and annotations may change."""
     before, after = _mapping(old.get("metadata")), _mapping(new.get("metadata"))
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
         value = after.get(key)
         if value is not None and value != before.get(key):
-            yield immutable(("metadata", key), value, _GONE)
+            yield immutable(("metadata", key), value, _DELETION_HELP)
     if after.get("uid") and before.get("uid") and after["uid"] != before["uid"]:
         yield immutable(("metadata", "uid"), after["uid"], "remove it: the server sets it")
     versions = before.get("resourceVersion"), after.get("resourceVersion")
     if all(versions) and versions[0] != versions[1]:
         why = "the object has been modified; please apply your changes to the latest version and try again"
         yield forbidden_change(
-            ("metadata", "resourceVersion"), why, "remove it: it is from another state of the object"
+            ("metadata", "resourceVersion"), why, "remove it: it belongs to another state of the object"
         )
 
 

@@ -1,4 +1,4 @@
-"""Where containers mount volumes, and raw devices.
+"""Mounts of volumes and raw devices in containers.
 
 Source: docs/facts/api-server.md#volumes-and-mounts 92 to 101, Kubernetes 1.36.
 """
@@ -16,117 +16,119 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PROPAGATION = ("Bidirectional", "HostToContainer", "None")
+_PROPAGATION_MODES = ("Bidirectional", "HostToContainer", "None")
 
 
 def why_not_relative(text: str) -> str | None:
-    """Why a path is not one that stays below its directory."""
+    """Return why a path may leave its directory, or None if it cannot."""
     return "must be a relative path" if text.startswith("/") else why_not_forward(text)
 
 
 def why_not_forward(text: str) -> str | None:
-    """Why a path may lead upwards."""
+    """Return why a path may lead upwards, or None if it cannot."""
     return "must not contain '..'" if ".." in text and ".." in text.split("/") else None
 
 
 def _check_volume_name(name: Any, path: Path, scope: PodContext) -> None:
     if f.is_empty(name):
-        f.required(scope.found, path, help="name one of the pod's volumes")
+        f.required(scope.problems, path, help="name one of the pod's volumes")
     elif type(name) is str and scope.volumes is not None and name not in scope.volumes:
-        meant = closest_match(name, scope.volumes)
-        help = f'did you mean "{meant}"?' if meant else "declare the volume in the pod's volumes"
-        f.not_found(scope.found, path, name, help)
+        suggestion = closest_match(name, scope.volumes)
+        help = f'did you mean "{suggestion}"?' if suggestion else "declare the volume in the pod's volumes"
+        f.not_found(scope.problems, path, name, help)
 
 
 def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    """`volumeMounts` of a container."""
-    found, seen = scope.found, set[str]()
+    """Check `volumeMounts` of a container."""
+    problems, seen = scope.problems, set[str]()
     devices = [d for _, d in f.indexed_mappings(container["volumeDevices"])] if container.get("volumeDevices") else ()
     for index, mount in f.indexed_mappings(value):
-        name, where = mount.get("name"), mount.get("mountPath")
+        name, mount_path = mount.get("name"), mount.get("mountPath")
         if type(name) is not str or not name or name not in (scope.volumes or ()):
             _check_volume_name(name, (*path, index, "name"), scope)
-        if type(where) is str and where:
-            if where in seen:
+        if type(mount_path) is str and mount_path:
+            if mount_path in seen:
                 why = "must be unique"
-                f.invalid(found, (*path, index, "mountPath"), where, why, "mount each volume at its own path")
-            seen.add(where)
-        elif f.is_empty(where):
-            f.required(found, (*path, index, "mountPath"), help="say where the volume appears in the container")
+                f.invalid(problems, (*path, index, "mountPath"), mount_path, why, "mount each volume at its own path")
+            seen.add(mount_path)
+        elif f.is_empty(mount_path):
+            f.required(problems, (*path, index, "mountPath"), help="set the path of the volume in the container")
         if devices:
-            _check_overlap(mount, devices, (*path, index), found)
+            _check_overlap(mount, devices, (*path, index), problems)
         if len(mount) > 2:
-            _check_options(mount, (*path, index), path, container, found)
+            _check_options(mount, (*path, index), path, container, problems)
 
 
-def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], path: Path, found: f.Problems) -> None:
+def _check_overlap(mount: dict[str, Any], devices: Sequence[dict[str, Any]], path: Path, problems: f.Problems) -> None:
     why = "must not already exist in volumeDevices"
-    for key, other in (("name", "name"), ("mountPath", "devicePath")):
+    for key, device_key in (("name", "name"), ("mountPath", "devicePath")):
         value = mount.get(key)
-        if value and any(device.get(other) == value for device in devices):
-            f.invalid(found, (*path, key), value, why)
+        if value and any(device.get(device_key) == value for device in devices):
+            f.invalid(problems, (*path, key), value, why)
 
 
-def _check_options(mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Problems) -> None:
-    sub, expression = mount.get("subPath"), mount.get("subPathExpr")
-    if type(sub) is str and sub and (why := why_not_relative(sub)):
-        f.invalid(found, (*path, "subPath"), sub, why, at=field_path((*at, "subPath")))
+def _check_options(
+    mount: dict[str, Any], path: Path, list_path: Path, container: dict[str, Any], problems: f.Problems
+) -> None:
+    sub_path, expression = mount.get("subPath"), mount.get("subPathExpr")
+    if type(sub_path) is str and sub_path and (why := why_not_relative(sub_path)):
+        f.invalid(problems, (*path, "subPath"), sub_path, why, field=field_path((*list_path, "subPath")))
     if type(expression) is str and expression:
-        if sub:
-            f.invalid(found, (*path, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive")
+        if sub_path:
+            f.invalid(problems, (*path, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive")
         if why := why_not_relative(expression):
-            f.invalid(found, (*path, "subPathExpr"), expression, why, at=field_path((*at, "subPathExpr")))
-    _check_propagation(mount, path, at, container, found)
+            f.invalid(problems, (*path, "subPathExpr"), expression, why, field=field_path((*list_path, "subPathExpr")))
+    _check_propagation(mount, path, list_path, container, problems)
     recursive = mount.get("recursiveReadOnly")
     if type(recursive) is str and recursive != "Disabled":
-        at_list = field_path((*at, "recursiveReadOnly"))
-        _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), found, at_list)
+        field = field_path((*list_path, "recursiveReadOnly"))
+        _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), problems, field)
 
 
 def _check_propagation(
-    mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Problems
+    mount: dict[str, Any], path: Path, list_path: Path, container: dict[str, Any], problems: f.Problems
 ) -> None:
     mode = mount.get("mountPropagation")
     if type(mode) is not str:
         return
-    here, shown = (*path, "mountPropagation"), field_path((*at, "mountPropagation"))
-    if mode not in _PROPAGATION:
-        f.unsupported(found, here, mode, _PROPAGATION, at=shown)
+    mount_propagation_path, field = (*path, "mountPropagation"), field_path((*list_path, "mountPropagation"))
+    if mode not in _PROPAGATION_MODES:
+        f.unsupported(problems, mount_propagation_path, mode, _PROPAGATION_MODES, field=field)
     elif mode == "Bidirectional" and f.as_field_mapping(container.get("securityContext")).get("privileged") is not True:
         why = "Bidirectional mount propagation is available only to privileged containers"
-        f.forbidden(found, here, why, "use HostToContainer, or a privileged container", shown)
+        f.forbidden(problems, mount_propagation_path, why, "use HostToContainer, or a privileged container", field)
 
 
-def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Problems, at: str) -> None:
+def _check_recursive(mount: dict[str, Any], mode: str, path: Path, problems: f.Problems, field: str) -> None:
     if mode not in ("Enabled", "IfPossible"):
-        f.unsupported(found, path, mode, ("Disabled", "Enabled", "IfPossible"), at=at)
+        f.unsupported(problems, path, mode, ("Disabled", "Enabled", "IfPossible"), field=field)
         return
     if mount.get("readOnly") is not True:
-        f.forbidden(found, path, "may only be specified when readOnly is true", "set readOnly: true", at)
+        f.forbidden(problems, path, "may only be specified when readOnly is true", "set readOnly: true", field)
     if mount.get("mountPropagation") not in (None, "None"):
-        f.forbidden(found, path, "may only be specified when mountPropagation is None or not specified", at=at)
+        f.forbidden(problems, path, "may only be specified when mountPropagation is None or not specified", field=field)
 
 
 def check_devices(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    """`volumeDevices` of a container."""
-    found, names_seen, paths_seen = scope.found, set[str](), set[str]()
+    """Check `volumeDevices` of a container."""
+    problems, names_seen, paths_seen = scope.problems, set[str](), set[str]()
     for index, device in f.indexed_mappings(value):
-        here = (*path, index)
-        name, where = device.get("name"), device.get("devicePath")
-        _check_volume_name(name, (*here, "name"), scope)
+        device_path = (*path, index)
+        name, device_file = device.get("name"), device.get("devicePath")
+        _check_volume_name(name, (*device_path, "name"), scope)
         if type(name) is str and name:
             if name in names_seen:
-                f.invalid(found, (*here, "name"), name, "must be unique")
+                f.invalid(problems, (*device_path, "name"), name, "must be unique")
             names_seen.add(name)
             volume = f.as_field_mapping((scope.volumes or {}).get(name))
             if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
                 why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
-                f.invalid(found, (*here, "name"), name, why, "use volumeMounts")
-        if f.is_empty(where):
-            f.required(found, (*here, "devicePath"))
-        elif type(where) is str:
-            if where in paths_seen:
-                f.invalid(found, (*here, "devicePath"), where, "must be unique")
-            elif why_not_forward(where):
-                f.invalid(found, (*here, "devicePath"), where, "can not contain backsteps ('..')")
-            paths_seen.add(where)
+                f.invalid(problems, (*device_path, "name"), name, why, "use volumeMounts")
+        if f.is_empty(device_file):
+            f.required(problems, (*device_path, "devicePath"))
+        elif type(device_file) is str:
+            if device_file in paths_seen:
+                f.invalid(problems, (*device_path, "devicePath"), device_file, "must be unique")
+            elif why_not_forward(device_file):
+                f.invalid(problems, (*device_path, "devicePath"), device_file, "can not contain backsteps ('..')")
+            paths_seen.add(device_file)

@@ -1,12 +1,12 @@
-"""The pod spec, what holds for a Pod and not for a template, and updates of Pods."""
+"""The pod spec, rules that apply to Pods but not to templates, and updates of Pods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.containers import RESTART, check_containers
-from ptcompile.apiserver.validation.context import ON_SINCE, PodContext, is_dropped
+from ptcompile.apiserver.validation.containers import RESTART_POLICIES, check_containers
+from ptcompile.apiserver.validation.context import FIELD_ON_SINCE, PodContext, is_dropped
 from ptcompile.apiserver.validation.dns import (
     check_dns_config,
     check_dns_policy,
@@ -31,7 +31,7 @@ from ptcompile.apiserver.validation.security import (
     check_pod_security,
 )
 from ptcompile.apiserver.validation.values import check_host_ports
-from ptcompile.apiserver.validation.volumes import check_volumes, named
+from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import nested_map
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     PodFieldCheck = Callable[[Any, Path, PodContext], None]
 
 
-_MIRROR: Final = "kubernetes.io/config.mirror"
-_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
-_APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
-_INT32: Final = 2**31
-_LINUX_ONLY: Final = ("hostPID", "hostIPC")
-_LINUX_ONLY_SET: Final = ("hostUsers", "shareProcessNamespace")
-_LINUX_SECURITY: Final = (
+_MIRROR_ANNOTATION: Final = "kubernetes.io/config.mirror"
+_DELETION_COST_ANNOTATION: Final = "controller.kubernetes.io/pod-deletion-cost"
+_APP_ARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
+_INT32_LIMIT: Final = 2**31
+_LINUX_ONLY_IF_TRUE: Final = ("hostPID", "hostIPC")
+_LINUX_ONLY_FIELDS: Final = ("hostUsers", "shareProcessNamespace")
+_LINUX_SECURITY_FIELDS: Final = (
     "seLinuxOptions",
     "seccompProfile",
     "appArmorProfile",
@@ -67,83 +67,91 @@ _LINUX_SECURITY: Final = (
 )
 
 
-def check_pod_alone(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
-    """Checks that templates pass and their pods do not."""
+def check_pod_only_rules(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    """Check what the server accepts in a template but rejects in a Pod."""
     for key in ("containers", "initContainers"):
         for index, container in f.indexed_mappings(spec.get(key)):
             image = container.get("image")
             if type(image) is str and image != image.strip():
                 why = "must not have leading or trailing whitespace"
-                f.invalid(found, (*path, key, index, "image"), image, why, "remove the blanks")
+                f.invalid(problems, (*path, key, index, "image"), image, why, "remove the whitespace")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         why = "cannot be set until all schedulingGates have been cleared"
-        f.forbidden(found, (*path, "nodeName"), why)
-    _check_priority(spec, path, found)
+        f.forbidden(problems, (*path, "nodeName"), why)
+    _check_priority(spec, path, problems)
     if spec.get("overhead") and not spec.get("runtimeClassName"):
         why = "Pod Overhead set without corresponding RuntimeClass defined Overhead"
-        f.forbidden(found, (*path, "overhead"), why)
+        f.forbidden(problems, (*path, "overhead"), why)
 
 
-def _check_priority(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
-    """What the priority admission plugin computes from the class may not be given as another value.
+def _check_priority(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    """Report a priority that differs from the one the priority admission plugin computes from the class.
 
-    A cluster may have a default class with just this priority, so a warning.
+    These are warnings: the cluster may have a default class with this priority.
     """
     if spec.get("priorityClassName"):
         return
-    before = len(found)
+    before = len(problems)
     if spec.get("priority") and type(spec["priority"]) is int:
         why = f"the integer value of priority ({spec['priority']}) must not be provided in pod spec"
-        f.forbidden(found, (*path, "priority"), why, "name a class in priorityClassName")
+        f.forbidden(problems, (*path, "priority"), why, "name a class in priorityClassName")
     if spec.get("preemptionPolicy") == "Never":
         why = "the string value of PreemptionPolicy (Never) must not be provided in pod spec"
-        f.forbidden(found, (*path, "preemptionPolicy"), why, "name a class in priorityClassName that has it")
-    found[before:] = [problem._replace(severity="warning") for problem in found[before:]]
+        f.forbidden(problems, (*path, "preemptionPolicy"), why, "name a class in priorityClassName that has it")
+    problems[before:] = [problem._replace(severity="warning") for problem in problems[before:]]
 
 
-def check_pod_annotations(meta: Any, spec: Any, path: Path, found: f.Problems) -> None:
-    """Annotations that mean something to the server (Kubernetes 1.36 `ValidatePodSpecificAnnotations`)."""
+def check_pod_annotations(meta: Any, spec: Any, path: Path, problems: f.Problems) -> None:
+    """Check annotations that the server interprets (Kubernetes 1.36 `ValidatePodSpecificAnnotations`)."""
     annotations = f.as_field_mapping(f.as_field_mapping(meta).get("annotations"))
     for key, value in annotations.items():
-        here = (*path, "annotations", key)
-        if key == _MIRROR and not f.as_field_mapping(spec).get("nodeName"):
-            f.invalid(found, here, value, "must set spec.nodeName if mirror pod annotation is set", at=f.key_path(here))
-        elif key == _DELETION_COST and type(value) is str and not _is_int32(value):
-            f.invalid(found, here, value, "must be a 32bit integer", at=f.key_path(here))
-        elif key.startswith(_APP_ARMOR) and type(value) is str:
-            _check_app_armor(key[len(_APP_ARMOR) :], value, here, spec, found)
+        annotation_path = (*path, "annotations", key)
+        if key == _MIRROR_ANNOTATION and not f.as_field_mapping(spec).get("nodeName"):
+            f.invalid(
+                problems,
+                annotation_path,
+                value,
+                "must set spec.nodeName if mirror pod annotation is set",
+                field=f.key_path(annotation_path),
+            )
+        elif key == _DELETION_COST_ANNOTATION and type(value) is str and not _is_int32(value):
+            f.invalid(problems, annotation_path, value, "must be a 32bit integer", field=f.key_path(annotation_path))
+        elif key.startswith(_APP_ARMOR_PREFIX) and type(value) is str:
+            _check_app_armor(key[len(_APP_ARMOR_PREFIX) :], value, annotation_path, spec, problems)
 
 
-def _check_app_armor(container: str, profile: str, path: Path, spec: Any, found: f.Problems) -> None:
+def _check_app_armor(container: str, profile: str, path: Path, spec: Any, problems: f.Problems) -> None:
     if container not in f.container_names(f.as_field_mapping(spec)):
-        f.invalid(found, path, container, "container not found", "name one of the pod's containers", f.key_path(path))
+        f.invalid(
+            problems, path, container, "container not found", "name one of the pod's containers", f.key_path(path)
+        )
     if profile not in ("runtime/default", "unconfined", "") and not profile.startswith("localhost/"):
-        f.invalid(found, path, profile, "invalid AppArmor profile name", at=f.key_path(path))
+        f.invalid(problems, path, profile, "invalid AppArmor profile name", field=f.key_path(path))
 
 
 def _is_int32(text: str) -> bool:
     if text.startswith("+") or (text.lstrip("-") != "0" and text.lstrip("-").startswith("0")) or text == "-0":
         return False
     digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 11 and -_INT32 <= int(text) < _INT32
+    return digits.isascii() and digits.isdigit() and len(digits) < 11 and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
 
 
 def check_os(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.os`, and the fields that the other system has not."""
+    """Check `spec.os`, and the fields that the other operating system does not have."""
     if type(value) is not dict:
         return
-    name, found = value.get("name"), scope.found
+    name, problems = value.get("name"), scope.problems
     if f.is_empty(name):
-        f.required(found, (*path, "name"), "cannot be empty", "set it to linux, or remove `os`")
+        f.required(problems, (*path, "name"), "cannot be empty", "set it to linux, or remove `os`")
     elif name == "windows":
         _check_windows(scope, path[:-1])
     elif name == "linux":
         _check_linux(scope, path[:-1])
     else:
-        f.check_choice(found, path, name, ("linux", "windows"))
+        f.check_choice(problems, path, name, ("linux", "windows"))
 
 
-def _contexts(scope: PodContext, path: Path) -> list[tuple[Path, dict[str, Any]]]:
+def _security_contexts(scope: PodContext, path: Path) -> list[tuple[Path, dict[str, Any]]]:
     out = [((*path, "securityContext"), f.as_field_mapping(scope.spec.get("securityContext")))]
     for key in ("containers", "initContainers"):
         for index, container in f.indexed_mappings(scope.spec.get(key)):
@@ -152,22 +160,28 @@ def _contexts(scope: PodContext, path: Path) -> list[tuple[Path, dict[str, Any]]
 
 
 def _check_linux(scope: PodContext, path: Path) -> None:
-    for here, context in _contexts(scope, path):
+    for context_path, context in _security_contexts(scope, path):
         if context.get("windowsOptions") is not None:
             why = "windows options cannot be set for a linux pod"
-            f.forbidden(scope.found, (*here, "windowsOptions"), why)
+            f.forbidden(scope.problems, (*context_path, "windowsOptions"), why)
 
 
 def _check_windows(scope: PodContext, path: Path) -> None:
-    for name in (*_LINUX_ONLY, *_LINUX_ONLY_SET):
+    for name in (*_LINUX_ONLY_IF_TRUE, *_LINUX_ONLY_FIELDS):
         value = scope.spec.get(name)
-        if value is True or (value is False and name in _LINUX_ONLY_SET):
-            f.forbidden(scope.found, (*path, name), "cannot be set for a windows pod")
-    names = (*_LINUX_SECURITY, "capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation")
-    for here, context in _contexts(scope, path):
+        if value is True or (value is False and name in _LINUX_ONLY_FIELDS):
+            f.forbidden(scope.problems, (*path, name), "cannot be set for a windows pod")
+    names = (
+        *_LINUX_SECURITY_FIELDS,
+        "capabilities",
+        "readOnlyRootFilesystem",
+        "privileged",
+        "allowPrivilegeEscalation",
+    )
+    for context_path, context in _security_contexts(scope, path):
         for name in (*names, "procMount"):
             if context.get(name) is not None:
-                f.forbidden(scope.found, (*here, name), "cannot be set for a windows pod")
+                f.forbidden(scope.problems, (*context_path, name), "cannot be set for a windows pod")
 
 
 def pod_spec(
@@ -178,33 +192,33 @@ def pod_spec(
     template: bool,
     extra_volumes: frozenset[str] = frozenset(),
 ) -> Iterator[Problem]:
-    """What the server answers to a pod spec at `path`.
+    """Yield the problems that the server reports for a pod spec at `path`.
 
-    `template` is true inside a Job, whose template gets fewer defaults than a Pod and a few checks less.
-    `extra_volumes` are volumes that an operator adds to the pod.
+    `template` is true inside a Job, whose template gets fewer defaults and fewer checks than a Pod. `extra_volumes` are
+    volumes that an operator adds to the pod.
     """
-    found: f.Problems = []
-    check_pod_spec(spec, path, context, found, template=template, extra_volumes=extra_volumes)
-    return iter(found)
+    problems: f.Problems = []
+    check_pod_spec(spec, path, context, problems, template=template, extra_volumes=extra_volumes)
+    return iter(problems)
 
 
 def check_pod_spec(
     spec: Any,
     path: Path,
     context: ApiServer,
-    found: f.Problems,
+    problems: f.Problems,
     *,
     template: bool,
     extra_volumes: frozenset[str] = frozenset(),
 ) -> None:
-    """Add the problems of a pod spec to `found`."""
+    """Append the problems of a pod spec to `problems`; see `pod_spec`."""
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
-    volumes = named(spec.get("volumes"))
+    volumes = volumes_by_name(spec.get("volumes"))
     if volumes is not None and extra_volumes:
         volumes = {**dict.fromkeys(extra_volumes), **volumes}
-    scope = PodContext(spec, context, template, volumes, _claims(spec.get("resourceClaims")), found)
+    scope = PodContext(spec, context, template, volumes, _claim_names(spec.get("resourceClaims")), problems)
     seen: set[str] = set()
     check_containers(spec.get("containers"), (*path, "containers"), seen, scope)
     inits = spec.get("initContainers")
@@ -212,108 +226,108 @@ def check_pod_spec(
         check_containers(inits, (*path, "initContainers"), seen, scope)
     for key, value in spec.items():
         check = _FIELDS.get(key)
-        if check is None or value is None or (key in ON_SINCE and is_dropped(key, context)):
+        if check is None or value is None or (key in FIELD_ON_SINCE and is_dropped(key, context)):
             continue
         check(value, (*path, key), scope)
-    _check_host_ports(spec, path, found, template)
-    check_host_process(spec, path, found)
+    _check_host_ports(spec, path, problems, template)
+    check_host_process(spec, path, problems)
     if spec.get("hostUsers") is False or spec.get("shareProcessNamespace"):
-        check_host_namespaces(spec, path, context, found)
+        check_host_namespaces(spec, path, context, problems)
     if not template:
-        check_pod_alone(spec, path, found)
+        check_pod_only_rules(spec, path, problems)
 
 
-def _claims(value: Any) -> frozenset[str] | None:
+def _claim_names(value: Any) -> frozenset[str] | None:
     if value is None:
         return frozenset()
     claims: list[Any] = [claim.get("name") for _, claim in f.indexed_mappings(value)]
     return None if any(type(name) is not str for name in claims) else frozenset(claims)
 
 
-def _check_host_ports(spec: dict[str, Any], path: Path, found: f.Problems, template: bool) -> None:
+def _check_host_ports(spec: dict[str, Any], path: Path, problems: f.Problems, template: bool) -> None:
     fill = spec.get("hostNetwork") is True and not template
-    check_host_ports(spec.get("containers"), (*path, "containers"), found, fill)
-    for index, init in f.indexed_mappings(spec.get("initContainers")):  # they run one after another
+    check_host_ports(spec.get("containers"), (*path, "containers"), problems, fill)
+    for index, init in f.indexed_mappings(spec.get("initContainers")):  # init containers run one after another
         if init.get("ports"):
-            one = [None] * index + [init]
-            check_host_ports(one, (*path, "initContainers"), found, fill)
+            containers = [None] * index + [init]
+            check_host_ports(containers, (*path, "initContainers"), problems, fill)
 
 
 def _check_restart(value: Any, path: Path, scope: PodContext) -> None:
     if value:
-        f.check_choice(scope.found, path, value, RESTART)
+        f.check_choice(scope.problems, path, value, RESTART_POLICIES)
 
 
 def _check_subdomain_name(value: Any, path: Path, scope: PodContext) -> None:
     if type(value) is str and value and (why := names.why_not_dns_subdomain(value)):
-        f.invalid(scope.found, path, value, why)
+        f.invalid(scope.problems, path, value, why)
 
 
-def _check_old_account(value: Any, path: Path, scope: PodContext) -> None:
-    if not scope.spec.get("serviceAccountName"):  # of which this is the older name
+def _check_deprecated_account(value: Any, path: Path, scope: PodContext) -> None:
+    if not scope.spec.get("serviceAccountName"):  # `serviceAccount` is its deprecated name
         _check_subdomain_name(value, path, scope)
 
 
 def _check_runtime_class(value: Any, path: Path, scope: PodContext) -> None:
     if type(value) is str and (why := names.why_not_dns_subdomain(value)):
-        f.invalid(scope.found, path, value, why)
+        f.invalid(scope.problems, path, value, why)
 
 
 def _check_deadline(value: Any, path: Path, scope: PodContext) -> None:
-    f.check_range(scope.found, path, value, 1, ID_MAX)
+    f.check_range(scope.problems, path, value, 1, ID_MAX)
 
 
 def _check_preemption(value: Any, path: Path, scope: PodContext) -> None:
     if value == "":
-        f.required(scope.found, path)
+        f.required(scope.problems, path)
     else:
-        f.check_choice(scope.found, path, value, ("Never", "PreemptLowerPriority"))
+        f.check_choice(scope.problems, path, value, ("Never", "PreemptLowerPriority"))
 
 
 def _check_readiness_gates(value: Any, path: Path, scope: PodContext) -> None:
     for index, gate in f.indexed_mappings(value):
         kind = gate.get("conditionType") or ""
         if type(kind) is str and (why := why_not_key(kind)):
-            f.invalid(scope.found, (*path, index, "conditionType"), kind, why)
+            f.invalid(scope.problems, (*path, index, "conditionType"), kind, why)
 
 
 def _check_overhead(value: Any, path: Path, scope: PodContext) -> None:
-    check_amounts({"limits": value}, path, scope.found, partial=True)
+    check_amounts({"limits": value}, path, scope.problems, partial=True)
     if type(value) is dict and not value.keys() & {"cpu", "memory"} and any(n.startswith("hugepages-") for n in value):
-        f.forbidden(scope.found, path, "HugePages require cpu or memory", "add cpu or memory")
+        f.forbidden(scope.problems, path, "HugePages require cpu or memory", "add cpu or memory")
 
 
 def _check_ephemeral(value: Any, path: Path, scope: PodContext) -> None:
     if value:
         why = "ephemeral containers not allowed in pod template" if scope.template else "cannot be set on create"
-        f.forbidden(scope.found, path, why, "add them to the running pod with kubectl debug")
+        f.forbidden(scope.problems, path, why, "add them to the running pod with kubectl debug")
 
 
 def _check_resource_claims(value: Any, path: Path, scope: PodContext) -> None:
-    found, seen = scope.found, set[str]()
+    problems, seen = scope.problems, set[str]()
     for index, claim in f.indexed_mappings(value):
-        name, here = claim.get("name"), (*path, index)
+        name, claim_path = claim.get("name"), (*path, index)
         if f.is_empty(name):
-            f.required(found, (*here, "name"))
+            f.required(problems, (*claim_path, "name"))
         elif type(name) is str:
             if name in seen:
-                f.duplicate(found, (*here, "name"), name)
+                f.duplicate(problems, (*claim_path, "name"), name)
             elif why := names.why_not_dns_label(name):
-                f.invalid(found, (*here, "name"), name, why)
+                f.invalid(problems, (*claim_path, "name"), name, why)
             seen.add(name)
-        _check_claim_source(claim, here, found)
+        _check_claim_source(claim, claim_path, problems)
 
 
-def _check_claim_source(claim: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_claim_source(claim: dict[str, Any], path: Path, problems: f.Problems) -> None:
     fields = ("resourceClaimName", "resourceClaimTemplateName")
-    given = [key for key in fields if claim.get(key) is not None]
-    if len(given) > 1:
-        f.invalid(found, path, claim, f"at most one of `{fields[0]}` or `{fields[1]}` may be specified", "keep one")
-    elif not given:
-        f.invalid(found, path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "say which claim")
-    for key in given:
+    set_fields = [key for key in fields if claim.get(key) is not None]
+    if len(set_fields) > 1:
+        f.invalid(problems, path, claim, f"at most one of `{fields[0]}` or `{fields[1]}` may be specified", "keep one")
+    elif not set_fields:
+        f.invalid(problems, path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "set one of them")
+    for key in set_fields:
         if type(claim[key]) is str and (why := names.why_not_dns_subdomain(claim[key])):
-            f.invalid(found, (*path, key), claim[key], why)
+            f.invalid(problems, (*path, key), claim[key], why)
 
 
 _FIELDS: Final[Mapping[str, PodFieldCheck]] = {
@@ -334,7 +348,7 @@ _FIELDS: Final[Mapping[str, PodFieldCheck]] = {
     "subdomain": check_label_field,
     "hostnameOverride": check_hostname_override,
     "serviceAccountName": _check_subdomain_name,
-    "serviceAccount": _check_old_account,
+    "serviceAccount": _check_deprecated_account,
     "nodeName": _check_subdomain_name,
     "priorityClassName": _check_subdomain_name,
     "runtimeClassName": _check_runtime_class,
@@ -347,18 +361,20 @@ _FIELDS: Final[Mapping[str, PodFieldCheck]] = {
 }
 
 
-def check_template_metadata(meta: Any, path: Path, found: f.Problems, at: Path) -> None:
-    """Labels and annotations of a template; `at` is where the server says they stand (a Job's: `spec.template`)."""
+def check_template_metadata(meta: Any, path: Path, problems: f.Problems, server_path: Path) -> None:
+    """Check the labels and annotations of a template; `server_path` is the path that the server reports (a Job's:
+    `spec.template`).
+    """
     if type(meta) is not dict:
         return
     if meta.get("labels"):
-        check_labels(meta["labels"], (*path, "labels"), found, field_path((*at, "labels")))
+        check_labels(meta["labels"], (*path, "labels"), problems, field_path((*server_path, "labels")))
     if meta.get("annotations"):
-        check_annotations(meta["annotations"], (*path, "annotations"), found)
+        check_annotations(meta["annotations"], (*path, "annotations"), problems)
 
 
-_ANEW: Final = "delete the pod and apply again: a pod's image, deadline and tolerations change, nothing else"
-_WHY: Final = (
+_RECREATE_HELP: Final = "delete the pod and apply again: only a pod's images, deadline and tolerations can change"
+_CHANGE_IS_FORBIDDEN: Final = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
@@ -366,25 +382,25 @@ _WHY: Final = (
 
 
 def pod_update(update: Update) -> Iterator[Problem]:
-    """A Pod: what may change of it is little."""
+    """Yield a problem for the first change that a Pod does not allow."""
     old, new = nested_map(update.old, "spec"), nested_map(update.new, "spec")
     for key in ("containers", "initContainers"):
-        if _names(old.get(key)) != _names(new.get(key)):
-            yield forbidden_change(("spec", key), "pod updates may not add or remove containers", _ANEW)
+        if _item_names(old.get(key)) != _item_names(new.get(key)):
+            yield forbidden_change(("spec", key), "pod updates may not add or remove containers", _RECREATE_HELP)
             return
     gated = bool(old.get("schedulingGates"))
     for path in update.under("spec"):
         if not _may_change(path, old, new, gated):
-            yield forbidden_change(("spec",), _WHY, _ANEW)
+            yield forbidden_change(("spec",), _CHANGE_IS_FORBIDDEN, _RECREATE_HELP)
             return
-    yield from _gates(old, new)
+    yield from _added_gates(old, new)
 
 
-def _names(containers: Any) -> list[Any]:
-    return [one.get("name") if isinstance(one, Mapping) else None for one in _items(containers)]
+def _item_names(containers: Any) -> list[Any]:
+    return [container.get("name") if isinstance(container, Mapping) else None for container in _as_list(containers)]
 
 
-def _items(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
@@ -396,21 +412,21 @@ def _may_change(path: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str,
         before, after = old.get(field), new.get(field)
         return isinstance(after, int) and (before is None or (isinstance(before, int) and after <= before))
     if field == "tolerations":
-        return _only_more_tolerations(_items(old.get(field)), _items(new.get(field)))
+        return _keeps_tolerations(_as_list(old.get(field)), _as_list(new.get(field)))
     if field == "schedulingGates":
         return True
     if field == "nodeSelector":
         before, after = nested_map(old, field), nested_map(new, field)
         return gated and all(after.get(key) == value for key, value in before.items())
     if field == "affinity":
-        return gated and path[2:3] == ("nodeAffinity",) and _only_narrower(old, new)
+        return gated and path[2:3] == ("nodeAffinity",) and _narrows_node_affinity(old, new)
     return field == "terminationGracePeriodSeconds" and new.get(field) == 1 and (old.get(field) or 0) < 0
 
 
-def _only_more_tolerations(before: list[Any], after: list[Any]) -> bool:
-    """Whether every toleration is still there; its `tolerationSeconds` may differ."""
-    kept = [_without_seconds(one) for one in after]
-    return all(_without_seconds(one) in kept for one in before)
+def _keeps_tolerations(before: list[Any], after: list[Any]) -> bool:
+    """Return whether the update keeps every toleration, except for changed `tolerationSeconds`."""
+    kept = [_without_seconds(toleration) for toleration in after]
+    return all(_without_seconds(toleration) in kept for toleration in before)
 
 
 def _without_seconds(toleration: Any) -> Any:
@@ -419,27 +435,29 @@ def _without_seconds(toleration: Any) -> Any:
     return {key: value for key, value in toleration.items() if key != "tolerationSeconds" and value is not None}
 
 
-def _only_narrower(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether the required node affinity only gained expressions inside its terms, or was empty."""
+def _narrows_node_affinity(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether the required node affinity was empty or only gained expressions in its terms."""
     name = "requiredDuringSchedulingIgnoredDuringExecution"
-    before = _items(nested_map(old, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
-    after = _items(nested_map(new, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
+    before = _as_list(nested_map(old, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
+    after = _as_list(nested_map(new, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
     if not before:
         return True
     pairs = zip(before, after, strict=False)
-    return len(before) == len(after) and all(_has_all(one, other) for one, other in pairs)
+    return len(before) == len(after) and all(_keeps_expressions(old_term, new_term) for old_term, new_term in pairs)
 
 
-def _has_all(one: Any, other: Any) -> bool:
-    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+def _keeps_expressions(old_term: Any, new_term: Any) -> bool:
+    if not isinstance(old_term, Mapping) or not isinstance(new_term, Mapping):
         return False
     keys = ("matchExpressions", "matchFields")
-    return all(_items(other.get(key))[: len(_items(one.get(key)))] == _items(one.get(key)) for key in keys)
+    return all(
+        _as_list(new_term.get(key))[: len(_as_list(old_term.get(key)))] == _as_list(old_term.get(key)) for key in keys
+    )
 
 
-def _gates(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Problem]:
-    before = _names(old.get("schedulingGates"))
-    for index, name in enumerate(_names(new.get("schedulingGates"))):
+def _added_gates(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Problem]:
+    before = _item_names(old.get("schedulingGates"))
+    for index, name in enumerate(_item_names(new.get("schedulingGates"))):
         if name not in before:
             why = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield forbidden_change(

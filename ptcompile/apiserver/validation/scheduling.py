@@ -31,235 +31,241 @@ _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 
 
 def check_affinity(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.affinity`."""
+    """Check `spec.affinity`."""
     if type(value) is not dict:
         return
     if type(value.get("nodeAffinity")) is dict:
-        _check_node(value["nodeAffinity"], (*path, "nodeAffinity"), scope.found)
+        _check_node_affinity(value["nodeAffinity"], (*path, "nodeAffinity"), scope.problems)
     for name in ("podAffinity", "podAntiAffinity"):
         if type(value.get(name)) is dict:
-            _check_pods(value[name], (*path, name), scope)
+            _check_pod_affinity(value[name], (*path, name), scope)
 
 
-def _check_node(affinity: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_node_affinity(affinity: dict[str, Any], path: Path, problems: f.Problems) -> None:
     required = affinity.get(_REQUIRED)
     if type(required) is dict:
-        check_node_selector_terms(required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms"), found)
+        check_node_selector_terms(required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms"), problems)
     for index, item in f.indexed_mappings(affinity.get(_PREFERRED)):
-        here = (*path, _PREFERRED, index)
-        check_weight(item.get("weight"), (*here, "weight"), found)
-        _check_node_term(f.as_field_mapping(item.get("preference")), (*here, "preference"), found, strict=False)
+        item_path = (*path, _PREFERRED, index)
+        check_weight(item.get("weight"), (*item_path, "weight"), problems)
+        _check_node_term(f.as_field_mapping(item.get("preference")), (*item_path, "preference"), problems, strict=False)
 
 
-def check_node_selector_terms(terms: Any, path: Path, found: f.Problems) -> None:
-    """The terms of a node selector, one of which has to hold."""
+def check_node_selector_terms(terms: Any, path: Path, problems: f.Problems) -> None:
+    """Check the terms of a node selector."""
     if terms is None or terms == []:
-        f.required(found, path, "must have at least one node selector term", "add a term or remove the selector")
+        f.required(problems, path, "must have at least one node selector term", "add a term or remove the selector")
     for index, term in f.indexed_mappings(terms):
-        _check_node_term(term, (*path, index), found, strict=True)
+        _check_node_term(term, (*path, index), problems, strict=True)
 
 
-def check_weight(weight: Any, path: Path, found: f.Problems) -> None:
-    """The weight of a preference: 1 to 100; absent counts as 0."""
+def check_weight(weight: Any, path: Path, problems: f.Problems) -> None:
+    """Check that the weight of a preference is 1 to 100. An absent weight counts as 0."""
     weight = 0 if weight is None else weight
     if type(weight) is int and not 1 <= weight <= 100:
-        f.invalid(found, path, weight, "must be in the range 1-100", "use 1 to 100")
+        f.invalid(problems, path, weight, "must be in the range 1-100", "use 1 to 100")
 
 
-def _check_node_term(term: dict[str, Any], path: Path, found: f.Problems, *, strict: bool) -> None:
+def _check_node_term(term: dict[str, Any], path: Path, problems: f.Problems, *, strict: bool) -> None:
     for index, requirement in f.indexed_mappings(term.get("matchExpressions")):
-        here = (*path, "matchExpressions", index)
-        _check_expression(requirement, here, found)
-        check_key(requirement.get("key"), (*here, "key"), found)
-        if strict:  # the server lets any value through in preferences
-            check_values(requirement.get("values"), (*here, "values"), found)
+        requirement_path = (*path, "matchExpressions", index)
+        _check_expression(requirement, requirement_path, problems)
+        check_key(requirement.get("key"), (*requirement_path, "key"), problems)
+        if strict:  # the server accepts any value in preferences
+            check_values(requirement.get("values"), (*requirement_path, "values"), problems)
     for index, requirement in f.indexed_mappings(term.get("matchFields")):
-        _check_field(requirement, (*path, "matchFields", index), found)
+        _check_field(requirement, (*path, "matchFields", index), problems)
 
 
-def _check_expression(requirement: dict[str, Any], path: Path, found: f.Problems) -> None:
-    operator, values, here = requirement.get("operator"), requirement.get("values") or [], (*path, "values")
+def _check_expression(requirement: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    operator, values, values_path = requirement.get("operator"), requirement.get("values") or [], (*path, "values")
     if operator in ("In", "NotIn"):
         if not values:
-            f.required(found, here, "must be specified when `operator` is 'In' or 'NotIn'", "list values")
+            f.required(problems, values_path, "must be specified when `operator` is 'In' or 'NotIn'", "list values")
     elif operator in ("Exists", "DoesNotExist"):
         if values:
-            f.forbidden(found, here, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+            f.forbidden(problems, values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
     elif operator in ("Gt", "Lt"):
         if type(values) is list and len(values) != 1:
             why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-            f.required(found, here, why, "give one whole number")
+            f.required(problems, values_path, why, "give one whole number")
     elif operator is None or type(operator) is str:
-        check_operator(operator, path, found, _OPERATORS)
+        check_operator(operator, path, problems, _OPERATORS)
 
 
-def _check_field(requirement: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_field(requirement: dict[str, Any], path: Path, problems: f.Problems) -> None:
     key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values") or []
     if operator in ("In", "NotIn"):
         if type(values) is list and len(values) != 1:
-            one = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-            f.required(found, (*path, "values"), one, "name one node")
+            why_single = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+            f.required(problems, (*path, "values"), why_single, "name one node")
     elif operator is None or type(operator) is str:
-        check_operator(operator, path, found, ("In", "NotIn"))
+        check_operator(operator, path, problems, ("In", "NotIn"))
     if key != "metadata.name":
         if key is None or type(key) is str:
-            f.invalid(found, (*path, "key"), key or "", "not a valid field selector key", "use metadata.name")
+            f.invalid(problems, (*path, "key"), key or "", "not a valid field selector key", "use metadata.name")
         return
     for index, value in enumerate(values if type(values) is list else ()):
         if type(value) is str and (why := names.why_not_dns_subdomain(value)):
-            f.invalid(found, (*path, "values", index), value, why)
+            f.invalid(problems, (*path, "values", index), value, why)
 
 
-def _check_pods(affinity: dict[str, Any], path: Path, scope: PodContext) -> None:
+def _check_pod_affinity(affinity: dict[str, Any], path: Path, scope: PodContext) -> None:
     for index, required in f.indexed_mappings(affinity.get(_REQUIRED)):
         _check_pod_term(required, (*path, _REQUIRED, index), scope)
     for index, item in f.indexed_mappings(affinity.get(_PREFERRED)):
-        here = (*path, _PREFERRED, index)
-        check_weight(item.get("weight"), (*here, "weight"), scope.found)
+        item_path = (*path, _PREFERRED, index)
+        check_weight(item.get("weight"), (*item_path, "weight"), scope.problems)
         term = item.get("podAffinityTerm")
         if term is None or type(term) is dict:
-            _check_pod_term(f.as_field_mapping(term), (*here, "podAffinityTerm"), scope)
+            _check_pod_term(f.as_field_mapping(term), (*item_path, "podAffinityTerm"), scope)
 
 
 def _check_pod_term(term: dict[str, Any], path: Path, scope: PodContext) -> None:
-    found = scope.found
+    problems = scope.problems
     for name in ("labelSelector", "namespaceSelector"):
-        check_selector(term.get(name), (*path, name), found)
+        check_selector(term.get(name), (*path, name), problems)
     spaces = term.get("namespaces")
     for index, space in enumerate(spaces if type(spaces) is list else ()):
         if type(space) is str and (why := names.why_not_dns_label(space)):
-            f.invalid(found, (*path, "namespaces", index), space, why, at=field_path((*path, "namespace")))
+            f.invalid(problems, (*path, "namespaces", index), space, why, field=field_path((*path, "namespace")))
     topology = term.get("topologyKey")
     if f.is_empty(topology):
-        f.required(found, (*path, "topologyKey"), "can not be empty", "name a node label")
+        f.required(problems, (*path, "topologyKey"), "can not be empty", "name a node label")
     else:
-        check_key(topology, (*path, "topologyKey"), found)
+        check_key(topology, (*path, "topologyKey"), problems)
     if scope.context.at_least(31):
-        _check_label_keys(term, path, found)
+        _check_label_keys(term, path, problems)
 
 
-def _check_label_keys(term: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_label_keys(term: dict[str, Any], path: Path, problems: f.Problems) -> None:
     match, mismatch = (
         [key for key in term.get(name) or () if type(key) is str] if type(term.get(name)) is list else []
         for name in ("matchLabelKeys", "mismatchLabelKeys")
     )
     for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         if keys and term.get("labelSelector") is None:
-            f.forbidden(found, (*path, name), "must not be specified when labelSelector is not set")
+            f.forbidden(problems, (*path, name), "must not be specified when labelSelector is not set")
         for index, key in enumerate(keys):
             if why := why_not_key(key):
-                f.invalid(found, (*path, name, index), key, why)
+                f.invalid(problems, (*path, name, index), key, why)
     used = selector_keys(term.get("labelSelector"))
     for index, key in enumerate(match):
         if key in mismatch:
             why = "exists in both matchLabelKeys and mismatchLabelKeys"
-            f.invalid(found, (*path, "matchLabelKeys", index), key, why)
+            f.invalid(problems, (*path, "matchLabelKeys", index), key, why)
         if key in used:
-            f.invalid(found, (*path, "matchLabelKeys", index), key, "exists in both matchLabelKeys and labelSelector")
+            f.invalid(
+                problems, (*path, "matchLabelKeys", index), key, "exists in both matchLabelKeys and labelSelector"
+            )
 
 
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_WHEN: Final = ("DoNotSchedule", "ScheduleAnyway")
+_UNSATISFIABLE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 
 
 def check_node_selector(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.nodeSelector`."""
-    check_labels(value, path, scope.found)
+    """Check `spec.nodeSelector`."""
+    check_labels(value, path, scope.problems)
 
 
 def check_tolerations(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.tolerations`."""
+    """Check `spec.tolerations`."""
     for index, toleration in f.indexed_mappings(value):
-        check_toleration(toleration, (*path, index), scope.found)
+        check_toleration(toleration, (*path, index), scope.problems)
 
 
-def check_toleration(toleration: dict[str, Any], path: Path, found: f.Problems) -> None:
-    """One toleration (Kubernetes 1.36 `ValidateTolerations`; the operators Lt and Gt are behind an alpha gate)."""
+def check_toleration(toleration: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    """Check one toleration (Kubernetes 1.36 `ValidateTolerations`). The operators Lt and Gt need an alpha gate."""
     key, operator = toleration.get("key"), toleration.get("operator") or ""
-    here = (*path, "operator")
+    operator_path = (*path, "operator")
     if f.is_empty(key):
         if type(operator) is str and operator != "Exists":
             why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-            f.invalid(found, here, operator, why, "set a key, or operator: Exists to tolerate every taint")
+            f.invalid(problems, operator_path, operator, why, "set a key, or operator: Exists to tolerate every taint")
     elif type(key) is str and (why_key := why_not_key(key)):
-        f.invalid(found, (*path, "key"), key, why_key)
+        f.invalid(problems, (*path, "key"), key, why_key)
     value = toleration.get("value") or ""
     if operator in ("", "Equal"):
         if type(value) is str and (why_value := why_not_value(value)):
-            f.invalid(found, here, value, why_value, "change the toleration's value")
+            f.invalid(problems, operator_path, value, why_value, "change the toleration's value")
     elif operator == "Exists":
         if value:
-            f.invalid(found, here, value, "value must be empty when `operator` is 'Exists'", "remove the value")
+            f.invalid(
+                problems, operator_path, value, "value must be empty when `operator` is 'Exists'", "remove the value"
+            )
     elif type(operator) is str:
-        f.unsupported(found, here, operator, ("Equal", "Exists"))
-    _check_effect(toleration, (*path, "effect"), found)
+        f.unsupported(problems, operator_path, operator, ("Equal", "Exists"))
+    _check_effect(toleration, (*path, "effect"), problems)
 
 
-def _check_effect(toleration: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_effect(toleration: dict[str, Any], path: Path, problems: f.Problems) -> None:
     effect = toleration.get("effect") or ""
     if type(effect) is not str:
         return
     if effect and effect not in _EFFECTS:
-        f.unsupported(found, path, effect, _EFFECTS)
+        f.unsupported(problems, path, effect, _EFFECTS)
     elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        f.invalid(found, path, effect, why, "set effect: NoExecute, or remove tolerationSeconds")
+        f.invalid(problems, path, effect, why, "set effect: NoExecute, or remove tolerationSeconds")
 
 
 def check_spread(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.topologySpreadConstraints`."""
-    found = scope.found
+    """Check `spec.topologySpreadConstraints`."""
+    problems = scope.problems
     seen: set[tuple[str, str]] = set()
     for index, item in f.indexed_mappings(value):
-        here, key, when = (*path, index), item.get("topologyKey"), item.get("whenUnsatisfiable")
+        item_path, key, when = (*path, index), item.get("topologyKey"), item.get("whenUnsatisfiable")
         skew = item.get("maxSkew") or 0
         if type(skew) is int and skew <= 0:
-            f.invalid(found, (*here, "maxSkew"), skew, "must be greater than zero", "use 1 or more")
+            f.invalid(problems, (*item_path, "maxSkew"), skew, "must be greater than zero", "use 1 or more")
         if f.is_empty(key):
-            f.required(found, (*here, "topologyKey"), "can not be empty", "name a node label")
-        f.check_choice(found, (*here, "whenUnsatisfiable"), "" if when is None else when, _WHEN)
+            f.required(problems, (*item_path, "topologyKey"), "can not be empty", "name a node label")
+        f.check_choice(
+            problems, (*item_path, "whenUnsatisfiable"), "" if when is None else when, _UNSATISFIABLE_ACTIONS
+        )
         if type(key) is type(when) is str:
             if (key, when) in seen:
-                at = field_path(here) + ".{topologyKey, whenUnsatisfiable}"
-                f.duplicate(found, here, f"{{{key}, {when}}}", "merge the two constraints", at)
+                field = field_path(item_path) + ".{topologyKey, whenUnsatisfiable}"
+                f.duplicate(problems, item_path, f"{{{key}, {when}}}", "merge the two constraints", field)
             seen.add((key, when))
-        _check_spread_options(item, here, scope)
+        _check_spread_options(item, item_path, scope)
 
 
 def _check_spread_options(item: dict[str, Any], path: Path, scope: PodContext) -> None:
-    found, domains, when = scope.found, item.get("minDomains"), item.get("whenUnsatisfiable")
+    problems, domains, when = scope.problems, item.get("minDomains"), item.get("whenUnsatisfiable")
     if type(domains) is int:
         if domains <= 0:
-            f.invalid(found, (*path, "minDomains"), domains, "must be greater than zero", "use 1 or more")
+            f.invalid(problems, (*path, "minDomains"), domains, "must be greater than zero", "use 1 or more")
         elif when == "ScheduleAnyway":
             why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
-            f.invalid(found, (*path, "minDomains"), domains, why)
+            f.invalid(problems, (*path, "minDomains"), domains, why)
     for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-        f.check_choice(found, (*path, name), item.get(name), ("Honor", "Ignore"))
+        f.check_choice(problems, (*path, name), item.get(name), ("Honor", "Ignore"))
     selector = item.get("labelSelector")
-    check_selector(selector, (*path, "labelSelector"), found)
+    check_selector(selector, (*path, "labelSelector"), problems)
     keys = item.get("matchLabelKeys")
     if type(keys) is list and keys:
         if selector is None:
-            f.forbidden(found, (*path, "matchLabelKeys"), "must not be specified when labelSelector is not set")
+            f.forbidden(problems, (*path, "matchLabelKeys"), "must not be specified when labelSelector is not set")
         used = selector_keys(selector)
         for index, key in enumerate(keys):
             if type(key) is str and (why_key := why_not_key(key)):
-                f.invalid(found, (*path, "matchLabelKeys", index), key, why_key)
+                f.invalid(problems, (*path, "matchLabelKeys", index), key, why_key)
             elif type(key) is str and key in used:
                 why = "exists in both matchLabelKeys and labelSelector"
-                f.invalid(found, (*path, "matchLabelKeys", index), key, why)
+                f.invalid(problems, (*path, "matchLabelKeys", index), key, why)
 
 
 def check_scheduling_gates(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.schedulingGates`."""
-    found, seen = scope.found, set[str]()
+    """Check `spec.schedulingGates`."""
+    problems, seen = scope.problems, set[str]()
     for index, gate in f.indexed_mappings(value):
-        name, here = gate.get("name") or "", (*path, index)
+        name, gate_path = gate.get("name") or "", (*path, index)
         if type(name) is not str:
             continue
         if why := why_not_key(name):
-            f.invalid(found, here, name, why)
+            f.invalid(problems, gate_path, name, why)
         if name in seen:
-            f.duplicate(found, here, name)
+            f.duplicate(problems, gate_path, name)
         seen.add(name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ID_MAX: Final = 2**31 - 1
 _is_sysctl = Pattern(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch
 _IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "fs.mqueue.")
-_CHOICES: Final = {
+_FIELD_CHOICES: Final = {
     "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
     "supplementalGroupsPolicy": ("Merge", "Strict"),
     "seLinuxChangePolicy": ("MountOption", "Recursive"),
@@ -28,146 +28,149 @@ _CHOICES: Final = {
 
 
 def check_container_security(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    """`securityContext` of a container."""
+    """Check `securityContext` of a container."""
     if type(value) is not dict:
         return
-    found = scope.found
+    problems = scope.problems
     for name in ("runAsUser", "runAsGroup"):
-        f.check_range(found, (*path, name), value.get(name), 0, ID_MAX)
-    _check_profiles(value, path, found)
+        f.check_range(problems, (*path, name), value.get(name), 0, ID_MAX)
+    _check_profiles(value, path, problems)
     proc = value.get("procMount")
-    f.check_choice(found, (*path, "procMount"), proc, ("Default", "Unmasked"))
+    f.check_choice(problems, (*path, "procMount"), proc, ("Default", "Unmasked"))
     if proc == "Unmasked" and scope.context.at_least(33) and scope.spec.get("hostUsers") is not False:
-        f.invalid(found, (*path, "procMount"), proc, "`hostUsers` must be false to use `Unmasked`")
+        f.invalid(problems, (*path, "procMount"), proc, "`hostUsers` must be false to use `Unmasked`")
     if value.get("allowPrivilegeEscalation") is False:
         added = f.as_field_mapping(value.get("capabilities")).get("add")
-        other = "privileged" if value.get("privileged") is True else None
+        conflict = "privileged" if value.get("privileged") is True else None
         if type(added) is list and "CAP_SYS_ADMIN" in added:
-            other = other or "capabilities.Add CAP_SYS_ADMIN"
-        if other:
-            why = f"cannot set `allowPrivilegeEscalation` to false and `{other}` to true"
-            f.invalid(found, path, value, why, "leave `allowPrivilegeEscalation` out")
+            conflict = conflict or "capabilities.Add CAP_SYS_ADMIN"
+        if conflict:
+            why = f"cannot set `allowPrivilegeEscalation` to false and `{conflict}` to true"
+            f.invalid(problems, path, value, why, "leave `allowPrivilegeEscalation` out")
 
 
 def check_pod_security(value: Any, path: Path, scope: PodContext) -> None:
-    """`spec.securityContext`."""
+    """Check `spec.securityContext`."""
     if type(value) is not dict:
         return
-    found = scope.found
+    problems = scope.problems
     for name in ("runAsUser", "runAsGroup", "fsGroup"):
-        f.check_range(found, (*path, name), value.get(name), 0, ID_MAX)
+        f.check_range(problems, (*path, name), value.get(name), 0, ID_MAX)
     groups = value.get("supplementalGroups")
     for index, group in enumerate(groups if type(groups) is list else ()):
-        f.check_range(found, (*path, "supplementalGroups", index), group, 0, ID_MAX)
-    for name, allowed in _CHOICES.items():
+        f.check_range(problems, (*path, "supplementalGroups", index), group, 0, ID_MAX)
+    for name, allowed in _FIELD_CHOICES.items():
         if not is_dropped(name, scope.context):
-            f.check_choice(found, (*path, name), value.get(name), allowed)
-    _check_profiles(value, path, found)
+            f.check_choice(problems, (*path, name), value.get(name), allowed)
+    _check_profiles(value, path, problems)
     if value.get("sysctls"):
         _check_sysctls(value["sysctls"], (*path, "sysctls"), scope)
 
 
-def _check_profiles(value: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_profiles(value: dict[str, Any], path: Path, problems: f.Problems) -> None:
     for name in ("seccompProfile", "appArmorProfile"):
         profile = value.get(name)
         if type(profile) is dict:
-            _check_profile(profile, (*path, name), found)
+            _check_profile(profile, (*path, name), problems)
     windows = value.get("windowsOptions")
     if type(windows) is dict:
-        _check_windows(windows, (*path, "windowsOptions"), found)
+        _check_windows(windows, (*path, "windowsOptions"), problems)
 
 
-def _check_profile(profile: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_profile(profile: dict[str, Any], path: Path, problems: f.Problems) -> None:
     kind, local = profile.get("type"), profile.get("localhostProfile")
     if f.is_empty(kind):
-        f.required(found, (*path, "type"), f"type is required when {path[-1]} is set")
+        f.required(problems, (*path, "type"), f"type is required when {path[-1]} is set")
         return
-    f.check_choice(found, (*path, "type"), kind, ("Localhost", "RuntimeDefault", "Unconfined"))
-    here = (*path, "localhostProfile")
+    f.check_choice(problems, (*path, "type"), kind, ("Localhost", "RuntimeDefault", "Unconfined"))
+    local_path = (*path, "localhostProfile")
     if kind != "Localhost":
         if type(local) is str:
-            f.invalid(found, here, local, "can only be set when type is Localhost", "remove it")
+            f.invalid(problems, local_path, local, "can only be set when type is Localhost", "remove it")
     elif local is None:
-        f.required(found, here, "must be set when type is Localhost")
+        f.required(problems, local_path, "must be set when type is Localhost")
     elif type(local) is str:
-        _check_local(local, here, found)
+        _check_local(local, local_path, problems)
 
 
-def _check_local(local: str, path: Path, found: f.Problems) -> None:
+def _check_local(local: str, path: Path, problems: f.Problems) -> None:
     if path[-2] == "appArmorProfile":
         if not local.strip():
-            f.required(found, path, "must be set when AppArmor type is Localhost")
+            f.required(problems, path, "must be set when AppArmor type is Localhost")
         elif local.strip() != local:
-            f.invalid(found, path, local, "must not be padded with whitespace")
+            f.invalid(problems, path, local, "must not be padded with whitespace")
         elif len(local) > 4095:
-            f.too_long(found, path, 4095)
+            f.too_long(problems, path, 4095)
     elif why := why_not_relative(local):
-        f.invalid(found, path, local, why)
+        f.invalid(problems, path, local, why)
 
 
-def _check_windows(options: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_windows(options: dict[str, Any], path: Path, problems: f.Problems) -> None:
     name, spec, user = (options.get(k) for k in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if type(name) is str and (why := names.why_not_dns_subdomain(name)):
-        f.invalid(found, (*path, "gmsaCredentialSpecName"), name, why)
+        f.invalid(problems, (*path, "gmsaCredentialSpecName"), name, why)
     if spec == "":
-        f.invalid(found, (*path, "gmsaCredentialSpec"), spec, "gmsaCredentialSpec cannot be an empty string")
+        f.invalid(problems, (*path, "gmsaCredentialSpec"), spec, "gmsaCredentialSpec cannot be an empty string")
     elif type(spec) is str and len(spec.encode("utf-8", "surrogatepass")) > 64 * 1024:
-        f.invalid(found, (*path, "gmsaCredentialSpec"), spec, "gmsaCredentialSpec size must be under 64 KiB")
+        f.invalid(problems, (*path, "gmsaCredentialSpec"), spec, "gmsaCredentialSpec size must be under 64 KiB")
     if user == "":
-        f.invalid(found, (*path, "runAsUserName"), user, "runAsUserName cannot be an empty string")
+        f.invalid(problems, (*path, "runAsUserName"), user, "runAsUserName cannot be an empty string")
     elif type(user) is str and (user.count("\\") > 1 or not user.isprintable()):
-        f.invalid(found, (*path, "runAsUserName"), user, "must be DOMAIN\\USER or USER, without control characters")
+        f.invalid(problems, (*path, "runAsUserName"), user, "must be DOMAIN\\USER or USER, without control characters")
 
 
 def _check_sysctls(sysctls: Any, path: Path, scope: PodContext) -> None:
-    found, seen = scope.found, set[str]()
+    problems, seen = scope.problems, set[str]()
     for index, item in f.indexed_mappings(sysctls):
-        name, here = item.get("name"), (*path, index, "name")
+        name, name_path = item.get("name"), (*path, index, "name")
         if f.is_empty(name):
-            f.required(found, here)
+            f.required(problems, name_path)
         elif type(name) is str:
             if len(name) > 253 or not _is_sysctl(name):
-                f.invalid(found, here, name, "must have at most 253 characters and be parts joined by '.' or '/'")
+                f.invalid(
+                    problems, name_path, name, "must have at most 253 characters and be parts joined by '.' or '/'"
+                )
             elif name in seen:
-                f.duplicate(found, here, name)
+                f.duplicate(problems, name_path, name)
             seen.add(name)
-            _check_sysctl_host(name, here, scope)
+            _check_sysctl_host(name, name_path, scope)
 
 
 def _check_sysctl_host(name: str, path: Path, scope: PodContext) -> None:
     first = min((i for i in (name.find("."), name.find("/")) if i >= 0), default=-1)
     dotted = name.replace("/", ".") if first >= 0 and name[first] == "/" else name
     if dotted.startswith("net.") and scope.spec.get("hostNetwork") is True:
-        f.invalid(scope.found, path, name, "may not be specified when 'hostNetwork' is set to true")
+        f.invalid(scope.problems, path, name, "may not be specified when 'hostNetwork' is set to true")
     elif (dotted.startswith(_IPC_SYSCTLS) or dotted == "kernel.sem") and scope.spec.get("hostIPC") is True:
-        f.invalid(scope.found, path, name, "may not be specified when 'hostIPC' is set to true")
+        f.invalid(scope.problems, path, name, "may not be specified when 'hostIPC' is set to true")
 
 
-def check_host_process(spec: Any, path: Path, found: f.Problems) -> None:
-    """Windows' host processes share the host's network."""
+def check_host_process(spec: Any, path: Path, problems: f.Problems) -> None:
+    """Check that a pod with Windows host processes uses the host's network."""
     if spec.get("hostNetwork") is True:
         return
-    every = [spec, *(one for _, one in f.indexed_mappings(spec.get("containers")))]
-    contexts = [given for one in every if (given := one.get("securityContext")) is not None]
+    holders = [spec, *(container for _, container in f.indexed_mappings(spec.get("containers")))]
+    contexts = [context for holder in holders if (context := holder.get("securityContext")) is not None]
     if any(
-        f.as_field_mapping(f.as_field_mapping(one).get("windowsOptions")).get("hostProcess") is True for one in contexts
+        f.as_field_mapping(f.as_field_mapping(context).get("windowsOptions")).get("hostProcess") is True
+        for context in contexts
     ):
         why = "hostNetwork must be true if pod contains any hostProcess containers"
-        f.invalid(found, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
+        f.invalid(problems, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
 
 
-def check_host_namespaces(spec: Any, path: Path, context: ApiServer, found: f.Problems) -> None:
-    """Which namespaces of the host a pod may share with which settings."""
+def check_host_namespaces(spec: Any, path: Path, context: ApiServer, problems: f.Problems) -> None:
+    """Check which host namespaces a pod may share, given its other settings."""
     if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
-        at = field_path((*path, "securityContext", "shareProcessNamespace"))
-        f.invalid(found, (*path, "shareProcessNamespace"), True, why, at=at)
+        field = field_path((*path, "securityContext", "shareProcessNamespace"))
+        f.invalid(problems, (*path, "shareProcessNamespace"), True, why, field=field)
     if spec.get("hostUsers") is False:
         for name in ("hostNetwork", "hostPID", "hostIPC"):
             if spec.get(name) is True:
-                f.forbidden(found, (*path, name), "when `hostUsers` is false", "leave `hostUsers` out")
+                f.forbidden(problems, (*path, name), "when `hostUsers` is false", "leave `hostUsers` out")
         for key in ("containers", "initContainers") if context.at_least(35) else ():
             for index, container in f.indexed_mappings(spec.get(key)):
                 if container.get("volumeDevices"):
-                    here = (*path, key, index, "volumeDevices")
-                    f.forbidden(found, here, "when `hostUsers` is false", "leave `hostUsers` out")
+                    devices_path = (*path, key, index, "volumeDevices")
+                    f.forbidden(problems, devices_path, "when `hostUsers` is false", "leave `hostUsers` out")

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_EXTERNAL: Final = ("LoadBalancer", "NodePort")
-_NODE_PORTS: Final = (30000, 32767)
-"""The range that nodePort is taken from unless the cluster was set up with another."""
-_AFFINITY_SECONDS: Final = 86400
+_EXTERNAL_TYPES: Final = ("LoadBalancer", "NodePort")
+_NODE_PORT_RANGE: Final = (30000, 32767)
+"""Default range of nodePort; a cluster may be configured with another."""
+_AFFINITY_SECONDS_MAX: Final = 86400
 _CHOICES: Final = {
     "type": _TYPES,
     "sessionAffinity": ("ClientIP", "None"),
@@ -37,118 +37,118 @@ _CHOICES: Final = {
 }
 
 
-_POINTERS: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribution")
-"""Of these an empty text is a choice, and a wrong one."""
+_EMPTY_IS_INVALID: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribution")
+"""Fields in which an empty text is an invalid choice instead of unset."""
 _FAMILIES: Final = ("IPv4", "IPv6")
 
 
 def why_not_service_name(name: str, context: ApiServer) -> str | None:
-    """Why a Service may not have a name. Until 1.35 it had to begin with a letter."""
+    """Return why a Service may not have a name, or None. Until 1.35 the name must begin with a letter."""
     return names.why_not_dns_label(name) if context.at_least(36) else names.why_not_dns_1035_label(name)
 
 
-def check_service(manifest: Any, context: ApiServer, found: f.Problems) -> None:
-    """A Service without its metadata."""
+def check_service(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+    """Check a Service, except its metadata."""
     spec, path = manifest.get("spec"), ("spec",)
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
     kind = spec.get("type") or "ClusterIP"
     for name, allowed in _CHOICES.items():
-        if spec.get(name) or (name in _POINTERS and spec.get(name) is not None):
-            f.check_choice(found, (*path, name), spec[name], allowed)
+        if spec.get(name) or (name in _EMPTY_IS_INVALID and spec.get(name) is not None):
+            f.check_choice(problems, (*path, name), spec[name], allowed)
     if spec.get("selector"):
-        check_labels(spec["selector"], (*path, "selector"), found)
+        check_labels(spec["selector"], (*path, "selector"), problems)
     headless = _is_headless(spec)
-    _check_ports(spec, path, kind, headless, found)
-    _check_addresses(spec, path, kind, headless, context, found)
-    _check_families(spec, path, kind, headless, found)
-    _check_affinity(spec, path, found)
-    _check_only_external(spec, path, kind, found)
+    _check_ports(spec, path, kind, headless, problems)
+    _check_addresses(spec, path, kind, headless, context, problems)
+    _check_families(spec, path, kind, headless, problems)
+    _check_affinity(spec, path, problems)
+    _check_only_external(spec, path, kind, problems)
 
 
 def _is_headless(spec: dict[str, Any]) -> bool:
-    many = spec.get("clusterIPs")
-    return spec.get("clusterIP") == "None" or (type(many) is list and many[:1] == ["None"])
+    cluster_ips = spec.get("clusterIPs")
+    return spec.get("clusterIP") == "None" or (type(cluster_ips) is list and cluster_ips[:1] == ["None"])
 
 
-def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Problems) -> None:
-    ports, here = spec.get("ports"), (*path, "ports")
+def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
+    ports, ports_path = spec.get("ports"), (*path, "ports")
     if ports is None or ports == []:
         if not headless and kind != "ExternalName":
-            f.required(found, here, help="list the ports, or set clusterIP: None")
+            f.required(problems, ports_path, help="list the ports, or set clusterIP: None")
         return
     entries = list(f.indexed_mappings(ports))
-    seen: set[str] = set()
-    pairs: set[tuple[Any, str]] = set()
-    nodes: set[tuple[Any, str]] = set()
+    seen_names: set[str] = set()
+    seen_ports: set[tuple[Any, str]] = set()
+    node_ports: set[tuple[Any, str]] = set()
     for index, port in entries:
-        at = (*here, index)
-        _check_port_name(port.get("name"), at, len(entries) > 1, seen, found)
-        _check_port(port, at, kind, found)
+        port_path = (*ports_path, index)
+        _check_port_name(port.get("name"), port_path, len(entries) > 1, seen_names, problems)
+        _check_port(port, port_path, kind, problems)
         number, protocol, node = port.get("port"), port.get("protocol") or "TCP", port.get("nodePort")
         if type(number) is int and type(protocol) is str:
-            if (number, protocol) in pairs:
-                f.duplicate(found, at, f"{protocol}/{number}", "keep one: a Service has each port once")
-            pairs.add((number, protocol))
+            if (number, protocol) in seen_ports:
+                f.duplicate(problems, port_path, f"{protocol}/{number}", "keep one of the two")
+            seen_ports.add((number, protocol))
         if node and type(node) is int and type(protocol) is str:
-            if (node, protocol) in nodes:
-                f.duplicate(found, (*at, "nodePort"), node)
-            nodes.add((node, protocol))
+            if (node, protocol) in node_ports:
+                f.duplicate(problems, (*port_path, "nodePort"), node)
+            node_ports.add((node, protocol))
 
 
-def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], found: f.Problems) -> None:
+def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], problems: f.Problems) -> None:
     if f.is_empty(name):
         if needed:
-            f.required(found, (*path, "name"), help="name each port where there are two or more")
+            f.required(problems, (*path, "name"), help="name each port if the Service has two or more")
     elif type(name) is str:
         if why := names.why_not_dns_label(name):
-            f.invalid(found, (*path, "name"), name, why)
+            f.invalid(problems, (*path, "name"), name, why)
         elif name in seen:
-            f.duplicate(found, (*path, "name"), name)
+            f.duplicate(problems, (*path, "name"), name)
         seen.add(name)
 
 
-def _check_port(port: dict[str, Any], path: Path, kind: str, found: f.Problems) -> None:
+def _check_port(port: dict[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
     number, target, node = port.get("port"), port.get("targetPort"), port.get("nodePort")
-    check_port_number(found, (*path, "port"), 0 if number is None else number)
+    check_port_number(problems, (*path, "port"), 0 if number is None else number)
     if port.get("protocol"):
-        f.check_choice(found, (*path, "protocol"), port["protocol"], PROTOCOLS)
-    if target:  # otherwise it is the port
-        check_port_reference(found, (*path, "targetPort"), target)
+        f.check_choice(problems, (*path, "protocol"), port["protocol"], PROTOCOLS)
+    if target:  # an absent targetPort is the port
+        check_port_reference(problems, (*path, "targetPort"), target)
     protocol = port.get("appProtocol")
     if type(protocol) is str and (why := why_not_key(protocol)):
-        f.invalid(found, (*path, "appProtocol"), protocol, why)
+        f.invalid(problems, (*path, "appProtocol"), protocol, why)
     if type(node) is int and node:
-        low, high = _NODE_PORTS
+        low, high = _NODE_PORT_RANGE
         if kind == "ClusterIP":
-            f.forbidden(found, (*path, "nodePort"), "may not be used when `type` is 'ClusterIP'")
+            f.forbidden(problems, (*path, "nodePort"), "may not be used when `type` is 'ClusterIP'")
         elif not low <= node <= high:
             why = f"provided port is not in the valid range. The range of valid ports is {low}-{high}"
-            f.invalid(found, (*path, "nodePort"), node, why)
+            f.invalid(problems, (*path, "nodePort"), node, why)
 
 
-def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Problems) -> None:
-    """`ipFamilies`: at most one of each, and two only where the policy wants two."""
-    families, here = spec.get("ipFamilies"), (*path, "ipFamilies")
+def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
+    """Check `ipFamilies`: each family at most once, and two only with a dual-stack policy."""
+    families, ip_families_path = spec.get("ipFamilies"), (*path, "ipFamilies")
     if type(families) is not list or kind == "ExternalName":
         return
-    named = ["" if family is None else family for family in families]
-    for index, family in enumerate(named):
-        f.check_choice(found, (*here, index), family, _FAMILIES)
-        if type(family) is str and family in _FAMILIES and family in named[:index]:
-            f.duplicate(found, (*here, index), family)
-    if len(named) > len(_FAMILIES):
-        f.invalid(found, here, named, "may only hold up to 2 values")
-    free = headless and not spec.get("selector")
-    policy = spec.get("ipFamilyPolicy") or ("RequireDualStack" if free else "SingleStack")
-    if len(named) > 1 and policy == "SingleStack":
+    family_names = ["" if family is None else family for family in families]
+    for index, family in enumerate(family_names):
+        f.check_choice(problems, (*ip_families_path, index), family, _FAMILIES)
+        if type(family) is str and family in _FAMILIES and family in family_names[:index]:
+            f.duplicate(problems, (*ip_families_path, index), family)
+    if len(family_names) > len(_FAMILIES):
+        f.invalid(problems, ip_families_path, family_names, "may only hold up to 2 values")
+    is_selectorless = headless and not spec.get("selector")
+    policy = spec.get("ipFamilyPolicy") or ("RequireDualStack" if is_selectorless else "SingleStack")
+    if len(family_names) > 1 and policy == "SingleStack":
         why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
-        f.invalid(found, (*path, "ipFamilyPolicy"), policy, why, "set ipFamilyPolicy: PreferDualStack")
+        f.invalid(problems, (*path, "ipFamilyPolicy"), policy, why, "set ipFamilyPolicy: PreferDualStack")
 
 
-def _why_not_outside(ip: str) -> str | None:
-    """Why an address of `externalIPs` cannot be one that others reach."""
+def _why_not_external_ip(ip: str) -> str | None:
+    """Return why an address of `externalIPs` cannot be reached from outside, or None if it can."""
     import ipaddress
 
     address = ipaddress.ip_address(".".join(str(int(part)) for part in ip.split(".")) if ":" not in ip else ip)
@@ -164,87 +164,91 @@ def _why_not_outside(ip: str) -> str | None:
 
 
 def _check_addresses(
-    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: ApiServer, found: f.Problems
+    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: ApiServer, problems: f.Problems
 ) -> None:
-    one, many = spec.get("clusterIP"), spec.get("clusterIPs")
-    key = "clusterIP" if one else "clusterIPs"
-    if headless and kind in _EXTERNAL:
+    cluster_ip, cluster_ips = spec.get("clusterIP"), spec.get("clusterIPs")
+    key = "clusterIP" if cluster_ip else "clusterIPs"
+    if headless and kind in _EXTERNAL_TYPES:
         why = f"may not be set to 'None' for {kind} services"
-        f.invalid(found, (*path, key), "None", why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
+        f.invalid(problems, (*path, key), "None", why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
     if kind == "ExternalName":
-        _check_external_name(spec, path, found)
+        _check_external_name(spec, path, problems)
         return
-    if one and type(many) is list and many and many[0] != one:
-        f.invalid(found, (*path, "clusterIPs"), many, "first value must match `clusterIP`")
-    elif not one and type(many) is list and many:
+    if cluster_ip and type(cluster_ips) is list and cluster_ips and cluster_ips[0] != cluster_ip:
+        f.invalid(problems, (*path, "clusterIPs"), cluster_ips, "first value must match `clusterIP`")
+    elif not cluster_ip and type(cluster_ips) is list and cluster_ips:
         why = "must be empty when `clusterIP` is not specified"
-        f.invalid(found, (*path, "clusterIPs"), many, why, "set clusterIP to the first of them")
-    for index, ip in enumerate([one] if one else many if type(many) is list else []):
+        f.invalid(problems, (*path, "clusterIPs"), cluster_ips, why, "set clusterIP to the first of them")
+    for index, ip in enumerate([cluster_ip] if cluster_ip else cluster_ips if type(cluster_ips) is list else []):
         if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, context) or ""):
-            here = (*path, "clusterIP") if one else (*path, "clusterIPs", index)
-            f.invalid(found, here, ip, why, at=f"spec.clusterIPs[{index}]")
-    outside = spec.get("externalIPs")
-    for index, ip in enumerate(outside if type(outside) is list else ()):
-        if type(ip) is str and (why := why_not_ip(ip, context) or _why_not_outside(ip) or ""):
-            f.invalid(found, (*path, "externalIPs", index), ip, why)
+            address_path = (*path, "clusterIP") if cluster_ip else (*path, "clusterIPs", index)
+            f.invalid(problems, address_path, ip, why, field=f"spec.clusterIPs[{index}]")
+    external_ips = spec.get("externalIPs")
+    for index, ip in enumerate(external_ips if type(external_ips) is list else ()):
+        if type(ip) is str and (why := why_not_ip(ip, context) or _why_not_external_ip(ip) or ""):
+            f.invalid(problems, (*path, "externalIPs", index), ip, why)
 
 
-def _check_external_name(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
+def _check_external_name(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
         if spec.get(name):
-            f.forbidden(found, (*path, name), "may not be set for ExternalName services")
-    value, here = spec.get("externalName"), (*path, "externalName")
+            f.forbidden(problems, (*path, name), "may not be set for ExternalName services")
+    value, external_name_path = spec.get("externalName"), (*path, "externalName")
     if f.is_empty(value):
-        f.required(found, here)
+        f.required(problems, external_name_path)
     elif type(value) is str and (why := names.why_not_dns_subdomain(value.removesuffix("."))):
-        f.invalid(found, here, value, why)
+        f.invalid(problems, external_name_path, value, why)
 
 
-def _check_affinity(spec: dict[str, Any], path: Path, found: f.Problems) -> None:
-    config, here = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
+def _check_affinity(spec: dict[str, Any], path: Path, problems: f.Problems) -> None:
+    config, config_path = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
     if spec.get("sessionAffinity") != "ClientIP":
         if config is not None and spec.get("sessionAffinity") == "None":
-            f.forbidden(found, here, "must not be set when sessionAffinity is None")
-        return  # left out, the server makes it None, and drops the configuration
+            f.forbidden(problems, config_path, "must not be set when sessionAffinity is None")
+        return  # the server sets an absent affinity to None and drops the configuration
     client = f.as_field_mapping(f.as_field_mapping(config).get("clientIP"))
-    f.check_range(found, (*here, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS)
+    f.check_range(
+        problems, (*config_path, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS_MAX
+    )
 
 
-def _check_only_external(spec: dict[str, Any], path: Path, kind: str, found: f.Problems) -> None:
+def _check_only_external(spec: dict[str, Any], path: Path, kind: str, problems: f.Problems) -> None:
     policy = spec.get("externalTrafficPolicy")
-    outside = kind in _EXTERNAL or bool(spec.get("externalIPs"))
+    is_external = kind in _EXTERNAL_TYPES or bool(spec.get("externalIPs"))
     if policy:
-        if outside:
-            f.check_choice(found, (*path, "externalTrafficPolicy"), policy, ("Cluster", "Local"))
+        if is_external:
+            f.check_choice(problems, (*path, "externalTrafficPolicy"), policy, ("Cluster", "Local"))
         else:
             why = "may only be set for externally-accessible services"
-            f.invalid(found, (*path, "externalTrafficPolicy"), policy, why, "remove it")
+            f.invalid(problems, (*path, "externalTrafficPolicy"), policy, why, "remove it")
     health = spec.get("healthCheckNodePort")
     if health and type(health) is int and (kind != "LoadBalancer" or policy != "Local"):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        f.invalid(found, (*path, "healthCheckNodePort"), health, why, "remove it")
+        f.invalid(problems, (*path, "healthCheckNodePort"), health, why, "remove it")
     ranges = spec.get("loadBalancerSourceRanges")
     for index, text in enumerate(ranges if type(ranges) is list else ()):
         if type(text) is str and not is_cidr(text.strip()):
-            here = (*path, "loadBalancerSourceRanges", index)
-            f.invalid(found, here, text, "must be a valid CIDR value", "write it as 10.0.0.0/8")
+            range_path = (*path, "loadBalancerSourceRanges", index)
+            f.invalid(
+                problems, range_path, text, "must be a valid CIDR value", "write it as a range, such as 10.0.0.0/8"
+            )
     if kind != "LoadBalancer":
         for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
             if spec.get(name) is not None:
-                f.forbidden(found, (*path, name), "may only be used when `type` is 'LoadBalancer'")
+                f.forbidden(problems, (*path, name), "may only be used when `type` is 'LoadBalancer'")
         if spec.get("loadBalancerSourceRanges"):
-            f.forbidden(found, (*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
+            f.forbidden(problems, (*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
 
 
 def service_update(update: Update) -> Iterator[Problem]:
-    """A Service: its first address stays what it is, None among them, unless the Service becomes an ExternalName."""
-    old, new = (_spec(one) for one in (update.old, update.new))
+    """Yield a problem if the first cluster IP changes, unless the Service becomes or was an ExternalName."""
+    old, new = (_spec(manifest) for manifest in (update.old, update.new))
     if "ExternalName" in (old.get("type"), new.get("type")):
         return
-    before, after = _address(old), _address(new)
+    before, after = _first_cluster_ip(old), _first_cluster_ip(new)
     if before == after or after is None or (before is None and after != "None"):
         return
-    help = "delete the Service and apply again: an address is assigned once"
+    help = "delete the Service and apply again: a Service keeps its address"
     yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
 
 
@@ -253,8 +257,8 @@ def _spec(manifest: Any) -> dict[str, Any]:
     return spec if isinstance(spec, dict) else {}
 
 
-def _address(spec: dict[str, Any]) -> str | None:
-    """The first address that is asked for; None where the server gives one."""
-    many = spec.get("clusterIPs")
-    first = many[0] if isinstance(many, list) and many else None
+def _first_cluster_ip(spec: dict[str, Any]) -> str | None:
+    """Return the first requested cluster IP, or None if the server assigns it."""
+    cluster_ips = spec.get("clusterIPs")
+    first = cluster_ips[0] if isinstance(cluster_ips, list) and cluster_ips else None
     return spec.get("clusterIP") or first or None

@@ -1,7 +1,7 @@
-"""Where each kind holds pod templates, and what the server answers to their pods.
+"""Paths of the pod templates of each kind, and the checks of the pods created from them.
 
-Every problem here has the stage "pod". Findings of a pod stand under its template; what only the operator's child Job
-or replica gets wrong stands outside it, since the template alone is a good pod.
+Every problem has the stage "pod". A problem of a pod has a path below its template. A problem of a child Job or replica
+has a path outside the template, because the template itself is valid.
 """
 
 from __future__ import annotations
@@ -22,50 +22,52 @@ if TYPE_CHECKING:
 
 
 def template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    """What the server answers to the pods (and child Jobs, and claims) that an operator makes of a manifest.
+    """Yield the problems of the pods, child Jobs and claims that an operator creates from a manifest.
 
-    Empty for kinds without templates. The stage is "pod", the authority kube-apiserver.
+    Yields nothing for kinds without templates. The stage is "pod", the authority kube-apiserver.
     """
     spec = manifest.get("spec")
     if type(spec) is not dict:
         return iter(())
-    found: f.Problems = []
-    kind_named(kind_of(manifest)).check_children(manifest, spec, context, found)
-    return f.at_stage(found, "pod")
+    problems: f.Problems = []
+    kind_named(kind_of(manifest)).check_children(manifest, spec, context, problems)
+    return f.with_stage(problems, "pod")
 
 
 def check_template(
-    template: Any, path: Path, context: ApiServer, found: f.Problems, volumes: frozenset[str], clean: Any = None
+    template: Any, path: Path, context: ApiServer, problems: f.Problems, volumes: frozenset[str], clean: Any = None
 ) -> Any:
-    """One pod template, as the Pod that will be made of it. Gives it back where nothing is wrong with it.
+    """Check a pod template as the Pod that will be created from it, and return it if it has no problems.
 
-    `clean` is such a template of the same object: what is the same is right too, and is not looked at again.
+    `clean` is a template of the same object without problems: an equal template is not checked again, and `clean` is
+    returned for a template with problems.
     """
     if type(template) is not dict or is_equal(template, clean, exact=context.exact):
         return clean
-    start = len(found)
+    start = len(problems)
     meta, spec = template.get("metadata"), template.get("spec")
-    here = (*path, "metadata")
-    check_template_metadata(meta, here, found, here)
-    check_pod_annotations(meta, spec, here, found)
-    check_pod_spec(spec, (*path, "spec"), context, found, template=False, extra_volumes=volumes)
-    found[start:] = [_of_operator(p, path, spec) for p in found[start:]]
-    return clean if len(found) > start else template
+    metadata_path = (*path, "metadata")
+    check_template_metadata(meta, metadata_path, problems, metadata_path)
+    check_pod_annotations(meta, spec, metadata_path, problems)
+    check_pod_spec(spec, (*path, "spec"), context, problems, template=False, extra_volumes=volumes)
+    problems[start:] = [_with_authority(p, path, spec) for p in problems[start:]]
+    return clean if len(problems) > start else template
 
 
-def without_restart(template: Any) -> Any:
-    """A template whose restartPolicy the operator overwrites, as it is checked."""
+def without_restart_policy(template: Any) -> Any:
+    """Return the template without its restartPolicy, which the operator overwrites."""
     spec = f.as_field_mapping(template).get("spec")
     if type(spec) is not dict or "restartPolicy" not in spec:
         return template
     return {**template, "spec": {key: value for key, value in spec.items() if key != "restartPolicy"}}
 
 
-def _of_operator(problem: Problem, path: Path, spec: Any) -> Problem:
-    """What is inferred here, and not said by the server's pod validation.
+def _with_authority(problem: Problem, path: Path, spec: Any) -> Problem:
+    """Return the problem with the authority ptcompile if it is inferred and not reported by the server's pod
+    validation.
 
-    A class is looked up by name among the cluster's before the pod is validated, and no class can have such a name;
-    ExitCode is a word for replicas of Kubeflow's kinds, and no pod has it.
+    The server looks a priority class up by name before it validates the pod, and no class can have an invalid name.
+    ExitCode is a restart policy of Kubeflow's replicas, and no pod has it.
     """
     field = problem.path[len(path) + 1 :]
     if field != ("priorityClassName",) and (field != ("restartPolicy",) or spec["restartPolicy"] != "ExitCode"):
@@ -73,47 +75,50 @@ def _of_operator(problem: Problem, path: Path, spec: Any) -> Problem:
     return problem._replace(authority="ptcompile")
 
 
-_RAY: Final = ("headGroupSpec.template", "workerGroupSpecs.*.template")
+_RAY_TEMPLATE_PATHS: Final = ("headGroupSpec.template", "workerGroupSpecs.*.template")
 
-TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+OPERATOR_TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         "spec.leaderWorkerTemplate.leaderTemplate",
         "spec.leaderWorkerTemplate.workerTemplate",
     ),
-    ("ray.io", "RayCluster"): tuple(f"spec.{path}" for path in _RAY),
-    ("ray.io", "RayJob"): (*(f"spec.rayClusterSpec.{path}" for path in _RAY), "spec.submitterPodTemplate"),
-    ("ray.io", "RayService"): tuple(f"spec.rayClusterConfig.{path}" for path in _RAY),
+    ("ray.io", "RayCluster"): tuple(f"spec.{path}" for path in _RAY_TEMPLATE_PATHS),
+    ("ray.io", "RayJob"): (
+        *(f"spec.rayClusterSpec.{path}" for path in _RAY_TEMPLATE_PATHS),
+        "spec.submitterPodTemplate",
+    ),
+    ("ray.io", "RayService"): tuple(f"spec.rayClusterConfig.{path}" for path in _RAY_TEMPLATE_PATHS),
 }
-"""LeaderWorkerSet 0.10, KubeRay 1.7."""
+"""Paths of templates in kinds without a record: LeaderWorkerSet 0.10 and KubeRay 1.7."""
 
 
 def other_template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    """What the server answers to the pods that these operators make of a manifest: stage pod."""
+    """Yield the problems of the pods that the operators in `TEMPLATES` create from a manifest, with the stage pod."""
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
-    found: f.Problems = []
-    for steps in TEMPLATES.get(kind, ()):
+    problems: f.Problems = []
+    for steps in OPERATOR_TEMPLATE_PATHS.get(kind, ()):
         for path, template in templates_at(manifest, steps):
-            check_template(template, path, context, found, frozenset())
-    return f.at_stage(found, "pod")
+            check_template(template, path, context, problems, frozenset())
+    return f.with_stage(problems, "pod")
 
 
 def templates_at(manifest: Mapping[str, Any], steps: str) -> Iterator[tuple[Path, Any]]:
-    """What stands at `steps`, with the path to each."""
-    return _at(manifest, steps.split("."), ())
+    """Yield the values at `steps`, a dotted path with `*` for list items, each with its path."""
+    return _values_at(manifest, steps.split("."), ())
 
 
-def _at(value: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any]]:
+def _values_at(value: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any]]:
     if not steps:
         yield path, value
     elif steps[0] == "*":
         parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-        for key, one in parts:
-            yield from _at(one, steps[1:], (*path, key))
+        for key, part in parts:
+            yield from _values_at(part, steps[1:], (*path, key))
     elif isinstance(value, Mapping) and steps[0] in value:
-        yield from _at(value[steps[0]], steps[1:], (*path, steps[0]))
+        yield from _values_at(value[steps[0]], steps[1:], (*path, steps[0]))
 
 
-PLACES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("", "PodTemplate"): ("template",),
     ("", "ReplicationController"): ("spec.template",),
     ("apps", "DaemonSet"): ("spec.template",),
@@ -121,21 +126,21 @@ PLACES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("apps", "ReplicaSet"): ("spec.template",),
     ("apps", "StatefulSet"): ("spec.template",),
     ("batch", "CronJob"): ("spec.jobTemplate.spec.template",),
-    **TEMPLATES,
+    **OPERATOR_TEMPLATE_PATHS,
 }
-"""By API group and kind; those of the operators' kinds are found by their records."""
+"""Paths of templates by API group and kind. The operators' kinds have them in their records."""
 
 
 def pods_of(manifest: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, Any]]]:
-    """Each pod of a manifest: the path to it, its spec and its metadata. That of a Pod is empty."""
+    """Yield the template path, spec and metadata of each pod of a manifest. The path of a Pod is empty."""
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     key = kind_of(manifest)
-    found: list[tuple[Path, Any]] = []
+    templates: list[tuple[Path, Any]] = []
     if kind_named(key).namespaced:
-        found += [(one.path, one.template) for one in templates_of(key, manifest)]
-    for steps in PLACES.get(kind, ()):
-        found += templates_at(manifest, steps)
-    for path, template in found:
+        templates += [(reference.path, reference.template) for reference in templates_of(key, manifest)]
+    for steps in TEMPLATE_PATHS.get(kind, ()):
+        templates += templates_at(manifest, steps)
+    for path, template in templates:
         spec = template.get("spec") if isinstance(template, Mapping) else None
         if isinstance(spec, Mapping):
             meta = template.get("metadata")

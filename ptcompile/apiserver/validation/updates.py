@@ -1,6 +1,6 @@
-"""Fields that never change, by kind, and the transition rules of custom resources.
+"""Immutable fields by kind, and the transition rules of custom resources.
 
-A transition rule runs only where both objects have the value: a field that is added or removed passes.
+A transition rule runs only if both objects have the value: adding or removing a field passes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ptcompile.apiserver.crds import Definition, shipped
 from ptcompile.apiserver.crds.rules import rule_problems, with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM
 from ptcompile.apiserver.server_side_apply import merge_by_schema
-from ptcompile.apiserver.validation.field_errors import ANEW, forbidden_change, immutable
+from ptcompile.apiserver.validation.field_errors import RECREATE_HELP, forbidden_change, immutable
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import kind_named
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ptcompile.registry.model import Update
 
 
-_KEYS: Final = ("name", "manager")
+_ITEM_KEYS: Final = ("name", "manager")
 
 
 def stored_after_apply(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Problem]]:
-    """What is made of a file over a custom resource, and what is said of nulls in it."""
+    """Return the custom resource that results from applying `new` over `old`, and a problem for each null in `new`."""
     kind = kind_of(new)
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]
@@ -38,61 +38,61 @@ def stored_after_apply(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[
     else:
         return new, []
     nulls: list[Path] = []
-    made = merge_by_schema(schema, document, old, new, (), nulls)
+    stored = merge_by_schema(schema, document, old, new, (), nulls)
     help = "remove the line: an apply treats null as a value"
     problems = (Problem("wrong-type", path, f"{field_path(path)}: must not be null", help) for path in nulls)
-    return made, list(problems)
+    return stored, list(problems)
 
 
 def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
-    """What the CRD of a kind says to a change."""
+    """Yield the problems that a kind's CRD reports for an update."""
     definition: Definition | None
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]
-        old, new = (with_schema_defaults(schema, document, one) for one in (update.old, update.new))
+        old, new = (with_schema_defaults(schema, document, manifest) for manifest in (update.old, update.new))
         for path, why in kind_named(kind).immutable_fields():
-            for place, before, after in _pairs(old, new, path.split("."), ()):
+            for changed_path, before, after in _value_pairs(old, new, path.split("."), ()):
                 if before != after:
-                    yield immutable(place, None, ANEW, why)
+                    yield immutable(changed_path, None, RECREATE_HELP, why)
     elif (definition := shipped(kind)) is not None and definition.schema.get("x-ruled"):
-        said = {one.path for one in rule_problems(definition.schema, definition.document, update.new)}
+        reported_paths = {problem.path for problem in rule_problems(definition.schema, definition.document, update.new)}
         for problem in rule_problems(definition.schema, definition.document, update.new, update.old):
-            if problem.path not in said:
+            if problem.path not in reported_paths:
                 yield problem
 
 
-def _pairs(old: Any, new: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any, Any]]:
-    """Each place that both objects have, with its two values."""
+def _value_pairs(old: Any, new: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield each path that both objects have, with its old and new value."""
     if not steps:
         yield path, old, new
     elif steps[0] == "*":
         if isinstance(old, list) and isinstance(new, list):
-            before = {_key(one): one for one in old}
-            for index, one in enumerate(new):
-                if _key(one) in before:
-                    yield from _pairs(before[_key(one)], one, steps[1:], (*path, index))
+            old_items = {_item_key(item): item for item in old}
+            for index, item in enumerate(new):
+                if _item_key(item) in old_items:
+                    yield from _value_pairs(old_items[_item_key(item)], item, steps[1:], (*path, index))
     elif isinstance(old, Mapping) and isinstance(new, Mapping) and steps[0] in old and steps[0] in new:
-        yield from _pairs(old[steps[0]], new[steps[0]], steps[1:], (*path, steps[0]))
+        yield from _value_pairs(old[steps[0]], new[steps[0]], steps[1:], (*path, steps[0]))
 
 
-def _key(item: Any) -> str:
-    return next((str(item[key]) for key in _KEYS if key in item), "") if isinstance(item, Mapping) else ""
+def _item_key(item: Any) -> str:
+    return next((str(item[key]) for key in _ITEM_KEYS if key in item), "") if isinstance(item, Mapping) else ""
 
 
-_SELECTOR: Final = (("spec", "selector"), "")
-_RBAC: Final = (("roleRef",), "cannot change roleRef")
+_IMMUTABLE_SELECTOR: Final = (("spec", "selector"), "")
+_IMMUTABLE_ROLE: Final = (("roleRef",), "cannot change roleRef")
 
-_FIXED: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
-    ("apps", "Deployment"): (_SELECTOR,),
-    ("apps", "DaemonSet"): (_SELECTOR,),
-    ("apps", "ReplicaSet"): (_SELECTOR,),
+_IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
+    ("apps", "Deployment"): (_IMMUTABLE_SELECTOR,),
+    ("apps", "DaemonSet"): (_IMMUTABLE_SELECTOR,),
+    ("apps", "ReplicaSet"): (_IMMUTABLE_SELECTOR,),
     ("apps", "ControllerRevision"): ((("data",), ""),),
     ("", "PersistentVolume"): (),
     ("", "ResourceQuota"): ((("spec", "scopes"), ""), (("spec", "scopeSelector"), "")),
     ("networking.k8s.io", "IngressClass"): ((("spec", "controller"), ""),),
     ("node.k8s.io", "RuntimeClass"): ((("handler",), ""),),
-    ("rbac.authorization.k8s.io", "RoleBinding"): (_RBAC,),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (_RBAC,),
+    ("rbac.authorization.k8s.io", "RoleBinding"): (_IMMUTABLE_ROLE,),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (_IMMUTABLE_ROLE,),
     ("resource.k8s.io", "ResourceClaim"): ((("spec",), ""),),
     ("resource.k8s.io", "ResourceClaimTemplate"): ((("spec",), ""),),
     ("scheduling.k8s.io", "PriorityClass"): (
@@ -107,9 +107,9 @@ _FIXED: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = 
     ),
     ("storage.k8s.io", "VolumeAttributesClass"): ((("driverName",), ""), (("parameters",), "")),
 }
-"""By API group and kind: paths, and the server's words where they are not `field is immutable`."""
+"""Immutable paths by API group and kind, each with the server's message, or "" for `field is immutable`."""
 
-_SOURCES: Final = [
+_NON_SOURCE_FIELDS: Final = [
     "capacity",
     "accessModes",
     "persistentVolumeReclaimPolicy",
@@ -120,9 +120,9 @@ _SOURCES: Final = [
     "volumeMode",
     "volumeAttributesClassName",
 ]
-"""What of a PersistentVolume's spec is not its source."""
+"""PersistentVolume spec fields other than the volume source."""
 
-_STATEFUL: Final = (
+_STATEFUL_SET_MUTABLE_FIELDS: Final = (
     "replicas",
     "ordinals",
     "template",
@@ -133,22 +133,26 @@ _STATEFUL: Final = (
 )
 
 
-def fixed_fields(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
-    """The fields of a kind that may not change."""
-    for path, why in _FIXED.get(kind, ()):
+def immutable_field_changes(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
+    """Yield a problem for each changed field that is immutable for the kind."""
+    for path, why in _IMMUTABLE_FIELDS.get(kind, ()):
         if update.under(*path):
-            yield immutable(path, get(update.new, path), ANEW, why or "field is immutable")
+            yield immutable(path, get(update.new, path), RECREATE_HELP, why or "field is immutable")
     if kind == ("", "PersistentVolume"):
         for path in update.under("spec"):
-            if path[1:2] and path[1] not in _SOURCES:
+            if path[1:2] and path[1] not in _NON_SOURCE_FIELDS:
                 why = "spec.persistentvolumesource is immutable after creation"
                 yield forbidden_change(("spec", path[1]), why)
                 return
 
 
 def stateful_set_update(update: Update) -> Iterator[Problem]:
-    """A StatefulSet: scaled and rolled, and nothing else."""
-    allowed = [name for name in _STATEFUL if name != "revisionHistoryLimit" or update.versions.kubernetes >= (1, 33)]
+    """Yield a problem if a StatefulSet changes in more than scaling and rolling out."""
+    allowed = [
+        name
+        for name in _STATEFUL_SET_MUTABLE_FIELDS
+        if name != "revisionHistoryLimit" or update.versions.kubernetes >= (1, 33)
+    ]
     for path in update.under("spec"):
         if path[1:2] and path[1] not in allowed:
             listed = ", ".join(f"'{name}'" for name in allowed[:-1])

@@ -1,4 +1,4 @@
-"""Forms of one value: ports, percentages, path segments; sameness as the server has it.
+"""Checks of single values: ports, percentages, path segments. Also the server's notion of equality.
 
 Source: docs/facts/api-server.md#ports 64 to 73, Kubernetes 1.36.
 """
@@ -22,103 +22,105 @@ _PERCENT = Pattern(r"[0-9]+%").fullmatch
 
 
 def amount_of(value: Any) -> int:
-    """The number, of a percentage too; 0 for what is neither."""
+    """Return the number of an integer or a percentage, or 0 for any other value."""
     if type(value) is int:
         return value
     return int(value[:-1]) if type(value) is str and _PERCENT(value) else 0
 
 
-def check_amount_or_percent(value: Any, path: Path, found: f.Problems, *, most: bool = True) -> None:
-    """A number of 0 or more, or a percentage; `most`: of 100 % at most."""
+def check_amount_or_percent(value: Any, path: Path, problems: f.Problems, *, limit_to_100: bool = True) -> None:
+    """Check that the value is an integer of at least 0 or a percentage. `most` limits percentages to 100%."""
     if type(value) is int:
-        f.check_not_negative(found, path, value)
+        f.check_not_negative(problems, path, value)
     elif type(value) is str:
         if not _PERCENT(value):
             why = "a valid percent string must be a numeric string followed by an ending '%'"
-            f.invalid(found, path, value, why, "write a number, or one with a % such as 25%, in quotes")
-        elif most and int(value[:-1]) > 100:
-            f.invalid(found, path, value, "must not be greater than 100%", "use 100% or less")
+            f.invalid(problems, path, value, why, "write a number, or one with a % such as 25%, in quotes")
+        elif limit_to_100 and int(value[:-1]) > 100:
+            f.invalid(problems, path, value, "must not be greater than 100%", "use 100% or less")
 
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
 PORT_MAX = 65535
 
 
-def check_port_number(found: f.Problems, path: Path, value: Any) -> None:
-    """A port number: 1 to 65535."""
-    f.check_range(found, path, value, 1, PORT_MAX)
+def check_port_number(problems: f.Problems, path: Path, value: Any) -> None:
+    """Check that a port number is 1 to 65535."""
+    f.check_range(problems, path, value, 1, PORT_MAX)
 
 
-def check_port_reference(found: f.Problems, path: Path, value: Any) -> None:
-    """A port by number or by name: probes, lifecycle hooks, `targetPort`. Absent counts as 0."""
+def check_port_reference(problems: f.Problems, path: Path, value: Any) -> None:
+    """Check a port given by number or name: probes, lifecycle hooks, `targetPort`. An absent port counts as 0."""
     if type(value) is str:
         if why := why_not_port_name(value):
             help = "write a number without quotes, or the name of a port"
-            f.invalid(found, path, value, why, help)
+            f.invalid(problems, path, value, why, help)
     else:
-        check_port_number(found, path, 0 if value is None else value)
+        check_port_number(problems, path, 0 if value is None else value)
 
 
 def check_ports(value: Any, path: Path, container: dict[str, Any], scope: PodContext) -> None:
-    """`ports` of a container."""
-    found, seen = scope.found, set[str]()
+    """Check `ports` of a container."""
+    problems, seen = scope.problems, set[str]()
     host_network = scope.spec.get("hostNetwork") is True
     for index, port in f.indexed_mappings(value):
-        here = (*path, index)
+        port_path = (*path, index)
         name = port.get("name")
         if type(name) is str and name:
             if why := why_not_port_name(name):
-                f.invalid(found, (*here, "name"), name, why)
+                f.invalid(problems, (*port_path, "name"), name, why)
             elif name in seen:
-                f.duplicate(found, (*here, "name"), name)
+                f.duplicate(problems, (*port_path, "name"), name)
             seen.add(name)
         number, host = port.get("containerPort"), port.get("hostPort")
         if number is None or (type(number) is int and number == 0):
-            f.required(found, (*here, "containerPort"))
+            f.required(problems, (*port_path, "containerPort"))
         else:
-            check_port_number(found, (*here, "containerPort"), number)
+            check_port_number(problems, (*port_path, "containerPort"), number)
         if host:
-            check_port_number(found, (*here, "hostPort"), host)
+            check_port_number(problems, (*port_path, "hostPort"), host)
             if host_network and path[-3] == "containers" and type(host) is type(number) is int and host != number:
                 why = "must match `containerPort` when `hostNetwork` is true"
-                f.invalid(found, (*here, "hostPort"), host, why, "leave `hostPort` out")
+                f.invalid(problems, (*port_path, "hostPort"), host, why, "leave `hostPort` out")
         if port.get("protocol"):
-            f.check_choice(found, (*here, "protocol"), port["protocol"], PROTOCOLS)
+            f.check_choice(problems, (*port_path, "protocol"), port["protocol"], PROTOCOLS)
 
 
-def check_host_ports(containers: Any, path: Path, found: f.Problems, fill: bool) -> None:
-    """Host ports that two ports of these containers would share. `fill`: under hostNetwork, the container's own."""
+def check_host_ports(containers: Any, path: Path, problems: f.Problems, fill: bool) -> None:
+    """Report host ports that two ports of these containers share. With `fill`, container ports count as host ports
+    (hostNetwork).
+    """
     seen: set[str] = set()
     for index, container in f.indexed_mappings(containers):
-        for number, port in f.indexed_mappings(container["ports"]) if container.get("ports") else ():
+        for port_index, port in f.indexed_mappings(container["ports"]) if container.get("ports") else ():
             host = port.get("hostPort") or (port.get("containerPort") if fill else None)
             if type(host) is not int or host == 0:
                 continue
             key = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
             if key in seen:
-                here = (*path, index, "ports", number, "hostPort")
-                f.duplicate(found, here, key, "use another: a port of the node can be taken once")
+                host_port_path = (*path, index, "ports", port_index, "hostPort")
+                f.duplicate(problems, host_port_path, key, "use another: a port of the node can be taken once")
             seen.add(key)
 
 
-def is_equal(one: Any, other: Any, *, exact: bool = False) -> bool:
-    """Whether two decoded values are equal in every type too, and their keys stand in the same order.
+def is_equal(a: Any, b: Any, *, exact: bool = False) -> bool:
+    """Return whether two decoded values are equal, including all types and the order of keys.
 
-    False also where that cannot be told: data of other types than JSON's, or without end. Of parts of an object that is
-    `exact`, which `structure.complete` tells, equality is enough, whatever the order: a tenth of the time.
+    Returns False as well for values that are not JSON data and for recursive ones. With `exact`, for parts of an object
+    that `structure.complete` found to be exact, plain equality is enough: it takes a tenth of the time.
     """
-    if one is other:
+    if a is b:
         return True
     if exact:
-        return bool(one == other)
+        return bool(a == b)
     try:
-        return bool(one == other) and marshal.dumps(one, 2) == marshal.dumps(other, 2)  # 2: no references
+        return bool(a == b) and marshal.dumps(a, 2) == marshal.dumps(b, 2)  # 2: no references
     except (ValueError, RecursionError):
         return False
 
 
 def why_not_path_segment(name: str) -> str | None:
-    """Why a text cannot be one part of a path: what names of RBAC's objects are held to."""
+    """Return why a text cannot be a path segment, the rule for names of RBAC objects, or None if it can."""
     if name in (".", ".."):
         return f"may not be '{name}'"
     for character in "/%":

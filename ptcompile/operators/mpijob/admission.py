@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.templates import check_template, without_restart
+from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quoted
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
@@ -97,7 +97,7 @@ def check_children(manifest: Mapping[str, Any], _spec: dict[str, Any], context: 
     """The templates of both replica types, whose restartPolicy the replica's own overwrites."""
     clean: Any = None
     for one in pod_templates(manifest):
-        clean = check_template(without_restart(one.template), one.path, context, found, _VOLUMES, clean)
+        clean = check_template(without_restart_policy(one.template), one.path, context, found, _VOLUMES, clean)
 
 
 def unseen_changes(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_finalizers
-from ptcompile.apiserver.validation.templates import check_template, without_restart
+from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import (
     child_rejection,
     controller_failure,
@@ -45,7 +45,7 @@ def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: A
     replicas = f.as_field_mapping(spec.get("pytorchReplicaSpecs"))
     clean: Any = None
     for one in pod_templates(manifest):
-        clean = check_template(without_restart(one.template), one.path, context, found, frozenset(), clean)
+        clean = check_template(without_restart_policy(one.template), one.path, context, found, frozenset(), clean)
         finalizers = f.as_field_mapping(f.as_field_mapping(one.template).get("metadata")).get("finalizers")
         check_finalizers(finalizers, (*one.path, "metadata", "finalizers"), found)
         policy = f.as_field_mapping(replicas.get(one.role)).get("restartPolicy")
