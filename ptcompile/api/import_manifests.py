@@ -163,7 +163,7 @@ def import_manifests(
     if profile is None:
         return Imported((), (*streams.limit_findings(diagnostics, filename), *wrong))
     found, told = _all(objects, profile, filename, lossy=lossy, exact=exact)
-    needed = cluster is None and profiles.needed([one.document for one in found], profile)
+    needed = cluster is None and profiles.needs_profile([one.document for one in found], profile)
     kept = _kept(objects, found, profile)
     every = tuple(streams.limit_findings((*diagnostics, *told), filename))
     return Imported(tuple(found), every, profiles.MINIMAL if needed else None, kept)
@@ -203,31 +203,40 @@ def _one(
     manifest: Json, beside: Objects, decoded: Objects, profile: ClusterProfile, *, lossy: bool, exact: bool
 ) -> tuple[ImportedSpec | None, list[Problem]]:
     from ptcompile.importer import draft
-    from ptcompile.importer.attempt import comments, differences, refusals, run, without_nulls, without_runtime
+    from ptcompile.importer.attempt import (
+        comments,
+        compile_errors,
+        differences,
+        import_object,
+        inline_runtime,
+        without_nulls,
+    )
 
     if refused := _refused(manifest, Objects((manifest,), beside), profile):
         return None, refused
-    images = draft.found(manifest)
-    stand_ins = draft.stand_ins(images, manifest)
-    manifest = draft.replaced(without_nulls(manifest), stand_ins)
-    outcome = run(manifest, decoded, profile, exact=exact)
+    images = draft.placeholder_images(manifest)
+    stand_ins = draft.substitute_images(images, manifest)
+    manifest = draft.replace_images(without_nulls(manifest), stand_ins)
+    outcome = import_object(manifest, decoded, profile, exact=exact)
     best = outcome.best
     if best is None:
         return None, list(outcome.problems)
     if not best.proof.compiled:
-        return None, [_stays("not-importable", f"a spec cannot express it: {one.message}") for one in refusals(best)]
+        return None, [
+            _stays("not-importable", f"a spec cannot express it: {one.message}") for one in compile_errors(best)
+        ]
     differs = () if best.proof.same_manifest else tuple(differences(best))
     lost = not best.proof.same_world
     severity = "error" if lost and not lossy else "warning"
     problems = [_stays("import-differs", f"the spec does not express everything: {text}", severity) for text in differs]
     if lost and not lossy:
         return None, problems
-    problems += [draft.told(image, path) for image, path in images.items()]
+    problems += [draft.placeholder_warning(image, path) for image, path in images.items()]
     as_written = {other: image for image, other in stand_ins.items()}
     origin, proof = f"{kind_of(manifest)[1]}/{object_name(manifest)}", best.proof
-    spec = draft.replaced(best.spec, as_written)
+    spec = draft.replace_images(best.spec, as_written)
     told = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
-    portable = draft.replaced(without_runtime(best.spec, manifest, beside, profile), as_written)
+    portable = draft.replace_images(inline_runtime(best.spec, manifest, beside, profile), as_written)
     return told._replace(comments=comments(best, manifest), differences=differs, portable=portable), problems
 
 

@@ -1,4 +1,4 @@
-"""What a change of manifests means: objects, pods, and what an apply would do."""
+"""Differences between manifests: in objects, in pods, and in what an apply would do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.differ.changes import changes
 from ptcompile.differ.model import Apply, Change, Compared, Fact, ObjectDifference
-from ptcompile.differ.normal import Marks, shown, shown_text
+from ptcompile.differ.normal import Marks, strip_marks, without_marks
 from ptcompile.differ.pairing import ObjectPair, makes_pods, pairs
 from ptcompile.differ.world import WorldComparison, compare_worlds
 from ptcompile.kubernetes.index import Objects
@@ -24,70 +24,74 @@ if TYPE_CHECKING:
 
 
 class Difference(Compared):
-    """How two sides differ: each object with its other, jobs first by their worlds. Secrets are hidden in all of it."""
+    """The differences between two sides: pairs of objects, jobs first by their pods. All secrets are masked."""
 
     __slots__ = ()
 
     def text(self) -> str:
-        """For a terminal."""
-        from ptcompile.differ.text import text
+        """Return the differences as text for a terminal."""
+        from ptcompile.differ.text import render_text
 
-        return text(self)
+        return render_text(self)
 
     def markdown(self) -> str:
-        """For a pull request: GitHub's Markdown."""
-        from ptcompile.differ.markdown import markdown
+        """Return the differences as GitHub Markdown, for a pull request."""
+        from ptcompile.differ.markdown import render_markdown
 
-        return markdown(self)
+        return render_markdown(self)
 
 
 __all__ = ["Change", "DiffSide", "Difference", "Fact", "ObjectDifference", "compare"]
 
 
 class DiffSide(NamedTuple):
-    """What is compared with something else."""
+    """One side of a comparison."""
 
     manifests: Sequence[Json] = ()
     versions: Versions = Versions()
-    """Of Kubernetes and the operators that run the manifests."""
+    """Versions of Kubernetes and of the operators that run the manifests."""
     others: Objects = Objects()
-    """Objects of both sides that are only looked at, not compared."""
+    """Context objects of both sides that are not compared."""
 
     def jobs(self, marks: Marks) -> dict[int, SimulatedJob]:
-        """The jobs with their secrets masked, by the identity of their manifests."""
+        """Return the simulated jobs with secrets masked, keyed by the identity of their manifests."""
         jobs = simulate(self.manifests, versions=self.versions, others=self.others).jobs
-        return {id(job.manifest): one for job, one in zip(jobs, shown_jobs(jobs, marks), strict=True)}
+        return {id(job.manifest): masked for job, masked in zip(jobs, shown_jobs(jobs, marks), strict=True)}
 
 
 def compare(
     before: DiffSide, after: DiffSide, verdicts: Mapping[int, Apply] = MappingProxyType({})
 ) -> tuple[ObjectDifference, ...]:
-    """Every object of both sides with its other. Total: any data, never an exception.
+    """Return the pairs of objects of both sides with their differences. Accepts any data; never raises.
 
-    `verdicts` say what an apply does, by the identity of the object of the second side.
+    `verdicts` are the results of an apply, keyed by the identity of the second side's object.
     """
     marks = Marks()
-    one, other = before.jobs(marks), after.jobs(marks)
-    found = pairs(before.manifests, after.manifests)
-    return tuple(_object(pair, one, other)._replace(apply=verdicts.get(id(pair[1]))) for pair in found)
+    old_jobs, new_jobs = before.jobs(marks), after.jobs(marks)
+    matched = pairs(before.manifests, after.manifests)
+    return tuple(
+        _compare_objects(pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1]))) for pair in matched
+    )
 
 
-def _object(pair: ObjectPair, one: dict[int, SimulatedJob], other: dict[int, SimulatedJob]) -> ObjectDifference:
+def _compare_objects(
+    pair: ObjectPair, old_jobs: dict[int, SimulatedJob], new_jobs: dict[int, SimulatedJob]
+) -> ObjectDifference:
     before, after = pair
     if before is None or after is None:
         return ObjectDifference(_title(before), _title(after))
-    found = WorldComparison((), ())
-    if id(before) in one and id(after) in other and makes_pods(before) and makes_pods(after):
-        found = compare_worlds(one[id(before)], other[id(after)])
+    comparison = WorldComparison((), ())
+    if id(before) in old_jobs and id(after) in new_jobs and makes_pods(before) and makes_pods(after):
+        comparison = compare_worlds(old_jobs[id(before)], new_jobs[id(after)])
     note = None
-    if kind_of(before)[1] != kind_of(after)[1] or _group(before) != _group(after):
+    if kind_of(before)[1] != kind_of(after)[1] or _api_group(before) != _api_group(after):
         note = "the manifests belong to two operators and share no fields to compare: compare the worlds"
-    told = () if note else changes(before, after)
-    facts, same = tuple(map(shown, found.facts)), tuple(map(shown_text, found.same))
-    return ObjectDifference(_title(before), _title(after), same, facts, told, note)
+    object_changes = () if note else changes(before, after)
+    facts, same = tuple(map(without_marks, comparison.facts)), tuple(map(strip_marks, comparison.same))
+    return ObjectDifference(_title(before), _title(after), same, facts, object_changes, note)
 
 
-def _group(manifest: Json) -> str:
+def _api_group(manifest: Json) -> str:
     return kind_of(manifest)[0].rpartition("/")[0]
 
 

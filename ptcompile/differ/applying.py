@@ -1,7 +1,7 @@
-"""What `kubectl apply` would do: unchanged, in place, restarts, ignored or refused.
+"""Outcome of `kubectl apply`: unchanged, in place, restarts, ignored or refused.
 
-The server checks the new object as on creation, and then the change; operators' webhooks add their own. Sources:
-Kubernetes 1.30 to 1.36 `ValidateXUpdate`, the CRDs' transition rules, and the operators' update webhooks.
+The server validates the new object as on creation, and then the change; operators' webhooks add their own checks.
+Sources: Kubernetes 1.30 to 1.36 `ValidateXUpdate`, the CRDs' transition rules, and the operators' update webhooks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 
-_POINTERS: Final = frozenset(
+_POINTER_FIELDS: Final = frozenset(
     {
         "allowPrivilegeEscalation",
         "automountServiceAccountToken",
@@ -52,11 +52,11 @@ _POINTERS: Final = frozenset(
 
 
 def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The paths where only one of two objects says `false`; items of lists are compared by their place."""
+    """Yield the paths at which only one of two objects says `false`. List items are compared by index."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old.keys() | new.keys():
             before, after = old.get(key), new.get(key)
-            if key in _POINTERS and (before is None) != (after is None) and (before is False or after is False):
+            if key in _POINTER_FIELDS and (before is None) != (after is None) and (before is False or after is False):
                 yield (*path, key)
             elif key == "securityContext" and (before is None or after is None):
                 yield from pointer_changes(before or {}, after or {}, (*path, key))
@@ -67,7 +67,7 @@ def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[
             yield from pointer_changes(before, after, (*path, f"[{index}]"))
 
 
-_ROLLS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
+_RESTARTING_FIELDS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
     ("apps", "Deployment"): (("spec", "template"), "pods are replaced, a few at a time"),
     ("apps", "DaemonSet"): (("spec", "template"), "pods are replaced, a few at a time"),
     ("apps", "StatefulSet"): (("spec", "template"), "pods are replaced, the last one first"),
@@ -77,39 +77,39 @@ _ROLLS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
         "groups of pods are replaced, one at a time",
     ),
 }
-"""Where a change restarts pods, by API group and kind."""
+"""Fields whose change restarts pods, by API group and kind."""
 
-_LATER: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
-    ("apps", "ReplicaSet"): ((("spec", "template"), "running pods stay as they are; later pods use the new template"),),
-    ("batch", "CronJob"): ((("spec", "jobTemplate"), "running Jobs stay as they are; it applies to the next ones"),),
+_UNSEEN_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
+    ("apps", "ReplicaSet"): ((("spec", "template"), "running pods are left unchanged; new pods use the new template"),),
+    ("batch", "CronJob"): ((("spec", "jobTemplate"), "running Jobs are left unchanged; the next Jobs use it"),),
     ("ray.io", "RayCluster"): (
-        (("spec",), "running pods stay as they are; replicas are scaled (upgradeStrategy Recreate replaces all)"),
+        (("spec",), "running pods are left unchanged; replicas are scaled (upgradeStrategy Recreate replaces all)"),
     ),
-    ("ray.io", "RayJob"): ((("spec", "rayClusterSpec"), "the running cluster stays as it is"),),
+    ("ray.io", "RayJob"): ((("spec", "rayClusterSpec"), "the running cluster is left unchanged"),),
     ("", "ConfigMap"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
     ("", "Secret"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
 }
-"""Where a change is taken and running pods do not see it; operators' kinds have `unseen_changes`."""
+"""Fields whose change is accepted but not seen by running pods; operators' kinds have `unseen_changes`."""
 
 
-def verdict(
+def apply_verdict(
     old: Mapping[str, Any], new: Mapping[str, Any], touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
 ) -> Apply:
-    """The verdict on an apply of `new` over `old`; `problems` are why it is rejected."""
+    """Return the verdict on an apply of `new` over `old`; `problems` are the reasons for a rejection."""
     if any(problem.severity == "error" for problem in problems):
         return Apply("refused", None)  # the caller shows why
     api_version, kind = kind_of(new)
     key = api_version.rpartition("/")[0], kind
-    rolls = _ROLLS.get(key)
+    rolls = _RESTARTING_FIELDS.get(key)
     if rolls is not None and any(path[: len(rolls[0])] == rolls[0] for path in touched):
         return Apply("restarts", rolls[1])
-    for place, why in kind_named((api_version, kind)).unseen_changes(old) or _LATER.get(key, ()):
-        if any(path[: len(place)] == place for path in touched):
+    for field, why in kind_named((api_version, kind)).unseen_changes(old) or _UNSEEN_FIELDS.get(key, ()):
+        if any(path[: len(field)] == field for path in touched):
             return Apply("ignored", why)
     return Apply("in-place" if touched else "unchanged", None)
 
 
-_RULES: Final[dict[tuple[str, str], UpdateValidator]] = {
+_UPDATE_VALIDATORS: Final[dict[tuple[str, str], UpdateValidator]] = {
     ("", "Pod"): pod_update,
     ("", "Service"): service_update,
     ("", "PersistentVolumeClaim"): claim_update,
@@ -118,27 +118,27 @@ _RULES: Final[dict[tuple[str, str], UpdateValidator]] = {
     ("batch", "Job"): job_update,
     ("apps", "StatefulSet"): stateful_set_update,
 }
-"""The rules of the kinds that have some, by API group and kind."""
+"""Update validators by API group and kind."""
 
 
 def apply_outcome(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Problem]]:
-    """What an apply of `new` over `old` does, and what it would be refused for.
+    """Return the outcome of applying `new` over `old`, and the problems for which it would be rejected.
 
     Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints.
     """
-    merged, found = stored_after_apply(old, new)
-    told = (change.path for change in changes(old, new) if not _says_nothing(change))
-    update = Update(old, merged, versions, (*told, *pointer_changes(old, new)))
-    found += [*_valid(update, webhooks=False), *metadata_update(old, new), *_changed(update)]
-    said = {problem.path for problem in found}
-    refusals = [one for one in _valid(update, webhooks=True) if one.authority != "kube-apiserver"]
-    refusals += _operators(update)
-    problems = [*deduplicate(found), *(problem for problem in refusals if problem.path not in said)]
-    return verdict(old, new, update.touched, problems), problems
+    merged, server_problems = stored_after_apply(old, new)
+    changed_paths = (change.path for change in changes(old, new) if not _is_empty_change(change))
+    update = Update(old, merged, versions, (*changed_paths, *pointer_changes(old, new)))
+    server_problems += [*_new_problems(update, webhooks=False), *metadata_update(old, new), *_update_problems(update)]
+    reported_paths = {problem.path for problem in server_problems}
+    rejections = [problem for problem in _new_problems(update, webhooks=True) if problem.authority != "kube-apiserver"]
+    rejections += _webhook_problems(update)
+    problems = [*deduplicate(server_problems), *(p for p in rejections if p.path not in reported_paths)]
+    return apply_verdict(old, new, update.touched, problems), problems
 
 
-def _operators(update: Update) -> Iterator[Problem]:
-    """What the operators' webhooks say to the change."""
+def _webhook_problems(update: Update) -> Iterator[Problem]:
+    """Yield what the operators' webhooks reject about the change."""
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind
     yield from kind_named((api_version, kind)).validate_update(update)
@@ -146,30 +146,32 @@ def _operators(update: Update) -> Iterator[Problem]:
         yield from operator.validate_foreign_update(update, key)
 
 
-def _says_nothing(change: Change) -> bool:
-    """Whether an empty list or mapping came or went where Go has no difference between that and none."""
+def _is_empty_change(change: Change) -> bool:
+    """Return whether an empty list or mapping appears or disappears where Go does not distinguish it from an absent
+    one.
+    """
     if change.kind not in ("added", "removed"):
         return False
     value = change.after if change.kind == "added" else change.before
     return value == [] or (value == {} and change.path[-1] in ("limits", "requests", "annotations", "labels"))
 
 
-def _valid(update: Update, *, webhooks: bool) -> Iterator[Problem]:
-    """What the server has against the new object by itself, and had not against the old one."""
+def _new_problems(update: Update, *, webhooks: bool) -> Iterator[Problem]:
+    """Yield the server's problems with the new object that the old one does not have."""
     if not supported(update.new):
         return
-    before, after = (validate(one, versions=update.versions, webhooks=webhooks) for one in (update.old, update.new))
-    kept = {(one.name, one.path, one.message) for one in before}
+    before, after = (validate(obj, versions=update.versions, webhooks=webhooks) for obj in (update.old, update.new))
+    existing = {(problem.name, problem.path, problem.message) for problem in before}
     for problem in after:
-        if problem.stage == "apply" and (problem.name, problem.path, problem.message) not in kept:
+        if problem.stage == "apply" and (problem.name, problem.path, problem.message) not in existing:
             yield problem
 
 
-def _changed(update: Update) -> Iterator[Problem]:
-
+def _update_problems(update: Update) -> Iterator[Problem]:
+    """Yield what the server rejects about the change from the old object to the new one."""
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind
-    if key in _RULES:
-        yield from _RULES[key](update)
+    if key in _UPDATE_VALIDATORS:
+        yield from _UPDATE_VALIDATORS[key](update)
     yield from immutable_field_changes(key, update)
     yield from custom_update((api_version, kind), update)

@@ -1,4 +1,4 @@
-"""Two objects compared, path by path.
+"""Comparison of two objects, path by path.
 
 Lists of mappings without names are compared by deepdiff, whose import takes as long as compiling both sides.
 """
@@ -21,46 +21,50 @@ if TYPE_CHECKING:
 
 
 ListChanges = list[tuple[int, "ChangeKind"]]
-"""What differs, by index: of an item that was added in the second list, else in the first."""
+"""Changed items by index: in the second list for an added item, else in the first."""
 
 
-def plain_lists(one: list[Any], other: list[Any], *, zipped: bool) -> ListChanges:
-    """As deepdiff has it, which compares other lists: item by item where that needs no more changes, or if `zipped`."""
-    by_place = list(_by_place(one, other, 0, 0))
+def diff_plain_lists(old: list[Any], new: list[Any], *, zipped: bool) -> ListChanges:
+    """Compare lists of scalars the way deepdiff does for other lists: by index if that needs no more changes, or if
+    `zipped`.
+    """
+    by_index = list(_diff_by_index(old, new, 0, 0))
     if zipped:
-        return by_place
+        return by_index
     from difflib import SequenceMatcher
 
-    found: ListChanges = []
-    for tag, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    aligned: ListChanges = []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":
-            found += _by_place(one[a:b], other[c:d], a, c)
-    if len(found) > 1 and len(found) >= len(by_place):
-        return by_place
-    both = {index for index, kind in found if kind == "removed"} & {index for index, kind in found if kind == "added"}
-    others = [(index, kind) for index, kind in found if index not in both or kind == "changed"]
-    return [*others, *((index, "changed") for index in sorted(both))]
+            aligned += _diff_by_index(old[a:b], new[c:d], a, c)
+    if len(aligned) > 1 and len(aligned) >= len(by_index):
+        return by_index
+    removed, added = ({index for index, kind in aligned if kind == expected} for expected in ("removed", "added"))
+    rest = [(index, kind) for index, kind in aligned if index not in removed & added or kind == "changed"]
+    return [*rest, *((index, "changed") for index in sorted(removed & added))]
 
 
-def _by_place(one: list[Any], other: list[Any], first: int, second: int) -> Iterator[tuple[int, ChangeKind]]:
-    """Item by item: those of both lists that differ, then what only one has. The lists begin at these indexes."""
-    for i, (left, right) in enumerate(zip(one, other, strict=False)):
+def _diff_by_index(old: list[Any], new: list[Any], first: int, second: int) -> Iterator[tuple[int, ChangeKind]]:
+    """Yield the items that differ at the same index, then the extra items. The lists begin at the given indexes."""
+    for i, (left, right) in enumerate(zip(old, new, strict=False)):
         if type(left) is not type(right) or left != right:
             yield first + i, "changed"
-    yield from ((first + i, "removed") for i in range(len(other), len(one)))
-    yield from ((second + i, "added") for i in range(len(one), len(other)))
+    yield from ((first + i, "removed") for i in range(len(new), len(old)))
+    yield from ((second + i, "added") for i in range(len(old), len(new)))
 
 
-_ORDERED = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
-"""Lists of named items whose order means something. That of env does where a value names an earlier one."""
+_ORDERED_LISTS = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
+"""Lists of named items whose order matters. That of env matters if a value names an earlier variable."""
 
-PLACES = 4000
-"""Values of parts that differ: with more, whole fields are shown. Aliases make such an object of a few lines."""
+MAX_VALUES = 4000
+"""Number of values in differing parts above which whole fields are shown. A few lines of aliases can make such an
+object.
+"""
 
-LONG = 1000
-"""Of two lists with more items those with one index are compared: to find what was put in costs their product."""
+MAX_ALIGNED_ITEMS = 1000
+"""Number of items above which lists are compared by index: aligning two lists costs the product of their lengths."""
 
-_KINDS: dict[str, ChangeKind] = {
+_DEEPDIFF_KINDS: dict[str, ChangeKind] = {
     "dictionary_item_added": "added",
     "dictionary_item_removed": "removed",
     "iterable_item_added": "added",
@@ -72,194 +76,201 @@ _KINDS: dict[str, ChangeKind] = {
 
 
 def changes(before: Json, after: Json) -> tuple[Change, ...]:
-    """Every difference between two objects of one kind, in the order of their paths; secrets hidden."""
-    one, other = normal(before), normal(after)
-    found = () if _alike(one, other) else _found(one, other, before, after)
+    """Return the differences between two objects of one kind, sorted by path, with secrets masked."""
+    old, new = normal(before), normal(after)
+    value_changes = () if _is_equal(old, new) else _value_changes(old, new, before, after)
     return tuple(
-        sorted((*found, *_moved(one, other, ())), key=lambda change: [_sortable(part) for part in change.path])
+        sorted(
+            (*value_changes, *_reordered_lists(old, new, ())),
+            key=lambda change: [_sort_key(part) for part in change.path],
+        )
     )
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two values are the same, type by type."""
-    if type(one) is not type(other):
+def _is_equal(a: Any, b: Any) -> bool:
+    """Return whether two values are equal, types included."""
+    if type(a) is not type(b):
         return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_alike(value, other[key]) for key, value in one.items())
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    return bool(one == other)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_is_equal(value, b[key]) for key, value in a.items())
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(_is_equal, a, b))
+    return bool(a == b)
 
 
-def _leaves(value: Any, most: int) -> int:
-    """How many values there are, as far as `most`."""
+def _count_leaves(value: Any, limit: int) -> int:
+    """Return the number of scalar values, counting up to `most`."""
     if not isinstance(value, dict | list):
         return 1
     count = 1
     for inner in value.values() if isinstance(value, dict) else value:
-        if count > most:
+        if count > limit:
             break
-        count += _leaves(inner, most - count)
+        count += _count_leaves(inner, limit - count)
     return count
 
 
-def _differing(one: Any, other: Any) -> int:
-    """How many values of the parts that differ there are, as far as `PLACES`."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        keys = dict.fromkeys((*one, *other))
-        parts = [(one.get(key), other.get(key)) for key in keys]
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        parts = list(zip(one, other, strict=True))
+def _count_differing(old: Any, new: Any) -> int:
+    """Return the number of values in the differing parts, counting up to `MAX_VALUES`."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        keys = dict.fromkeys((*old, *new))
+        parts = [(old.get(key), new.get(key)) for key in keys]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        parts = list(zip(old, new, strict=True))
     else:
-        return max(_leaves(one, PLACES), _leaves(other, PLACES))
+        return max(_count_leaves(old, MAX_VALUES), _count_leaves(new, MAX_VALUES))
     count = 0
     for left, right in parts:
-        if count > PLACES:
+        if count > MAX_VALUES:
             break
-        if not _alike(left, right):
-            count += _differing(left, right)
+        if not _is_equal(left, right):
+            count += _count_differing(left, right)
     return count
 
 
-def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
-    """Both sides without what they have in common: deepdiff takes its time for equal values too."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        both = {key: _pruned(one[key], other[key]) for key in one if key in other and not _alike(one[key], other[key])}
+def _prune_common(old: Any, new: Any) -> tuple[Any, Any]:
+    """Return both sides without their common parts, because deepdiff also spends time on equal values."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        both = {
+            key: _prune_common(old[key], new[key]) for key in old if key in new and not _is_equal(old[key], new[key])
+        }
         sides = []
-        for index, side, beside in ((0, one, other), (1, other, one)):
+        for index, side, opposite in ((0, old, new), (1, new, old)):
             sides.append(
                 type(side)(
-                    {k: both[k][index] if k in both else v for k, v in side.items() if k in both or k not in beside}
+                    {k: both[k][index] if k in both else v for k, v in side.items() if k in both or k not in opposite}
                 )
             )
         return sides[0], sides[1]
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = [(None, None) if _alike(x, y) else _pruned(x, y) for x, y in zip(one, other, strict=True)]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        pairs = [(None, None) if _is_equal(x, y) else _prune_common(x, y) for x, y in zip(old, new, strict=True)]
         return [x for x, _ in pairs], [y for _, y in pairs]
-    return one, other
+    return old, new
 
 
-def _wide(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
-    """Where too much differs to be compared value by value: the fields of the object that differ, as a whole."""
-    shown = normal(hidden(before)), normal(hidden(after))
+def _whole_field_changes(old: Json, new: Json, before: Json, after: Json) -> list[Change]:
+    """Return the object's differing fields as whole values, for objects with too many differences."""
+    masked = normal(hidden(before)), normal(hidden(after))
     out: list[Change] = []
-    for key in dict.fromkeys((*one, *other)):
-        if not _alike(one.get(key), other.get(key)):
-            kind: ChangeKind = "added" if key not in one else "removed" if key not in other else "changed"
-            out += _change(kind, [key], one, other, shown)
+    for key in dict.fromkeys((*old, *new)):
+        if not _is_equal(old.get(key), new.get(key)):
+            kind: ChangeKind = "added" if key not in old else "removed" if key not in new else "changed"
+            out += _make_change(kind, [key], old, new, masked)
     return out
 
 
-def _found(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
-    if _differing(one, other) > PLACES:
-        return _wide(one, other, before, after)
-    zipped = max(_longest(one), _longest(other)) > LONG
-    shown = normal(hidden(before)), normal(hidden(after))
+def _value_changes(old: Json, new: Json, before: Json, after: Json) -> list[Change]:
+    if _count_differing(old, new) > MAX_VALUES:
+        return _whole_field_changes(old, new, before, after)
+    zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
+    masked = normal(hidden(before)), normal(hidden(after))
     return [
         change
-        for kind, keys in _differences(one, other, [], zipped)
-        for change in _change(kind, keys, one, other, shown)
+        for kind, keys in _iter_differences(old, new, [], zipped)
+        for change in _make_change(kind, keys, old, new, masked)
     ]
 
 
-def _differences(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
-    """Each place at which two values differ. `zipped`: lists are compared item by item."""
-    if type(one) is not type(other):
+def _iter_differences(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
+    """Yield the kind and keys of each difference. With `zipped`, lists are compared by index."""
+    if type(old) is not type(new):
         yield "changed", keys
-    elif isinstance(one, dict):
-        for key in dict.fromkeys((*one, *other)):
-            if key not in other:
+    elif isinstance(old, dict):
+        for key in dict.fromkeys((*old, *new)):
+            if key not in new:
                 yield "removed", [*keys, key]
-            elif key not in one:
+            elif key not in old:
                 yield "added", [*keys, key]
-            elif not _alike(one[key], other[key]):
-                yield from _differences(one[key], other[key], [*keys, key], zipped)
-    elif not isinstance(one, list):
+            elif not _is_equal(old[key], new[key]):
+                yield from _iter_differences(old[key], new[key], [*keys, key], zipped)
+    elif not isinstance(old, list):
         yield "changed", keys
-    elif any(isinstance(item, dict | list) for item in (*one, *other)):
-        yield from _by_deepdiff(one, other, keys, zipped)
+    elif any(isinstance(item, dict | list) for item in (*old, *new)):
+        yield from _deepdiff_lists(old, new, keys, zipped)
     else:
-        for index, kind in plain_lists(*_pruned(one, other), zipped=zipped):
+        for index, kind in diff_plain_lists(*_prune_common(old, new), zipped=zipped):
             yield kind, [*keys, index]
 
 
-def _by_deepdiff(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
+def _deepdiff_lists(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
     from deepdiff import DeepDiff
 
-    found = DeepDiff(
-        *_pruned(one, other),
+    deep_diff = DeepDiff(
+        *_prune_common(old, new),
         view="tree",
-        ignore_private_variables=False,  # else it passes over names that begin with two underscores
-        threshold_to_diff_deeper=0,  # else it takes mappings that share little for one change
+        ignore_private_variables=False,  # by default, names that begin with two underscores are skipped
+        threshold_to_diff_deeper=0,  # by default, mappings that share little count as one change
         zip_ordered_iterables=zipped,
     )
-    for kind, levels in found.items():
+    for kind, levels in deep_diff.items():
         for level in levels:
-            yield _KINDS[kind], [*keys, *level.path(output_format="list")]
+            yield _DEEPDIFF_KINDS[kind], [*keys, *level.path(output_format="list")]
 
 
-def _longest(value: Any) -> int:
-    """The number of items of the longest list."""
+def _longest_list(value: Any) -> int:
+    """Return the number of items of the longest list."""
     if isinstance(value, dict):
-        return max(map(_longest, value.values()), default=0)
-    return max(len(value), *map(_longest, value)) if isinstance(value, list) and value else 0
+        return max(map(_longest_list, value.values()), default=0)
+    return max(len(value), *map(_longest_list, value)) if isinstance(value, list) and value else 0
 
 
-def _sortable(part: str) -> tuple[int, str]:
-    """Indexes by their number."""
+def _sort_key(part: str) -> tuple[int, str]:
+    """Return a sort key that orders indexes by number."""
     number = part[1:-1]
     return (int(number), "") if part.startswith("[") and number.isdecimal() and len(number) < 12 else (-1, part)
 
 
-def _change(kind: ChangeKind, keys: list[Any], one: Json, other: Json, shown: tuple[Json, Json]) -> Iterator[Change]:
-    holder, absent = (one, other) if kind == "removed" else (other, one)
-    path = _path(keys, holder)
+def _make_change(
+    kind: ChangeKind, keys: list[Any], old: Json, new: Json, masked: tuple[Json, Json]
+) -> Iterator[Change]:
+    holder, absent = (old, new) if kind == "removed" else (new, old)
+    path = _display_path(keys, holder)
     whole = get(holder, keys)
-    if isinstance(whole, Keyed) and kind in ("added", "removed"):  # a list is there once it has an item
+    if isinstance(whole, Keyed) and kind in ("added", "removed"):  # a list exists once it has an item
         for key in whole:
-            yield from _change(kind, [*keys, key], one, other, shown)
+            yield from _make_change(kind, [*keys, key], old, new, masked)
         return
-    before = None if kind == "added" else plain(get(shown[0], keys))
-    after = None if kind == "removed" else plain(get(shown[1], keys))
+    before = None if kind == "added" else plain(get(masked[0], keys))
+    after = None if kind == "removed" else plain(get(masked[1], keys))
     if kind in ("added", "removed"):
         if isinstance(keys[-1], str) and is_default(path, whole, absent):
             return
         if before is None and after is None:
             return
     real = (
-        None if kind == "added" else plain(get(one, keys)),
-        None if kind == "removed" else plain(get(other, keys)),
+        None if kind == "added" else plain(get(old, keys)),
+        None if kind == "removed" else plain(get(new, keys)),
     )
     yield Change(path, kind, before, after, masked=(before, after) != real)
 
 
-def _path(keys: list[Any], root: Any) -> KeyPath:
-    """The keys with those of lists in brackets."""
+def _display_path(keys: list[Any], root: Any) -> KeyPath:
+    """Return the path with list items in brackets."""
     out: list[str] = []
     for key in keys:
-        listed = isinstance(root, Keyed | list)
-        out.append(f"[{key}]" if listed else str(key))
+        is_item = isinstance(root, Keyed | list)
+        out.append(f"[{key}]" if is_item else str(key))
         root = get(root, (key,))
     return tuple(out)
 
 
-def _moved(one: Any, other: Any, path: KeyPath) -> Iterator[Change]:
-    """Lists whose items, as far as both have them, stand in another order, where the order means something."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        if isinstance(one, Keyed) and isinstance(other, Keyed) and _ordered(path, one, other):
-            before, after = [k for k in one if k in other], [k for k in other if k in one]
+def _reordered_lists(old: Any, new: Any, path: KeyPath) -> Iterator[Change]:
+    """Yield lists whose common items are in another order, if their order matters."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        if isinstance(old, Keyed) and isinstance(new, Keyed) and _is_order_relevant(path, old, new):
+            before, after = [k for k in old if k in new], [k for k in new if k in old]
             if before != after:
                 yield Change(path, "moved", before, after)
-        for key in one:
-            if key in other:
-                part = f"[{key}]" if isinstance(one, Keyed) else key
-                yield from _moved(one[key], other[key], (*path, part))
-    elif isinstance(one, list) and isinstance(other, list):
-        for i, (left, right) in enumerate(zip(one, other, strict=False)):
-            yield from _moved(left, right, (*path, f"[{i}]"))
+        for key in old:
+            if key in new:
+                part = f"[{key}]" if isinstance(old, Keyed) else key
+                yield from _reordered_lists(old[key], new[key], (*path, part))
+    elif isinstance(old, list) and isinstance(new, list):
+        for i, (left, right) in enumerate(zip(old, new, strict=False)):
+            yield from _reordered_lists(left, right, (*path, f"[{i}]"))
 
 
-def _ordered(path: KeyPath, *lists: Keyed) -> bool:
+def _is_order_relevant(path: KeyPath, *lists: Keyed) -> bool:
     if path[-1:] == ("env",):
-        return any("$(" in str(entry.get("value", "")) for one in lists for entry in one.values())
-    return bool(path) and path[-1] in _ORDERED
+        return any("$(" in str(entry.get("value", "")) for entries in lists for entry in entries.values())
+    return bool(path) and path[-1] in _ORDERED_LISTS

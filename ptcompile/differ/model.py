@@ -1,4 +1,4 @@
-"""The result's values, and their JSON form."""
+"""Result types of a comparison, and their JSON form."""
 
 from __future__ import annotations
 
@@ -10,93 +10,96 @@ from ptcompile.diagnostics import Diagnostic
 ChangeKind = Literal["added", "removed", "changed", "moved"]
 
 ApplyOutcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored"]
-"""What an apply does to an object: nothing, changes it, is rejected, restarts pods, or is taken and running pods do not
-see it."""
+"""The effect of an apply on an object: none, changed in place, rejected, restarts pods, or accepted but not seen by
+running pods.
+"""
 
 
 VERSION = 1
-"""Of the JSON form; it changes when a field does."""
+"""Version of the JSON form; changes when a field does."""
 
 KeyPath = tuple[str, ...]
-"""From the root of an object down to a value. `[name]` is an item of a list: by its name, or else by its index."""
+"""Path from an object's root to a value. `[name]` is a list item, by name or else by index."""
 
 
 class Fact(NamedTuple):
-    """One thing about the world that differs, in words. None where a side has nothing of the kind."""
+    """One difference between two simulated jobs, in words. A side is None if it has nothing of the kind."""
 
     subject: str
-    """Who sees it: `job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME` for pods that do not train."""
+    """The pods concerned: `job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME` for auxiliary roles."""
     what: str
-    """Such as `pods`, `env NCCL_DEBUG`, `limits cpu`."""
+    """The property that differs, such as `pods`, `env NCCL_DEBUG` or `limits cpu`."""
     before: str | None
     after: str | None
     masked: bool = False
-    """Whether `***` stands for a secret on a side."""
+    """Whether `***` replaces a secret on either side."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         sides = {"from": self.before, "to": self.after}
         return {"subject": self.subject, "what": self.what, **sides, "masked": self.masked}
 
 
 class Change(NamedTuple):
-    """One place of an object that differs. `moved`: the same items in another order, before and after their names."""
+    """One path at which objects differ. For `moved`, `before` and `after` are the item names in their old and new
+    order.
+    """
 
     path: KeyPath
     kind: ChangeKind
     before: Any = None
     after: Any = None
     masked: bool = False
-    """Whether `***` stands for a secret on a side."""
+    """Whether `***` replaces a secret on either side."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         sides = {"from": self.before, "to": self.after}
         return {"path": list(self.path), "kind": self.kind, **sides, "masked": self.masked}
 
 
 class Apply(NamedTuple):
-    """What `kubectl apply` of the second side over the first would do to one object."""
+    """The effect of `kubectl apply` of the second side over the first on one object."""
 
     outcome: ApplyOutcome
     why: str | None
-    """The server's words and what to do instead, or what follows."""
+    """The server's message and what to do instead, or the consequence of the apply."""
 
     def __str__(self) -> str:
-        """In words, for people."""
+        """Return the outcome and its reason as human-readable text."""
         words = {"in-place": "changes it in place", "restarts": "restarts pods", "ignored": "accepted and ignored"}
-        said = words.get(self.outcome, self.outcome)
-        return f"{said}: {self.why}" if self.why else said
+        text = words.get(self.outcome, self.outcome)
+        return f"{text}: {self.why}" if self.why else text
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {"outcome": self.outcome, "why": self.why}
 
 
 class ObjectDifference(NamedTuple):
-    """Two objects that belong together, or one that only one side has (None)."""
+    """A pair of corresponding objects, or an object of only one side (the other side is None)."""
 
     before: str | None
     """`Kind/name`."""
     after: str | None
     same: tuple[str, ...] = ()
-    """Of a job: what is the same in both worlds, in words."""
+    """For a job: what both simulated jobs have in common, in words."""
     facts: tuple[Fact, ...] = ()
-    """Of a job: what differs between the worlds."""
+    """For a job: the differences between the simulated jobs."""
     changes: tuple[Change, ...] = ()
-    """What differs between the manifests."""
+    """The differences between the manifests."""
     note: str | None = None
-    """Why there are no changes to look at, where that is so."""
+    """The reason why `changes` is empty, if the manifests are not comparable."""
     apply: Apply | None = None
-    """What an apply does, where both sides have the object under one name."""
+    """The effect of an apply, if both sides have the object under the same name."""
 
     @property
     def differs(self) -> bool:
-        """Whether anything does."""
+        """Whether the two sides differ."""
         return self.before is None or self.after is None or bool(self.facts or self.changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "from": self.before,
             "to": self.after,
@@ -110,14 +113,15 @@ class ObjectDifference(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """How two sides differ: each object with its other, jobs first by their worlds. Secrets are hidden in all of it."""
+    """The differences between two sides: pairs of objects, jobs first by their pods. All secrets are masked."""
 
     names: tuple[str, str]
-    """What the two sides are called."""
+    """The names of the two sides."""
     objects: tuple[ObjectDifference, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with a text, or with a spec that does not compile, so that nothing is compared; and what an apply
-    of the second side over the first would be refused for."""
+    """Errors in a source or spec that prevent the comparison, and the reasons why an apply of the second side over the
+    first would be rejected.
+    """
     compared: bool = True
     """Whether the two sides could be compared."""
 
@@ -128,16 +132,16 @@ class Compared(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether anything does."""
-        return any(one.differs for one in self.objects)
+        """Whether the two sides differ."""
+        return any(obj.differs for obj in self.objects)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form (schemas/diff.schema.json)."""
+        """Return the JSON form (schemas/diff.schema.json)."""
         return {
             "version": VERSION,
             "from": self.names[0],
             "to": self.names[1],
             "differs": self.differs,
-            "objects": [one.to_dict() for one in self.objects],
-            "diagnostics": [one.to_dict() for one in self.diagnostics],
+            "objects": [obj.to_dict() for obj in self.objects],
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }

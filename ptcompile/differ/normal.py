@@ -1,4 +1,4 @@
-"""The form in which objects are compared: named lists, quantities, masked secrets."""
+"""Normal form of objects for comparison: lists of named items, quantities, masked secrets."""
 
 from __future__ import annotations
 
@@ -21,120 +21,120 @@ if TYPE_CHECKING:
 
 hidden = without_secrets
 
-_FIRST: Final = 0x100000
-_MOST: Final = 0xFFFD
+_FIRST_MARK: Final = 0x100000
+_MARK_COUNT: Final = 0xFFFD
 _MARKED: Final = re.compile(rf"{re.escape(MASK)}[\U00100000-\U0010FFFD]")
 
 
 class Marks:
-    """`***` and a character of its own for each secret: the same for the same, another for another.
+    """Masks for secrets: `***` and a character per secret, so equal secrets stay equal and different ones differ.
 
-    The character is of Unicode's private use and never shown (`shown`).
+    The character is from Unicode's private use area and never shown (see `without_marks`).
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, int] = {}
+        self._indexes: dict[str, int] = {}
 
     def __call__(self, secret: str) -> str:
-        """What stands for a secret."""
-        return MASK + chr(_FIRST + self._known.setdefault(secret, len(self._known)) % _MOST)
+        """Return the mask of a secret."""
+        return MASK + chr(_FIRST_MARK + self._indexes.setdefault(secret, len(self._indexes)) % _MARK_COUNT)
 
 
-def shown(fact: Fact) -> Fact:
-    """A fact about masked sides as people read it."""
+def without_marks(fact: Fact) -> Fact:
+    """Return a fact about masked sides for display, with plain `***`."""
     before, after = (side and _MARKED.sub(MASK, side) for side in (fact.before, fact.after))
     return fact._replace(before=before, after=after, masked=(before, after) != (fact.before, fact.after))
 
 
-def shown_text(text: str) -> str:
-    """A text about masked sides as people read it."""
+def strip_marks(text: str) -> str:
+    """Return a text about masked sides for display, with plain `***`."""
     return _MARKED.sub(MASK, text)
 
 
-SERVERS_OWN = frozenset(
+SERVER_METADATA = frozenset(
     {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
 )
-"""Fields of an object's metadata that the API server or a controller writes, not the user."""
+"""Metadata fields that the API server or a controller writes, not the user."""
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_AMOUNTS = frozenset({"requests", "limits", "minResources", "capacity", "overhead", "hard"})
-_AMOUNT = frozenset({"sizeLimit", "divisor"})
+_QUANTITY_MAPPINGS = frozenset({"requests", "limits", "minResources", "capacity", "overhead", "hard"})
+_QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor"})
 
 
 class Keyed(dict[str, "Any"]):
-    """A list whose items have names, as a mapping from name to item, in the order of the list."""
+    """A list of named items as a mapping from name to item, in the list's order."""
 
 
-def _by(*fields: str) -> Callable[[Json], str | None]:
-    """The first of these fields that an item has."""
+def _key_by(*fields: str) -> Callable[[Json], str | None]:
+    """Return a function that names an item by the first of these fields it has."""
 
     def key(item: Json) -> str | None:
-        found = next((item[field] for field in fields if item.get(field) not in (None, "")), None)
-        return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else None
+        value = next((item[field] for field in fields if item.get(field) not in (None, "")), None)
+        return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
     return key
 
 
-def _taint(item: Json) -> str:
-    """A toleration is called after the taint that it means."""
+def _taint_name(item: Json) -> str:
+    """Name a toleration after the taint it tolerates."""
     return f"{item.get('key') or '*'}:{item.get('effect') or '*'}"
 
 
-_NAMES: dict[str, Callable[[Json], str | None]] = {
-    **{field: _by(key) for field, key in MERGE_KEYS.items()},
-    "ports": _by("name", "containerPort", "port"),
-    "volumes": _by("name", "mountPath"),  # a Volcano job's own volumes have a path alone
-    "tolerations": _taint,
-    "replicatedJobs": _by("name"),
-    "tasks": _by("name"),
-    "dependsOn": _by("name"),
-    "runtimePatches": _by("manager"),
-    "matchExpressions": _by("key"),
+_ITEM_NAMES: dict[str, Callable[[Json], str | None]] = {
+    **{field: _key_by(key) for field, key in MERGE_KEYS.items()},
+    "ports": _key_by("name", "containerPort", "port"),
+    "volumes": _key_by("name", "mountPath"),  # a Volcano job's own volumes have a path alone
+    "tolerations": _taint_name,
+    "replicatedJobs": _key_by("name"),
+    "tasks": _key_by("name"),
+    "dependsOn": _key_by("name"),
+    "runtimePatches": _key_by("manager"),
+    "matchExpressions": _key_by("key"),
 }
 
 
 def normal(manifest: Json) -> dict[str, Any]:
-    """An object as it is compared. What the server writes (status, uid and their like) is left out; so are nulls."""
-    out: dict[str, Any] = _normal({key: value for key, value in manifest.items() if key != "status"}, ())
+    """Return an object in normal form, without nulls and without what the server writes (status, uid and the like)."""
+    out: dict[str, Any] = _normalize({key: value for key, value in manifest.items() if key != "status"}, ())
     metadata = out.get("metadata")
     if isinstance(metadata, dict):
-        out["metadata"] = {key: value for key, value in metadata.items() if key not in SERVERS_OWN}
+        out["metadata"] = {key: value for key, value in metadata.items() if key not in SERVER_METADATA}
         if isinstance(annotations := metadata.get("annotations"), dict):
             annotations.pop(_LAST_APPLIED, None)
     return out
 
 
-def _normal(value: Any, path: KeyPath) -> Any:
+def _normalize(value: Any, path: KeyPath) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _normal(inner, (*path, str(key))) for key, inner in value.items() if inner is not None}
+        return {str(key): _normalize(inner, (*path, str(key))) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple):
-        return _list(list(value), path)
+        return _normalize_list(list(value), path)
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # kubectl sends 4.0 as 4
-    if path[-1:] and (path[-1] in _AMOUNT or (path[-2:-1] and path[-2] in _AMOUNTS)):
-        return _amount(value)
+    if path[-1:] and (path[-1] in _QUANTITY_FIELDS or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)):
+        return _normalize_quantity(value)
     return value
 
 
-def _list(items: list[Any], path: KeyPath) -> Any:
+def _normalize_list(items: list[Any], path: KeyPath) -> Any:
     field = path[-1] if path else ""
-    inner = [_normal(item, (*path, "[]")) for item in items]
+    inner = [_normalize(item, (*path, "[]")) for item in items]
     if field == "values" and all(isinstance(item, str) for item in inner):
-        return sorted(inner)  # of a label requirement: a set
-    name = _NAMES.get(field)
+        return sorted(inner)  # a label requirement's values are a set
+    name = _ITEM_NAMES.get(field)
     names = [name(item) if isinstance(item, dict) else None for item in inner] if name else [None]
     if None in names:
         return inner
-    out, seen = Keyed(), dict[str, int]()
+    out, counts = Keyed(), dict[str, int]()
     for key, item in zip(names, inner, strict=True):
-        shown = str(key)
-        seen[shown] = seen.get(shown, 0) + 1
-        out[shown if seen[shown] == 1 else f"{shown}#{seen[shown]}"] = item
+        label = str(key)
+        counts[label] = counts.get(label, 0) + 1
+        out[label if counts[label] == 1 else f"{label}#{counts[label]}"] = item
     return out
 
 
-def _amount(value: Any) -> Any:
-    """A quantity in the shorter of its two spellings, one for each value: `1Gi` for 1024Mi, `64G` for 64000M."""
+def _normalize_quantity(value: Any) -> Any:
+    """Return a quantity in its shorter canonical form: `1Gi` for 1024Mi, `64G` for 64000M."""
     parsed = quantity.parse(value)
     if parsed is None:
         return value
@@ -143,7 +143,7 @@ def _amount(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The way back: plain data with lists again, to be shown."""
+    """Return plain data for display, with named items as lists again."""
     if isinstance(value, Keyed):
         return [plain(item) for item in value.values()]
     if isinstance(value, dict):

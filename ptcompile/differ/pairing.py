@@ -1,4 +1,4 @@
-"""Which object of one side belongs to which of the other."""
+"""Pairing of corresponding objects of two sides."""
 
 from __future__ import annotations
 
@@ -16,70 +16,84 @@ ObjectPair = tuple["Json | None", "Json | None"]
 
 
 def makes_pods(manifest: Json) -> bool:
-    """Whether an object is a job of some operator."""
+    """Return whether the object is a job of some operator."""
     return kind_of(manifest) in RUNS_PODS
 
 
-def _kind(manifest: Json) -> tuple[str, str]:
-    """Group and kind: a new version is the same object."""
+def _group_and_kind(manifest: Json) -> tuple[str, str]:
+    """Return group and kind without the version: an object stays the same across API versions."""
     version, kind = kind_of(manifest)
     return version.rpartition("/")[0], kind
 
 
 _LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
-    lambda one: (_kind(one), namespace_of(one), object_name(one)),
-    lambda one: (_kind(one), object_name(one)),
-    lambda one: (object_name(one),) if makes_pods(one) else None,
+    lambda manifest: (_group_and_kind(manifest), namespace_of(manifest), object_name(manifest)),
+    lambda manifest: (_group_and_kind(manifest), object_name(manifest)),
+    lambda manifest: (object_name(manifest),) if makes_pods(manifest) else None,
 )
-"""From the nearest kin to the farthest: the same object, one that moved to another namespace, another operator's."""
+"""Pairing keys, strictest first: the same object, one moved to another namespace, another operator's job of that
+name.
+"""
 
-_LONE: tuple[Callable[[Json], Hashable | None], ...] = (_kind, lambda one: "job" if makes_pods(one) else None)
-"""What is left over and the only one of its sort on both sides: the same object with another name."""
+_LONE_LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
+    _group_and_kind,
+    lambda manifest: "job" if makes_pods(manifest) else None,
+)
+"""Keys for objects left unpaired that are the only ones of their kind on both sides: the same object under another
+name.
+"""
 
 
 def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
-    """Every object once, with its other or alone; jobs first, then in the order of `before` and `after`."""
+    """Return every object once, paired or alone: jobs first, then in the order of `before` and `after`."""
     left, right = list(before), list(after)
-    found: list[tuple[Json, Json]] = []
+    paired: list[tuple[Json, Json]] = []
     for level in _LEVELS:
-        _take(left, right, level, found)
-    for level in _LONE:
-        _take(left, right, level, found, only=True)
-    order = {id(one): i for i, one in enumerate((*before, *after))}
-    out: list[ObjectPair] = [*found, *((one, None) for one in left), *((None, one) for one in right)]
-    return sorted(out, key=lambda pair: (not _is_job(pair), min(order[id(one)] for one in pair if one is not None)))
+        _take_pairs(left, right, level, paired)
+    for level in _LONE_LEVELS:
+        _take_pairs(left, right, level, paired, only=True)
+    order = {id(manifest): i for i, manifest in enumerate((*before, *after))}
+    out: list[ObjectPair] = [
+        *paired,
+        *((manifest, None) for manifest in left),
+        *((None, manifest) for manifest in right),
+    ]
+    return sorted(
+        out,
+        key=lambda pair: (not _has_job(pair), min(order[id(manifest)] for manifest in pair if manifest is not None)),
+    )
 
 
 def same_objects(before: Sequence[Json], after: Sequence[Json]) -> list[tuple[Json, Json]]:
-    """The objects that an apply would change: those of one group, kind, namespace and name on both sides."""
-    there = {_LEVELS[0](one): one for one in before if object_name(one)}
-    return [(there[key], one) for one in after if (key := _LEVELS[0](one)) in there]
+    """Return the objects that an apply would change: those with equal group, kind, namespace and name on both sides."""
+    existing = {_LEVELS[0](manifest): manifest for manifest in before if object_name(manifest)}
+    return [(existing[key], manifest) for manifest in after if (key := _LEVELS[0](manifest)) in existing]
 
 
-def _is_job(pair: ObjectPair) -> bool:
-    return any(one is not None and makes_pods(one) for one in pair)
+def _has_job(pair: ObjectPair) -> bool:
+    return any(manifest is not None and makes_pods(manifest) for manifest in pair)
 
 
-def _take(
+def _take_pairs(
     left: list[Json],
     right: list[Json],
     key: Callable[[Json], Hashable | None],
-    found: list[tuple[Json, Json]],
+    paired: list[tuple[Json, Json]],
     *,
     only: bool = False,
 ) -> None:
-    """Move the pairs with one key from both lists to `found`; with `only`, where each side has one such."""
+    """Move the pairs with equal keys from both lists to `paired`; with `only`, keys must be unique on each side."""
     theirs: dict[Hashable, list[Json]] = {}
-    for other in right:
-        theirs.setdefault(key(other), []).append(other)
-    count = Counter(key(one) for one in left)
+    for counterpart in right:
+        theirs.setdefault(key(counterpart), []).append(counterpart)
+    count = Counter(key(manifest) for manifest in left)
     taken: set[int] = set()
-    for one in left:
-        wanted = key(one)
-        others = theirs.get(wanted, []) if wanted is not None else []
-        if others and (not only or len(others) == count[wanted] == 1):
-            other = others.pop(0)
-            found.append((one, other))
-            taken |= {id(one), id(other)}
-    left[:] = [one for one in left if id(one) not in taken]
-    right[:] = [one for one in right if id(one) not in taken]
+    for manifest in left:
+        pair_key = key(manifest)
+        candidates = theirs.get(pair_key, []) if pair_key is not None else []
+        if candidates and (not only or len(candidates) == count[pair_key] == 1):
+            counterpart = candidates.pop(0)
+            paired.append((manifest, counterpart))
+            taken |= {id(manifest), id(counterpart)}
+    left[:] = [manifest for manifest in left if id(manifest) not in taken]
+    right[:] = [manifest for manifest in right if id(manifest) not in taken]

@@ -1,4 +1,4 @@
-"""The JSON Schema of a difference: `schemas/diff.schema.json`."""
+"""The JSON Schema of a comparison: `schemas/diff.schema.json`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from ptcompile.report.json import Schema
 
 _SIDES: Schema = {"from": TEXT_OR_NULL, "to": TEXT_OR_NULL}
-_MASKED: Schema = {"masked": {**BOOLEAN, "description": "Whether `***` stands for a secret on a side."}}
+_MASKED: Schema = {"masked": {**BOOLEAN, "description": "Whether `***` replaces a secret on either side."}}
 
 
 def _fact() -> Schema:
-    who = {**TEXT, "description": "`job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME`."}
+    subject = {**TEXT, "description": "`job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME`."}
     return closed(
-        "Something of the world that differs; null: not there.", {"subject": who, "what": TEXT, **_SIDES, **_MASKED}
+        "A difference between the simulated jobs; null: absent.",
+        {"subject": subject, "what": TEXT, **_SIDES, **_MASKED},
     )
 
 
@@ -26,19 +27,19 @@ def _change() -> Schema:
     path = {"description": "`[name]` is an item of a list.", "type": "array", "items": TEXT, "minItems": 1}
     kind = {"enum": list(get_args(ChangeKind))}
     sides = {"from": True, "to": True}
-    return closed("A place of a manifest that differs.", {"path": path, "kind": kind, **sides, **_MASKED})
+    return closed("A path at which the manifests differ.", {"path": path, "kind": kind, **sides, **_MASKED})
 
 
 def _object() -> Schema:
     return closed(
-        "Two objects that belong together, as `Kind/name`, or one that only one side has.",
+        "Two corresponding objects, as `Kind/name`, or an object of only one side.",
         {
             **_SIDES,
             "differs": {"type": "boolean"},
-            "same": {"description": "Of a job: what is the same.", "type": "array", "items": TEXT},
+            "same": {"description": "For a job: what both sides have in common.", "type": "array", "items": TEXT},
             "facts": {"type": "array", "items": {"$ref": "#/$defs/fact"}},
             "changes": {"type": "array", "items": {"$ref": "#/$defs/change"}},
-            "note": {**TEXT_OR_NULL, "description": "Why there are no changes to look at."},
+            "note": {**TEXT_OR_NULL, "description": "Why the manifests are not compared."},
             "apply": {"anyOf": [{"$ref": "#/$defs/apply"}, {"type": "null"}]},
         },
     )
@@ -46,13 +47,13 @@ def _object() -> Schema:
 
 def _apply() -> Schema:
     outcome = {"enum": list(get_args(ApplyOutcome))}
-    return closed("What an apply does to the object.", {"outcome": outcome, "why": TEXT_OR_NULL})
+    return closed("The effect of an apply on the object.", {"outcome": outcome, "why": TEXT_OR_NULL})
 
 
 def json_schema() -> Schema:
-    """The schema of what `ptcompile diff --format json` prints, and of `Difference.to_dict()`."""
+    """Return the schema of `ptcompile diff --format json` and of `Difference.to_dict()`."""
     difference = closed(
-        "How two sides differ. Secrets are hidden in all of it.",
+        "The differences between two sides. All secrets are masked.",
         {
             "version": {"const": VERSION},
             "from": TEXT,

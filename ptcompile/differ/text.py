@@ -1,4 +1,4 @@
-"""A difference for a terminal: each object, its world in a table, its manifest path by path."""
+"""Differences as text for a terminal: for each object, a table of its pods' differences and its manifest changes."""
 
 from __future__ import annotations
 
@@ -13,85 +13,85 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-WIDTH = 120
-"""Characters of a value that are shown; the JSON form has all."""
+MAX_VALUE_LENGTH = 120
+"""Number of characters of a value that are shown; the JSON form has all of them."""
 
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "~"}
 
 
-def text(difference: Compared) -> str:
-    """Every object that differs; the others as a number at the end."""
+def render_text(difference: Compared) -> str:
+    """Return the differing objects as text, with the number of equal ones at the end."""
     if not difference.differs:
         return join_printable(["no difference"])
     lines = [f"{difference.names[0]} -> {difference.names[1]}"]
-    for one in difference.objects:
-        if one.differs:
-            lines += ["", *_object(one, difference.names)]
-    same = sum(not one.differs for one in difference.objects)
+    for obj in difference.objects:
+        if obj.differs:
+            lines += ["", *_object_lines(obj, difference.names)]
+    same = sum(not obj.differs for obj in difference.objects)
     if same:
         lines += ["", f"{same} other object{'' if same == 1 else 's'} the same"]
     return join_printable(lines)
 
 
-def title(one: ObjectDifference, names: tuple[str, str]) -> str:
-    """`Job/train`, `Job/train -> JobSet/train`, or which side alone has it."""
-    if one.before is None or one.after is None:
-        return f"{one.before or one.after}: only in {names[0] if one.after is None else names[1]}"
-    return one.before if one.before == one.after else f"{one.before} -> {one.after}"
+def object_title(difference: ObjectDifference, names: tuple[str, str]) -> str:
+    """Return `Job/train`, `Job/train -> JobSet/train`, or the only side that has the object."""
+    if difference.before is None or difference.after is None:
+        return f"{difference.before or difference.after}: only in {names[0] if difference.after is None else names[1]}"
+    return difference.before if difference.before == difference.after else f"{difference.before} -> {difference.after}"
 
 
-def _object(one: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
-    yield title(one, names)
-    if one.apply:
-        yield f"  apply: {one.apply}"
-    yield from with_label("same", [", ".join(one.same)] if one.same else [])
-    for subject in dict.fromkeys(fact.subject for fact in one.facts):
+def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
+    yield object_title(difference, names)
+    if difference.apply:
+        yield f"  apply: {difference.apply}"
+    yield from with_label("same", [", ".join(difference.same)] if difference.same else [])
+    for subject in dict.fromkeys(fact.subject for fact in difference.facts):
         yield f"  {subject}"
-        yield from table([_row(fact) for fact in one.facts if fact.subject == subject], "    ")
-    if one.changes:
+        yield from table([_fact_row(fact) for fact in difference.facts if fact.subject == subject], "    ")
+    if difference.changes:
         yield "  manifest"
-        yield from (f"    {change_line(change)}" for change in one.changes)
-    if one.note:
-        yield f"  {one.note}"
+        yield from (f"    {change_line(change)}" for change in difference.changes)
+    if difference.note:
+        yield f"  {difference.note}"
 
 
-def _row(fact: Fact) -> list[str]:
-    before, after = (None if side is None else shorten(side, WIDTH) for side in (fact.before, fact.after))
-    return [fact.what, *arrow(before, after)]
+def _fact_row(fact: Fact) -> list[str]:
+    before, after = (None if side is None else shorten(side, MAX_VALUE_LENGTH) for side in (fact.before, fact.after))
+    return [fact.what, *change_cells(before, after)]
 
 
-def arrow(before: str | None, after: str | None) -> list[str]:
-    """Both sides as two cells: a sign, and what to say behind it."""
+def change_cells(before: str | None, after: str | None) -> list[str]:
+    """Return a change as two table cells: its sign and its values."""
     if before is None:
         return ["+", after or ""]
     if after is None:
         return ["-", before]
-    return ["~", f"{before or quoted_empty()} -> {after or quoted_empty()}{hidden(before, after)}"]
+    return ["~", f"{before or quoted_empty()} -> {after or quoted_empty()}{hidden_suffix(before, after)}"]
 
 
 def quoted_empty() -> str:
-    """How an empty text is shown."""
+    """Return the display form of an empty string."""
     return '""'
 
 
-def hidden(before: str, after: str) -> str:
-    """Why both sides of a difference look alike."""
+def hidden_suffix(before: str, after: str) -> str:
+    """Return a note if two different values look alike because both are masked."""
     return "  (values hidden)" if before == after and MASK in before else ""
 
 
 def change_line(change: Change) -> str:
-    """`~ spec.nodes: 2 -> 4` for one place of a manifest."""
-    sign, where = SIGNS[change.kind], place(change.path)
+    """Return one changed path as a line, such as `~ spec.nodes: 2 -> 4`."""
+    sign, path = SIGNS[change.kind], format_key_path(change.path)
     if change.kind == "moved":
-        return f"{sign} {where}: order changed: {', '.join(change.before)} -> {', '.join(change.after)}"
-    before, after = value(change.before), value(change.after)
+        return f"{sign} {path}: order changed: {', '.join(change.before)} -> {', '.join(change.after)}"
+    before, after = format_value(change.before), format_value(change.after)
     if change.kind == "changed":
-        return f"{sign} {where}: {before} -> {after}{hidden(before, after)}"
-    return f"{sign} {where}: {after if change.kind == 'added' else before}"
+        return f"{sign} {path}: {before} -> {after}{hidden_suffix(before, after)}"
+    return f"{sign} {path}: {after if change.kind == 'added' else before}"
 
 
-def place(path: KeyPath) -> str:
-    """`spec.containers[pytorch].env[DEBUG]`; a key that is not a plain word stands in brackets."""
+def format_key_path(path: KeyPath) -> str:
+    """Return a path such as `spec.containers[pytorch].env[DEBUG]`; keys with special characters are in brackets."""
     out = ""
     for part in path:
         if part.startswith("["):
@@ -103,8 +103,8 @@ def place(path: KeyPath) -> str:
     return out
 
 
-def value(data: Any) -> str:
-    """A value in one line, as JSON where it is not plain text."""
+def format_value(data: Any) -> str:
+    """Return a value on one line, as JSON unless it is plain text."""
     if isinstance(data, str) and data and data == data.strip():
-        return shorten(data, WIDTH)
-    return shorten(json.dumps(data, ensure_ascii=False), WIDTH)
+        return shorten(data, MAX_VALUE_LENGTH)
+    return shorten(json.dumps(data, ensure_ascii=False), MAX_VALUE_LENGTH)

@@ -1,4 +1,4 @@
-"""Two jobs as their pods would live: how many, what they ask for, where they meet, what rank 0 and a worker see."""
+"""Comparison of two simulated jobs: number of pods, resources, rendezvous, and what rank 0 and a worker see."""
 
 from __future__ import annotations
 
@@ -21,192 +21,196 @@ from ptcompile.simulator.launchers.shell import one_command
 from ptcompile.simulator.meeting import JobRendezvous, claims, job_rendezvous
 from ptcompile.simulator.pod import Pod
 
-WORDS = 200
-"""A command line of more words is shown whole."""
+MAX_ARGUMENTS = 200
+"""Number of arguments above which command lines are shown whole."""
 
-_BOTH = "rank 0 and workers"
+_RANK_0_AND_WORKERS = "rank 0 and workers"
 
 
 class WorldComparison(NamedTuple):
-    """What two jobs have in common, in words, and what not."""
+    """What two simulated jobs have in common, in words, and how they differ."""
 
     same: tuple[str, ...]
     facts: tuple[Fact, ...]
 
 
-class _Row(NamedTuple):
-    """One thing of both sides; `said` is how it reads where it is the same."""
+class _FactRow(NamedTuple):
+    """One property of both sides; `same_text` describes it if both sides are equal."""
 
     what: str
     before: str | None
     after: str | None
-    said: str = ""
+    same_text: str = ""
 
 
-def compare_worlds(one: SimulatedJob, other: SimulatedJob) -> WorldComparison:
-    """What is the same and what differs between the worlds of two jobs."""
-    first, second = job_rendezvous(one), job_rendezvous(other)
-    rows = [*_head(one, other), *_together(first, second), *_totals(one, other)]
-    same = tuple(row.said for row in rows if row.before == row.after and row.said)
+def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
+    """Return what two simulated jobs have in common and how they differ."""
+    old_rendezvous, new_rendezvous = job_rendezvous(old), job_rendezvous(new)
+    rows = [*_job_rows(old, new), *_rendezvous_rows(old_rendezvous, new_rendezvous), *_total_rows(old, new)]
+    same = tuple(row.same_text for row in rows if row.before == row.after and row.same_text)
     facts = [Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after]
-    facts += _lists(one, other)
-    facts += _training(_ranks(one, first), _ranks(other, second))
-    facts += _others(_apart(one, first), _apart(other, second))
+    facts += _sentence_facts(old, new)
+    facts += _node_facts(_sample_nodes(old, old_rendezvous), _sample_nodes(new, new_rendezvous))
+    facts += _auxiliary_facts(_auxiliary_pods(old, old_rendezvous), _auxiliary_pods(new, new_rendezvous))
     return WorldComparison(same, tuple(facts))
 
 
-def _head(one: SimulatedJob, other: SimulatedJob) -> Iterator[_Row]:
+def _job_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
     for what, x, y in (
-        ("kind", " ".join(kind_of(one.manifest)), " ".join(kind_of(other.manifest))),
-        ("name", one.name, other.name),
-        ("namespace", one.namespace, other.namespace),
+        ("kind", " ".join(kind_of(old.manifest)), " ".join(kind_of(new.manifest))),
+        ("name", old.name, new.name),
+        ("namespace", old.namespace, new.namespace),
     ):
-        yield _Row(what, x, y)
-    yield _Row("pods", str(one.size), str(other.size), f"{one.size} pod{'' if one.size == 1 else 's'}")
+        yield _FactRow(what, x, y)
+    yield _FactRow("pods", str(old.size), str(new.size), f"{old.size} pod{'' if old.size == 1 else 's'}")
 
 
-def _together(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterator[_Row]:
+def _rendezvous_rows(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterator[_FactRow]:
     if a is None or b is None:
         return
     x, y = a.first, b.first
-    yield _Row("processes", a.processes_text, b.processes_text, f"processes: {a.processes_text}")
-    yield _Row("nodes", x.nodes_text, y.nodes_text)
-    yield _Row("started by", x.launcher, y.launcher, f"started by {x.launcher}")
-    yield _Row("rendezvous", x.backend, y.backend, f"rendezvous {x.backend}")
-    yield _Row("rendezvous at", x.endpoint or None, y.endpoint or None)
-    yield _Row("torchrun's restarts", x.max_restarts, y.max_restarts)
+    yield _FactRow("processes", a.processes_text, b.processes_text, f"processes: {a.processes_text}")
+    yield _FactRow("nodes", x.nodes_text, y.nodes_text)
+    yield _FactRow("started by", x.launcher, y.launcher, f"started by {x.launcher}")
+    yield _FactRow("rendezvous", x.backend, y.backend, f"rendezvous {x.backend}")
+    yield _FactRow("rendezvous at", x.endpoint or None, y.endpoint or None)
+    yield _FactRow("torchrun's restarts", x.max_restarts, y.max_restarts)
 
 
-def _totals(one: SimulatedJob, other: SimulatedJob) -> Iterator[_Row]:
-    for name, before, after in _amounts(one.totals(), other.totals()):
-        yield _Row(f"{name} in all", before, after, f"{before} {name}")
+def _total_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
+    for name, before, after in _compare_quantities(old.totals(), new.totals()):
+        yield _FactRow(f"{name} in all", before, after, f"{before} {name}")
 
 
-def _amounts(a: dict[str, Quantity], b: dict[str, Quantity]) -> Iterator[tuple[str, str | None, str | None]]:
-    """Amounts by name, the same text for the same amount: accelerators, CPU and memory, the rest."""
+def _compare_quantities(a: dict[str, Quantity], b: dict[str, Quantity]) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield quantities by name, accelerators first; equal quantities get the same text."""
     for name in sorted({*a, *b}, key=lambda n: (not is_accelerator(n), n not in ("cpu", "memory"), n)):
         x, y = a.get(name), b.get(name)
         after = x if x == y else y
         yield name, None if x is None else str(x), None if after is None else str(after)
 
 
-def _lists(one: SimulatedJob, other: SimulatedJob) -> Iterator[Fact]:
-    """What each side says in sentences: those that only one of them has."""
+def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
+    """Yield the sentences of one side that the other does not have."""
     for what, x, y in (
-        ("service", service_lines(one), service_lines(other)),
-        ("pod group", group_lines(one.pod_group), group_lines(other.pod_group)),
-        ("on failure", one.failure, other.failure),
-        ("note", one.notes, other.notes),
-        ("refused", one.expansion.refused, other.expansion.refused),
+        ("service", service_lines(old), service_lines(new)),
+        ("pod group", group_lines(old.pod_group), group_lines(new.pod_group)),
+        ("on failure", old.failure, new.failure),
+        ("note", old.notes, new.notes),
+        ("refused", old.expansion.refused, new.expansion.refused),
     ):
-        yield from _only("job", what, x, y)
+        yield from _one_sided_facts("job", what, x, y)
 
 
-def _only(subject: str, what: str, x: Iterable[str], y: Iterable[str]) -> Iterator[Fact]:
+def _one_sided_facts(subject: str, what: str, x: Iterable[str], y: Iterable[str]) -> Iterator[Fact]:
     before, after = dict.fromkeys(x), dict.fromkeys(y)
     yield from (Fact(subject, what, line, None) for line in before if line not in after)
     yield from (Fact(subject, what, None, line) for line in after if line not in before)
 
 
-def _ranks(job: SimulatedJob, found: JobRendezvous | None) -> list[Pod]:
-    """The first training pod, and the first of those that follow: the others differ from it by their index alone."""
-    roles = [role for role, _ in found.roles] if found is not None else []
+def _sample_nodes(job: SimulatedJob, rendezvous: JobRendezvous | None) -> list[Pod]:
+    """Return the first node and the first of those that follow; the rest differ from it only in their index."""
+    roles = [role for role, _ in rendezvous.roles] if rendezvous is not None else []
     return [job.pod(role, i) for role in roles for i in range(min(role.count, 2))][:2]
 
 
-def _apart(job: SimulatedJob, found: JobRendezvous | None) -> dict[str, Pod]:
-    """The first pods of the roles that do not train, by role."""
-    training = {role.name for role, _ in found.roles} if found is not None else set()
+def _auxiliary_pods(job: SimulatedJob, rendezvous: JobRendezvous | None) -> dict[str, Pod]:
+    """Return the first pod of each auxiliary role, by role name."""
+    training = {role.name for role, _ in rendezvous.roles} if rendezvous is not None else set()
     return {role.name: pod for role, pod in job.firsts() if role.name not in training}
 
 
-def _training(a: list[Pod], b: list[Pod]) -> Iterator[Fact]:
-    """Rank 0 and a worker; what differs alike in both is said once."""
+def _node_facts(a: list[Pod], b: list[Pod]) -> Iterator[Fact]:
+    """Yield the facts of rank 0 and of a worker; a difference that both share appears once."""
     if not a or not b:
         return
-    first = list(_pod("rank 0", a[0], b[0]))
+    first = list(_pod_facts("rank 0", a[0], b[0]))
     if len(a) < 2 or len(b) < 2:
         yield from first
         return
-    second = list(_pod("workers", a[1], b[1]))
+    second = list(_pod_facts("workers", a[1], b[1]))
     alike = {fact[1:] for fact in first} & {fact[1:] for fact in second}
-    yield from (fact._replace(subject=_BOTH) for fact in first if fact[1:] in alike)
+    yield from (fact._replace(subject=_RANK_0_AND_WORKERS) for fact in first if fact[1:] in alike)
     yield from (fact for fact in (*first, *second) if fact[1:] not in alike)
 
 
-def _others(a: dict[str, Pod], b: dict[str, Pod]) -> Iterator[Fact]:
+def _auxiliary_facts(a: dict[str, Pod], b: dict[str, Pod]) -> Iterator[Fact]:
     for name in dict.fromkeys((*a, *b)):
         if name in a and name in b:
-            yield from _pod(f"role {name}", a[name], b[name])
+            yield from _pod_facts(f"role {name}", a[name], b[name])
         else:
             before, after = ("there" if name in side else None for side in (a, b))
             yield Fact(f"role {name}", "pods", before, after)
 
 
-def _pod(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
-    """What two pods have that is not the same: what they run, what they see, where they may live."""
+def _pod_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
+    """Yield the differences between two pods: what they run, what they see and where they may be placed."""
     for what, x, y in (
-        ("host name", one.hostname, other.hostname),
-        ("DNS name", one.dns, other.dns),
-        ("image", one.main and one.main.image, other.main and other.main.image),
-        ("restartPolicy", one.view.restart_policy, other.view.restart_policy),
-        ("QoS class", one.qos, other.qos),
+        ("host name", old.hostname, new.hostname),
+        ("DNS name", old.dns, new.dns),
+        ("image", old.main and old.main.image, new.main and new.main.image),
+        ("restartPolicy", old.view.restart_policy, new.view.restart_policy),
+        ("QoS class", old.qos, new.qos),
     ):
         if x != y:
             yield Fact(subject, what, x or None, y or None)
-    yield from _command(subject, one, other)
+    yield from _command_facts(subject, old, new)
     for kind in ("requests", "limits"):
-        for name, before, after in _amounts(_asked(one, kind), _asked(other, kind)):
+        for name, before, after in _compare_quantities(_main_resources(old, kind), _main_resources(new, kind)):
             if before != after:
                 yield Fact(subject, f"{kind} {name}", before, after)
-    yield from _env(subject, one, other)
-    yield from _only(subject, "env from", env_from(one), env_from(other))
-    yield from _only(subject, "node", node_requirements(one.view.spec), node_requirements(other.view.spec))
-    yield from _only(subject, "volume", _volumes(one), _volumes(other))
+    yield from _env_facts(subject, old, new)
+    yield from _one_sided_facts(subject, "env from", env_from(old), env_from(new))
+    yield from _one_sided_facts(subject, "node", node_requirements(old.view.spec), node_requirements(new.view.spec))
+    yield from _one_sided_facts(subject, "volume", _volume_texts(old), _volume_texts(new))
 
 
-def _asked(pod: Pod, kind: str) -> dict[str, Quantity]:
-    """Of the main container; a request that is not written is the limit."""
+def _main_resources(pod: Pod, kind: str) -> dict[str, Quantity]:
+    """Return resources of the main container; an unset request equals the limit."""
     return amounts.requests(pod.resources) if kind == "requests" else amounts.amounts(pod.resources, kind)
 
 
-def _volumes(pod: Pod) -> list[str]:
-    return [volume_text(*one) for one in claims(pod.view.spec)]
+def _volume_texts(pod: Pod) -> list[str]:
+    return [volume_text(*claim) for claim in claims(pod.view.spec)]
 
 
-def _words(pod: Pod) -> list[str]:
-    """The command line as it is written, so that no value of a variable shows."""
+def _command_line(pod: Pod) -> list[str]:
+    """Return the unexpanded command line; it reveals no variable's value."""
     return [*(pod.main.command or ()), *(pod.main.args or ())] if pod.main else []
 
 
-def _command(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
-    """The words of the command line that were taken out, put in, or replaced."""
-    x, y = _words(one), _words(other)
-    if x != y and (start := _torchrun(one)) is not None and start == _torchrun(other):
-        return  # spelt differently, and torchrun holds the same
-    if not x or not y or len(x) + len(y) > WORDS:
+def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
+    """Yield the arguments that were removed, added or replaced."""
+    x, y = _command_line(old), _command_line(new)
+    if x != y and (start := _torchrun_settings(old)) is not None and start == _torchrun_settings(new):
+        return  # spelled differently, but torchrun reads the same settings
+    if not x or not y or len(x) + len(y) > MAX_ARGUMENTS:
         if x != y:
             yield Fact(subject, "command", shell_quote(x) or None, shell_quote(y) or None)
         return
-    for sort, i, j, k, m in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
-        if sort != "equal":
+    for tag, i, j, k, m in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
+        if tag != "equal":
             yield Fact(subject, "command", shell_quote(x[i:j]) or None, shell_quote(y[k:m]) or None)
 
 
-def _torchrun(pod: Pod) -> tuple[object, ...] | None:
-    """All that torchrun holds in a pod, and what it starts; None where something else starts, or more than it."""
+def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
+    """Return torchrun's settings in a pod and the script it starts, or None if the pod runs something else or more."""
     launch = pod.launch
     shell_does_more = launch.in_shell and one_command([*(pod.command or ()), *(pod.args or ())]) is None
     if launch.launcher != "torchrun" or shell_does_more:
         return None
-    others = {name: value for name, value in launch.options.items() if name not in (*DEFAULTS, "module", "standalone")}
-    seen = pod.rendezvous
-    held = {name: value for name, value in seen.options.items() if name != "nnodes" or seen.nodes is None}
-    return held, seen.nodes, others, entry_words(launch)
+    other_options = {
+        name: value for name, value in launch.options.items() if name not in (*DEFAULTS, "module", "standalone")
+    }
+    rendezvous = pod.rendezvous
+    options = {
+        name: value for name, value in rendezvous.options.items() if name != "nnodes" or rendezvous.nodes is None
+    }
+    return options, rendezvous.nodes, other_options, entry_words(launch)
 
 
-def _env(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
-    x, y = one.env, other.env
+def _env_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
+    x, y = old.env, new.env
     for name in dict.fromkeys((*x, *y)):
         if x.get(name) != y.get(name):
             yield Fact(subject, f"env {name}", x.get(name), y.get(name))

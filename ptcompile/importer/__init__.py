@@ -1,1 +1,3 @@
-"""Manifests back to specs: read, compiled again, compared, and patched until nothing differs, or the rest told."""
+"""Import: turn a manifest into a spec, compile it again, compare, and patch until nothing differs; report what
+remains.
+"""

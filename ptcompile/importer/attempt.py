@@ -1,4 +1,4 @@
-"""Readings of a manifest tried and proved, the best one kept, with its comments."""
+"""Import attempts: candidate specs for a manifest, compiled and compared; the best one wins and gets comments."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
 from ptcompile.differ import DiffSide, ObjectDifference, compare
-from ptcompile.importer.draft import draft, one_name, without_written
-from ptcompile.importer.lifting import hardened, lifted, queued, with_endings
-from ptcompile.importer.residue import ImportGap, all_gaps, close, manifests, shrink
+from ptcompile.importer.draft import draft, unify_main_names, without_compiled_env
+from ptcompile.importer.lifting import lift_launch, lift_pod_security, lift_queue, lift_run_policy
+from ptcompile.importer.residue import ImportGap, all_gaps, close_gaps, compile_manifests, shrink_spec
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.trainer.read import folded
@@ -30,39 +30,39 @@ if TYPE_CHECKING:
 
 
 class Proof(NamedTuple):
-    """What a spec compiles to against what came in."""
+    """How the objects that a spec compiles to differ from the original ones."""
 
     objects: tuple[ObjectDifference, ...]
     problems: tuple[Problem, ...]
-    """What compiling it said; paths are those of the spec."""
+    """Problems from compiling the spec; their paths are spec paths."""
     compiled: bool
 
     @property
     def same_world(self) -> bool:
-        """Whether every pod lives as before."""
-        missing = any(one.before is None or one.after is None for one in self.objects)
-        return self.compiled and not missing and not any(one.facts for one in self.objects)
+        """Whether every pod starts and runs as before."""
+        missing = any(difference.before is None or difference.after is None for difference in self.objects)
+        return self.compiled and not missing and not any(difference.facts for difference in self.objects)
 
     @property
     def same_manifest(self) -> bool:
-        """Whether no path of any object differs."""
-        return self.same_world and not any(one.changes for one in self.objects)
+        """Whether no field of any object differs."""
+        return self.same_world and not any(difference.changes for difference in self.objects)
 
 
-def prove(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Proof:
-    """Compare what the spec compiles to with the object that it is made of, and those that it takes the place of.
+def prove_spec(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> Proof:
+    """Compare the objects that the spec compiles to with the original object and the objects they replace.
 
-    The others of `beside` stay as they are, and are only looked at: a stream of n jobs compares no n times n objects.
+    Other objects of `beside` are only context: with n jobs in a stream, this avoids comparing n times n objects.
     """
     compiled = compile_document(spec, cluster)
     if not compiled.manifests:
         return Proof((), compiled.problems, compiled=False)
-    made = {_identity(one) for one in compiled.manifests}
-    named = (other for one in compiled.manifests for other in beside.named(kind_of(one), object_name(one)))
-    near = {id(one): one for one in named}
-    kept = [one for one in near.values() if _identity(one) not in made]
-    others = Objects((), beside, frozenset(near)) if near else beside
-    before = DiffSide([manifest, *near.values()], cluster.versions(), others)
+    compiled_ids = {_identity(manifest) for manifest in compiled.manifests}
+    namesakes = (same for new in compiled.manifests for same in related.named(kind_of(new), object_name(new)))
+    replaceable = {id(namesake): namesake for namesake in namesakes}
+    kept = [namesake for namesake in replaceable.values() if _identity(namesake) not in compiled_ids]
+    others = Objects((), related, frozenset(replaceable)) if replaceable else related
+    before = DiffSide([manifest, *replaceable.values()], cluster.versions(), others)
     after = DiffSide([*compiled.manifests, *kept], cluster.versions(), others)
     return Proof(compare(before, after), compiled.problems, compiled=True)
 
@@ -71,12 +71,12 @@ def _identity(manifest: Json) -> tuple[object, ...]:
     return kind_of(manifest), as_string(nested_map(manifest, "metadata").get("namespace")), object_name(manifest)
 
 
-_ROUNDS = 4
-_REFUSED = 1 << 20
+_MAX_ROUNDS = 4
+_REJECTED_RANK = 1 << 20
 
 
-class Tried(NamedTuple):
-    """A spec made of one reading, and how well it holds."""
+class Attempt(NamedTuple):
+    """A spec built from one reading, with its proof."""
 
     spec: SpecData
     proof: Proof
@@ -85,203 +85,216 @@ class Tried(NamedTuple):
 
 
 class ImportOutcome(NamedTuple):
-    """What became of one object."""
+    """The result of importing one object."""
 
-    best: Tried | None
+    best: Attempt | None
     problems: tuple[Problem, ...] = ()
 
 
 def without_nulls(value: Any) -> Any:
-    """An object as a server decodes it: null is an absent field, and in a list an empty item."""
+    """Return an object as a server decodes it: null fields are absent, and null list items are empty."""
     if isinstance(value, Mapping):
         return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
     if not isinstance(value, list):
         return value
-    empty: Any = "" if any(isinstance(one, str) for one in value) else {}
-    return [empty if one is None else without_nulls(one) for one in value]
+    empty: Any = "" if any(isinstance(item, str) for item in value) else {}
+    return [empty if item is None else without_nulls(item) for item in value]
 
 
-def run(manifest: Json, beside: Objects, cluster: ClusterProfile, *, exact: bool) -> ImportOutcome:
-    """The first reading that compiles to the same; else the one that comes nearest, with what differs.
+def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, exact: bool) -> ImportOutcome:
+    """Return the first attempt that compiles to an equivalent object, or else the closest one.
 
-    `exact` keeps every command as it is written, so that the fields are the same and not only what they mean.
-    A node and a role beside it look like a master and a worker: where only one of them trains, the next reading goes
-    before.
+    With `exact`, commands are never rewritten as torchrun options, so fields stay the same and not only their meaning.
+    A job with a node role and an auxiliary role may read as a master and a worker; if only one of the two trains, the
+    next reading takes precedence.
     """
-    best: Tried | None = None
+    best: Attempt | None = None
     problems: list[Problem] = []
-    for found in kind_named(kind_of(manifest)).read(manifest, tuple(beside)):
-        problems += found.problems
-        wanted, read = one_name(manifest, found)
-        for spec, lifts in () if read.problems else _specs(wanted, read, beside, cluster, exact=exact):
-            tried = _attempt(spec, manifest, wanted, read, beside, cluster, lifts=lifts)
-            if best is None or _rank(tried) < _rank(best) or not best.proof.compiled or _rank(tried) == 0:
-                best = tried
-            if _rank(tried) == 0:
+    for reading in kind_named(kind_of(manifest)).read(manifest, tuple(related)):
+        problems += reading.problems
+        expected, read = unify_main_names(manifest, reading)
+        for spec, lifts in () if read.problems else _candidate_specs(expected, read, related, cluster, exact=exact):
+            attempt = _refine_spec(spec, manifest, expected, read, related, cluster, lifts=lifts)
+            if (
+                best is None
+                or _rank_attempt(attempt) < _rank_attempt(best)
+                or not best.proof.compiled
+                or _rank_attempt(attempt) == 0
+            ):
+                best = attempt
+            if _rank_attempt(attempt) == 0:
                 break
-        if best is not None and _rank(best) == 0 and (read is found or _all_train(manifest, read, beside, cluster)):
+        if (
+            best is not None
+            and _rank_attempt(best) == 0
+            and (read is reading or _all_train(manifest, read, related, cluster))
+        ):
             return ImportOutcome(best)
     return ImportOutcome(best, tuple(problems) if best is None else ())
 
 
-def _rank(tried: Tried) -> int:
-    """0 for the same in the words of a spec; more for each line of a patch for one target; most for what differs."""
-    if not tried.proof.compiled:
-        return _REFUSED
-    if not tried.proof.same_world:
-        return _REFUSED - 1
-    return min(_leaves(tried.spec["spec"].get("manifest", {})), _REFUSED - 2)
+def _rank_attempt(attempt: Attempt) -> int:
+    """Return 0 for an attempt without a patch; more per patched field; most if it differs or does not compile."""
+    if not attempt.proof.compiled:
+        return _REJECTED_RANK
+    if not attempt.proof.same_world:
+        return _REJECTED_RANK - 1
+    return min(_count_leaves(attempt.spec["spec"].get("manifest", {})), _REJECTED_RANK - 2)
 
 
-def _all_train(manifest: Json, read: Read, beside: Objects, cluster: ClusterProfile) -> bool:
-    """Whether the simulated pods of every role that a reading takes for nodes train."""
-    world = simulate([manifest], versions=cluster.versions(), others=beside)
+def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterProfile) -> bool:
+    """Return whether the simulated pods of every role that the reading counts as nodes do train."""
+    world = simulate([manifest], versions=cluster.versions(), others=related)
     return bool(world.jobs) and len(training_roles(world.jobs[0])) >= sum(pods.trains for pods in read.pods)
 
 
-def _leaves(value: object) -> int:
+def _count_leaves(value: object) -> int:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return sum(map(_leaves, inner)) if inner is not None else 1
+    return sum(map(_count_leaves, inner)) if inner is not None else 1
 
 
-def _specs(
-    manifest: Json, read: Read, beside: Objects, cluster: ClusterProfile, *, exact: bool
+def _candidate_specs(
+    manifest: Json, read: Read, related: Objects, cluster: ClusterProfile, *, exact: bool
 ) -> Iterator[tuple[SpecData, bool]]:
-    """The specs to try of one reading: with torchrun's launch in words, then with the command as it is."""
+    """Yield the specs to try for one reading: torchrun options as fields, then the command as written."""
     gpu = hardware.gpu_resource(cluster, None)
     spec = draft(manifest, read, gpu)
     if not exact:
-        world = simulate([manifest], versions=cluster.versions(), others=beside)
-        found = lifted(spec, world.jobs[0]) if world.jobs else None
-        if found is not None:
-            yield found, True
+        world = simulate([manifest], versions=cluster.versions(), others=related)
+        lifted_spec = lift_launch(spec, world.jobs[0]) if world.jobs else None
+        if lifted_spec is not None:
+            yield lifted_spec, True
     yield spec, False
-    if "elastic" in spec["spec"]:  # what the object tells torchrun may be no word of a spec
-        yield {**spec, "spec": {word: value for word, value in spec["spec"].items() if word != "elastic"}}, False
+    if "elastic" in spec["spec"]:  # the spec may have no field for the object's torchrun options
+        yield {**spec, "spec": {field: value for field, value in spec["spec"].items() if field != "elastic"}}, False
 
 
-def _attempt(
+def _refine_spec(
     spec: SpecData,
     manifest: Json,
-    wanted: Json,
+    expected: Json,
     read: Read,
-    beside: Objects,
+    related: Objects,
     cluster: ClusterProfile,
     *,
     lifts: bool,
-) -> Tried:
-    """A spec with words for all that differs from the object that is `wanted`, proved with the one that came in."""
-    spec = queued(without_written(spec), wanted, beside, cluster)
-    spec = with_endings(spec, wanted, read, cluster)
-    for _ in range(_ROUNDS):
-        made = manifests(spec, cluster)
-        if made is None:
+) -> Attempt:
+    """Return the proved attempt: the spec gets fields for everything in which it differs from `wanted`."""
+    spec = lift_queue(without_compiled_env(spec), expected, related, cluster)
+    spec = lift_run_policy(spec, expected, read, cluster)
+    for _ in range(_MAX_ROUNDS):
+        compiled = compile_manifests(spec, cluster)
+        if compiled is None:
             break
-        found = [one for one in all_gaps(made, wanted, read) if not (lifts and _is_start(one))]
-        closed = close(spec, found, wanted, read)
-        if not found or closed.spec == spec:
+        gaps = [gap for gap in all_gaps(compiled, expected, read) if not (lifts and _is_in_launch(gap))]
+        closed = close_gaps(spec, gaps, expected, read)
+        if not gaps or closed.spec == spec:
             break
         spec = closed.spec
-    spec = shrink(hardened(spec, cluster), cluster)
-    return Tried(spec, prove(spec, manifest, beside, cluster), read, lifts)
+    spec = shrink_spec(lift_pod_security(spec, cluster), cluster)
+    return Attempt(spec, prove_spec(spec, manifest, related, cluster), read, lifts)
 
 
-def _is_start(gap: ImportGap) -> bool:
-    """Whether a gap is in a command line, which a lifted launch spells in its own way."""
-    return _in_start(gap.path)
+def _is_in_launch(gap: ImportGap) -> bool:
+    """Return whether a gap is in a command line, which a lifted launch writes differently."""
+    return _is_launch_path(gap.path)
 
 
-def _in_start(path: tuple[str, ...]) -> bool:
+def _is_launch_path(path: tuple[str, ...]) -> bool:
     return any(part in {"command", "args"} for part in path)
 
 
-def differences(tried: Tried) -> Iterator[str]:
-    """What differs between the compiled spec and what came in, in words."""
-    for one in tried.proof.objects:
-        if one.before is None or one.after is None:
-            yield f"{one.after or one.before} is {'new' if one.before is None else 'gone'}"
-        for fact in one.facts:
-            yield f"{fact.subject}: {fact.what} was {fact.before or 'not there'} and is {fact.after or 'not there'}"
-        for change in () if one.facts else one.changes:
-            if not (tried.lifted and _in_start(change.path)):
-                yield f"{one.before}: {'.'.join(change.path)} is {change.kind}"
+def differences(attempt: Attempt) -> Iterator[str]:
+    """Yield a sentence for each difference between the compiled spec and the original objects."""
+    for obj in attempt.proof.objects:
+        if obj.before is None or obj.after is None:
+            yield f"{obj.after or obj.before} is {'new' if obj.before is None else 'gone'}"
+        for fact in obj.facts:
+            yield f"{fact.subject}: {fact.what} changes from {fact.before or 'absent'} to {fact.after or 'absent'}"
+        for change in () if obj.facts else obj.changes:
+            if not (attempt.lifted and _is_launch_path(change.path)):
+                yield f"{obj.before}: {'.'.join(change.path)} is {change.kind}"
 
 
-def refusals(tried: Tried) -> Iterator[Problem]:
-    """Why the spec does not compile."""
-    yield from (one for one in tried.proof.problems if one.severity == "error")
+def compile_errors(attempt: Attempt) -> Iterator[Problem]:
+    """Yield the errors that keep the spec from compiling."""
+    yield from (problem for problem in attempt.proof.problems if problem.severity == "error")
 
 
-def without_runtime(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> SpecData | None:
-    """The job of a spec with a runtime as one that brings its pods along; None where there is no runtime to know."""
+def inline_runtime(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> SpecData | None:
+    """Return the spec with the pods of its runtime written out, or None if it uses no runtime or the runtime is
+    unknown.
+    """
     if "runtimeRef" not in spec["spec"]:
         return None
-    read = folded(manifest, tuple(beside))
+    read = folded(manifest, tuple(related))
     if read is None:
         return None
-    whole = draft(manifest, read, hardware.gpu_resource(cluster, None))
-    patches = {word: spec["spec"][word] for word in ("manifest",) if word in spec["spec"]}
-    return {**whole, "spec": {**whole["spec"], **patches}}
+    inlined = draft(manifest, read, hardware.gpu_resource(cluster, None))
+    patches = {field: spec["spec"][field] for field in ("manifest",) if field in spec["spec"]}
+    return {**inlined, "spec": {**inlined["spec"], **patches}}
 
 
 Path = tuple[str | int, ...]
-_LONGEST = 80
-"""Characters of a start that is shown whole."""
-_ELASTIC = "null: left to torchrun, as in the manifest"
+_MAX_LAUNCH_LENGTH = 80
+"""Number of characters up to which a comment quotes the original launch in full."""
+_NULL_ELASTIC_COMMENT = "null: left to torchrun, as in the manifest"
 
 
-def comments(tried: Tried, manifest: Json) -> dict[Path, str]:
-    """Comments by the path of the line."""
-    return dict(_comments(tried, manifest))
+def comments(attempt: Attempt, manifest: Json) -> dict[Path, str]:
+    """Return YAML comments for the spec, keyed by the path of their line."""
+    return dict(_comments(attempt, manifest))
 
 
-def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
-    spec: SpecData = tried.spec["spec"]
+def _comments(attempt: Attempt, manifest: Json) -> Iterator[tuple[Path, str]]:
+    spec: SpecData = attempt.spec["spec"]
     if spec.get("sharedMemory") is False:
         yield ("spec", "sharedMemory"), "none in the manifest; delete this line to get one (PTC302)"
     if nested_map(spec, "runPolicy").get("backoffLimit") == "Unlimited":
         yield ("spec", "runPolicy"), "no limit in the manifest: restarts forever (PTC717)"
-    if tried.lifted:
-        word = "script" if "script" in spec else "module"
-        yield ("spec", word), f"was: {_start(tried)}"
-    elif isinstance(spec.get("command"), list) and _speaks_of_torchrun(spec["command"]):
+    if attempt.lifted:
+        field = "script" if "script" in spec else "module"
+        yield ("spec", field), f"was: {_launch_text(attempt)}"
+    elif isinstance(spec.get("command"), list) and _mentions_torchrun(spec["command"]):
         yield ("spec", "command"), "kept as is: script and elastic would not mean the same"
     if "nodes" in spec and ":" in str(nested_map(spec, "elastic").get("nnodes", "")):
         yield ("spec", "nodes"), "at the start"
     nulls = [
-        w for w, v in nested_map(spec, "elastic").items() if v is None or (isinstance(v, dict) and None in v.values())
+        k for k, v in nested_map(spec, "elastic").items() if v is None or (isinstance(v, dict) and None in v.values())
     ]
     if nulls:
-        yield ("spec", "elastic"), _ELASTIC
-    yield from _of_pods(spec, ("spec",))
+        yield ("spec", "elastic"), _NULL_ELASTIC_COMMENT
+    yield from _pod_comments(spec, ("spec",))
     if nested_map(spec, "names").keys() - {"container"}:
         yield ("spec", "names"), "host names are derived from them"
     if "manifest" in spec:
         yield ("spec", "manifest"), "for this target only: no spec field expresses it"
 
 
-def _of_pods(block: SpecData, path: Path) -> Iterator[tuple[Path, str]]:
+def _pod_comments(block: SpecData, path: Path) -> Iterator[tuple[Path, str]]:
     if None in nested_map(block, "env").values():
         yield (*path, "env"), "null: not in the manifest"
     if nested_map(block, "resources", "requests") and not nested_map(block, "resources", "limits"):
         yield (*path, "resources"), "requests without limits"
     for role in ("master", "worker"):
         if isinstance(block.get(role), dict):
-            yield from _of_pods(block[role], (*path, role))
+            yield from _pod_comments(block[role], (*path, role))
 
 
-def _start(tried: Tried) -> str:
-    """The words that started torchrun in the manifest, up to what it starts."""
-    spec = tried.spec["spec"]
+def _launch_text(attempt: Attempt) -> str:
+    """Return the manifest's launch command up to the script or module."""
+    spec = attempt.spec["spec"]
     entry = spec.get("script") or spec.get("module")
-    for pods in tried.read.pods:
-        for one in as_mappings(nested_map(pods.template, "spec").get("containers")):
-            words = [str(word) for word in (*(one.get("command") or ()), *(one.get("args") or ()))]
-            if one.get("name") == pods.main and words:
-                shown = " ".join(words[: words.index(entry)] if entry in words else words)
-                return shown if len(shown) <= _LONGEST and "\n" not in shown else f"{shown.split()[0]} ..."
+    for pods in attempt.read.pods:
+        for container in as_mappings(nested_map(pods.template, "spec").get("containers")):
+            args = [str(arg) for arg in (*(container.get("command") or ()), *(container.get("args") or ()))]
+            if container.get("name") == pods.main and args:
+                launch = " ".join(args[: args.index(entry)] if entry in args else args)
+                return (
+                    launch if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch else f"{launch.split()[0]} ..."
+                )
     return "torchrun"
 
 
-def _speaks_of_torchrun(command: list[Any]) -> bool:
-    return any("torchrun" in str(word) or "torch.distributed" in str(word) for word in command)
+def _mentions_torchrun(command: list[Any]) -> bool:
+    return any("torchrun" in str(arg) or "torch.distributed" in str(arg) for arg in command)

@@ -1,6 +1,6 @@
-"""A manifest as a complete, explicit spec, with placeholders for images that are filled in elsewhere.
+"""A manifest as a complete, explicit spec, with image placeholders that other code fills in.
 
-compile takes no placeholder, so the spec does not compile until the user writes the image.
+compile does not accept placeholders, so the spec does not compile until the user writes the image.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.importer.pod_template import pod_words
+from ptcompile.importer.pod_template import pod_fields
 from ptcompile.ir import pods as pod_template
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
@@ -26,27 +26,29 @@ if TYPE_CHECKING:
 
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_SHM = "sharedMemory"
-"""A word that roles do not have."""
-_IN_POD = {word: field for holder in ("spec", "metadata") for field, word in in_holder(holder).items()}
-"""Words of the job that auxiliary roles inherit, by their fields of a pod template."""
-_IN_MAIN = tuple(word for word in in_holder("main") if word not in {"image", "command", "args", "env", "resources"})
-"""The same of the container that trains."""
-_INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""Words of the job that are not those of the auxiliary roles."""
+_SHM_FIELD = "sharedMemory"
+"""A field that roles do not have."""
+_POD_FIELDS = {field: key for holder in ("spec", "metadata") for key, field in in_holder(holder).items()}
+"""Pod template fields of the job fields that auxiliary roles inherit, keyed by job field."""
+_CONTAINER_FIELDS = tuple(
+    field for field in in_holder("main") if field not in {"image", "command", "args", "env", "resources"}
+)
+"""The inherited fields of the main container."""
+_NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
+"""Job fields that auxiliary roles do not inherit."""
 
 
 def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
-    """The spec that says all that was read. `gpu` is what the profile calls a GPU."""
+    """Return the spec with everything that was read. `gpu` is the profile's resource name for GPUs."""
     metadata = nested_map(manifest, "metadata")
     annotations = {k: v for k, v in nested_map(metadata, "annotations").items() if k != _LAST_APPLIED}
     name = as_string(metadata.get("name")) or as_string(metadata.get("generateName")).rstrip("-.")
     head = {"name": name, "namespace": metadata.get("namespace"), "labels": metadata.get("labels")}
-    spec: SpecData = {"target": read.target, **_pods(read, gpu)}
-    for word, value in read.words.items():
-        own = spec.get(word)
-        spec[word] = {**own, **value} if isinstance(own, Mapping) and isinstance(value, Mapping) else value
-    spec = {word: value for word, value in spec.items() if value != {} or word in {"master", "worker"}}
+    spec: SpecData = {"target": read.target, **_pod_blocks(read, gpu)}
+    for field, value in read.words.items():
+        existing = spec.get(field)
+        spec[field] = {**existing, **value} if isinstance(existing, Mapping) and isinstance(value, Mapping) else value
+    spec = {field: value for field, value in spec.items() if value != {} or field in {"master", "worker"}}
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -55,178 +57,193 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     }
 
 
-def one_name(manifest: Json, read: Read) -> tuple[Json, Read]:
-    """The object with one name for the container that trains, where each role has its own: a spec has one for all.
+def unify_main_names(manifest: Json, read: Read) -> tuple[Json, Read]:
+    """Give all training roles the same main container name, because a spec has one name for all of them.
 
-    Nothing but `kubectl logs -c` asks for the name.
+    Only `kubectl logs -c` depends on the name.
     """
-    trainers = [pods for pods in read.pods if pods.trains]
-    if len({pods.main for pods in trainers}) < 2:
+    training = [pods for pods in read.pods if pods.trains]
+    if len({pods.main for pods in training}) < 2:
         return manifest, read
-    called = trainers[0].main
+    main_name = training[0].main
     renamed = []
     for pods in read.pods:
-        taken = called in [one.get("name") for one in as_mappings(nested_map(pods.template, "spec").get("containers"))]
-        if pods.trains and pods.main != called and not taken and pods.path and not pods.holder:
-            template = _renamed(pods.template, pods.main, called)
-            manifest = _put(manifest, pods.path, template)
-            renamed.append(pods._replace(template=template, main=called))
+        taken = any(
+            c.get("name") == main_name for c in as_mappings(nested_map(pods.template, "spec").get("containers"))
+        )
+        if pods.trains and pods.main != main_name and not taken and pods.path and not pods.holder:
+            template = _rename_container(pods.template, pods.main, main_name)
+            manifest = _replace_at(manifest, pods.path, template)
+            renamed.append(pods._replace(template=template, main=main_name))
         else:
             renamed.append(pods)
     return manifest, read._replace(pods=tuple(renamed))
 
 
-def _renamed(template: Json, name: str, called: str) -> SpecData:
+def _rename_container(template: Json, name: str, new_name: str) -> SpecData:
     spec = nested_map(template, "spec")
     containers = [
-        {**one, "name": called} if one.get("name") == name else one for one in as_mappings(spec.get("containers"))
+        {**container, "name": new_name} if container.get("name") == name else container
+        for container in as_mappings(spec.get("containers"))
     ]
     return {**template, "spec": {**spec, "containers": containers}}
 
 
-def _put(data: Any, path: Sequence[str | int], value: Any) -> Any:
-    """A copy of the data with another value at a path."""
+def _replace_at(data: Any, path: Sequence[str | int], value: Any) -> Any:
+    """Return a copy of the data with the value at `path` replaced."""
     if not path:
         return value
     head, *rest = path
     if isinstance(head, int):
-        return [_put(one, rest, value) if place == head else one for place, one in enumerate(data)]
-    return {**data, head: _put(data[head], rest, value)}
+        return [_replace_at(item, rest, value) if index == head else item for index, item in enumerate(data)]
+    return {**data, head: _replace_at(data[head], rest, value)}
 
 
-def _pods(read: Read, gpu: str) -> SpecData:
-    trainers = [pods for pods in read.pods if pods.trains]
-    pod_blocks = [pod_words(pods, gpu) for pods in trainers]
-    said = [block[_SHM] for block in pod_blocks if _SHM in block]
-    if any(one != said[0] for one in said):  # then no word of the job's says it for all
-        pod_blocks, said = [pod_words(pods, gpu, shm=False) for pods in trainers], [False]
-    pod_blocks = [{word: value for word, value in block.items() if word != _SHM} for block in pod_blocks]
-    job = _common(pod_blocks)
-    out = job | ({_SHM: said[0]} if said else {})
-    for pods, block in zip(trainers, pod_blocks, strict=True) if len(trainers) > 1 else ():
-        own = {word: value for word, value in block.items() if job.get(word) != value}
-        out[pods.role] = {**_replicas(pods), **own}
-    beside = {pods.role: (pods, _of_role(pods, gpu, said)) for pods in read.pods if not pods.trains}
-    if beside:
-        others = [words for _, words in beside.values()]
-        apart = [word for word in (*_IN_POD, *_IN_MAIN) if any(one.get(word) != job.get(word) for one in others)]
-        own = _as_patch({word: out.pop(word) for word in apart if word in out})
-        out["podTemplate"] = pod_template.merge(own, out.get("podTemplate", {}))
-        job = {word: value for word, value in job.items() if word not in apart}
-        out["roles"] = {name: _beside(pods, words, job) for name, (pods, words) in beside.items()}
+def _pod_blocks(read: Read, gpu: str) -> SpecData:
+    training = [pods for pods in read.pods if pods.trains]
+    pod_blocks = [pod_fields(pods, gpu) for pods in training]
+    shm = [block[_SHM_FIELD] for block in pod_blocks if _SHM_FIELD in block]
+    if any(value != shm[0] for value in shm):  # no job-level field fits all roles
+        pod_blocks, shm = [pod_fields(pods, gpu, shm=False) for pods in training], [False]
+    pod_blocks = [{field: value for field, value in block.items() if field != _SHM_FIELD} for block in pod_blocks]
+    job = _common_fields(pod_blocks)
+    out = job | ({_SHM_FIELD: shm[0]} if shm else {})
+    for pods, block in zip(training, pod_blocks, strict=True) if len(training) > 1 else ():
+        role_fields = {field: value for field, value in block.items() if job.get(field) != value}
+        out[pods.role] = {**_replicas(pods), **role_fields}
+    auxiliary = {pods.role: (pods, _auxiliary_fields(pods, gpu, shm)) for pods in read.pods if not pods.trains}
+    if auxiliary:
+        blocks_of_roles = [fields for _, fields in auxiliary.values()]
+        unshared = [
+            w for w in (*_POD_FIELDS, *_CONTAINER_FIELDS) if any(role.get(w) != job.get(w) for role in blocks_of_roles)
+        ]
+        patch = _as_patch({field: out.pop(field) for field in unshared if field in out})
+        out["podTemplate"] = pod_template.merge(patch, out.get("podTemplate", {}))
+        job = {field: value for field, value in job.items() if field not in unshared}
+        out["roles"] = {name: _auxiliary_block(pods, fields, job) for name, (pods, fields) in auxiliary.items()}
     return out
 
 
-def _as_patch(words: SpecData) -> SpecData:
-    """Words of the nodes that a role beside them does not share, as a podTemplate, which roles do not inherit."""
-    pod = {_IN_POD[word]: value for word, value in words.items() if word in _IN_POD}
-    if words.get("hostNetwork"):
+def _as_patch(fields: SpecData) -> SpecData:
+    """Return the nodes' fields that auxiliary roles do not share as a podTemplate, which roles do not inherit."""
+    pod = {_POD_FIELDS[field]: value for field, value in fields.items() if field in _POD_FIELDS}
+    if fields.get("hostNetwork"):
         pod["dnsPolicy"] = "ClusterFirstWithHostNet"
     metadata = {key: pod.pop(key) for key in ("labels", "annotations") if key in pod}
-    main = {word: value for word, value in words.items() if word in _IN_MAIN}
+    main = {field: value for field, value in fields.items() if field in _CONTAINER_FIELDS}
     if main:
         pod["containers"] = [{"name": MAIN, **main}]
     return without_empty({"metadata": metadata, "spec": pod})
 
 
-def _of_role(pods: ReadRole, gpu: str, said: list[Any]) -> SpecData:
-    """The words of an auxiliary role, which gets shared memory without a size where the nodes have any."""
-    words = pod_words(pods, gpu)
-    own = words.pop(_SHM, None)
-    if own is None or own is False or (own is True and said != [False]):
-        return words
-    words = pod_words(pods, gpu, shm=False)
-    del words[_SHM]
-    return words
+def _auxiliary_fields(pods: ReadRole, gpu: str, nodes_shm: list[Any]) -> SpecData:
+    """Return the fields of an auxiliary role. It gets shared memory without a size limit if the nodes have shared
+    memory.
+    """
+    fields = pod_fields(pods, gpu)
+    shm = fields.pop(_SHM_FIELD, None)
+    if shm is None or shm is False or (shm is True and nodes_shm != [False]):
+        return fields
+    fields = pod_fields(pods, gpu, shm=False)
+    del fields[_SHM_FIELD]
+    return fields
 
 
 def _replicas(pods: ReadRole) -> SpecData:
     return {} if pods.role == "master" else {"replicas": pods.replicas}
 
 
-def _common(pod_blocks: list[SpecData]) -> SpecData:
-    """The words that all roles say alike."""
-    first, *others = pod_blocks
-    return {word: value for word, value in first.items() if all(one.get(word) == value for one in others)}
+def _common_fields(pod_blocks: list[SpecData]) -> SpecData:
+    """Return the fields that have the same value in all blocks."""
+    first, *rest = pod_blocks
+    return {field: value for field, value in first.items() if all(block.get(field) == value for block in rest)}
 
 
-def _beside(pods: ReadRole, words: SpecData, job: SpecData) -> SpecData:
-    own = {word: value for word, value in words.items() if word in _INHERITED_NOT or job.get(word) != value}
-    return {"replicas": pods.replicas, **own}
+def _auxiliary_block(pods: ReadRole, fields: SpecData, job: SpecData) -> SpecData:
+    role_fields = {
+        field: value for field, value in fields.items() if field in _NOT_INHERITED or job.get(field) != value
+    }
+    return {"replicas": pods.replicas, **role_fields}
 
 
-_WRITTEN = frozenset(
+_COMPILED_VARIABLES = frozenset(
     {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"}
 )
-"""Variables that compile may write by itself."""
+"""Variables that compile may set itself."""
 
 
-def may_be_written(name: str, job: SpecData) -> bool:
-    """Whether a variable of this name may be compile's own."""
-    return name in _WRITTEN or name in {f"{role.upper().replace('-', '_')}_HOSTS" for role in job.get("roles", {})}
+def may_be_compiled(name: str, job: SpecData) -> bool:
+    """Return whether compile may set a variable of this name itself."""
+    return name in _COMPILED_VARIABLES or name in {
+        f"{role.upper().replace('-', '_')}_HOSTS" for role in job.get("roles", {})
+    }
 
 
 def blocks(job: SpecData) -> list[tuple[tuple[str, ...], SpecData]]:
-    """The job and its roles, with their paths."""
+    """Return the job and its roles with their paths."""
     roles = [(("spec", role), job[role]) for role in ("master", "worker") if role in job]
-    return [(("spec",), job), *roles, *((("spec", "roles", name), one) for name, one in job.get("roles", {}).items())]
+    return [
+        (("spec",), job),
+        *roles,
+        *((("spec", "roles", name), block) for name, block in job.get("roles", {}).items()),
+    ]
 
 
-def without_written(spec: SpecData) -> SpecData:
-    """The spec without variables that compile may write itself; where it does not they come back (`residue`).
+def without_compiled_env(spec: SpecData) -> SpecData:
+    """Return the spec without the variables that compile may set itself; `residue` restores those it does not set.
 
-    Nothing is taken where a variable refers to another, since then their order counts.
+    A block keeps its variables if one of them refers to another, because their order then matters.
     """
     job = spec["spec"]
 
-    def left(block: SpecData) -> SpecData:
+    def without_env(block: SpecData) -> SpecData:
         env = block.get("env") or {}
         if any("$(" in str(value) for value in env.values()):
             return block
-        own = {name: value for name, value in env.items() if not may_be_written(name, job)}
-        rest = {word: value for word, value in block.items() if word != "env"}
-        return {**rest, "env": own} if own else rest
+        kept = {name: value for name, value in env.items() if not may_be_compiled(name, job)}
+        rest = {field: value for field, value in block.items() if field != "env"}
+        return {**rest, "env": kept} if kept else rest
 
     port = (job.get("env") or {}).get("MASTER_PORT")
-    out = left(job)
+    out = without_env(job)
     if isinstance(port, str) and port.isdecimal() and 1 <= int(port) <= 65535:
         out.setdefault("masterPort", int(port))
     for role in ("master", "worker"):
         if role in out:
-            out[role] = left(out[role])
+            out[role] = without_env(out[role])
     if "roles" in out:
-        out["roles"] = {name: left(block) for name, block in out["roles"].items()}
+        out["roles"] = {name: without_env(block) for name, block in out["roles"].items()}
     return {**spec, "spec": out}
 
 
-def found(value: Any, path: Path = ()) -> dict[str, Path]:
-    """Every placeholder in an image field of an object, with the first place where it stands."""
-    out: dict[str, Path] = {}
+def placeholder_images(value: Any, path: Path = ()) -> dict[str, Path]:
+    """Return each placeholder image in an object with the first path that uses it."""
+    images: dict[str, Path] = {}
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         if key == "image" and isinstance(inner, str) and is_placeholder(inner):
-            out.setdefault(inner, (*path, key))
+            images.setdefault(inner, (*path, key))
         else:
-            out = found(inner, (*path, key)) | out
-    return out
+            images = placeholder_images(inner, (*path, key)) | images
+    return images
 
 
-def stand_ins(images: dict[str, Path], manifest: Json) -> dict[str, str]:
-    """An image for each placeholder, with a tag or without: so that no imagePullPolicy in the object is its default."""
+def substitute_images(images: dict[str, Path], manifest: Json) -> dict[str, str]:
+    """Return a valid image for each placeholder, tagged so that a missing imagePullPolicy keeps its default."""
     tag = ":1" if "Always" in str(manifest) else ""
-    return {image: f"stand-in-{place}{tag}" for place, image in enumerate(images)}
+    return {image: f"stand-in-{index}{tag}" for index, image in enumerate(images)}
 
 
-def replaced(value: Any, images: dict[str, str]) -> Any:
-    """Data with other images."""
+def replace_images(value: Any, images: dict[str, str]) -> Any:
+    """Return the data with images replaced."""
     if isinstance(value, dict):
-        return {key: replaced(inner, images) for key, inner in value.items()}
+        return {key: replace_images(inner, images) for key, inner in value.items()}
     if isinstance(value, list):
-        return [replaced(inner, images) for inner in value]
+        return [replace_images(inner, images) for inner in value]
     return images.get(value, value) if isinstance(value, str) else value
 
 
-def told(image: str, path: Path) -> Problem:
-    """A warning that a spec with this image waits for a real one."""
+def placeholder_warning(image: str, path: Path) -> Problem:
+    """Return the warning that the spec needs a real image before it compiles."""
     message = f"{field_path(path)}: {image!r} is a placeholder: the spec compiles once it names an image"
     help = "write the image into the spec, or import with --set NAME=VALUE"
     return Problem("import-differs", path, message, help, "warning", "style", "ptcompile")

@@ -1,9 +1,10 @@
-"""Fields of a draft lifted into words: run policy, pod security, queue, torchrun's launch.
+"""Parts of a draft that become spec fields: run policy, pod security, queue, torchrun's options.
 
-Nothing is inverted by hand. Words are tried, the fewest first, so what is found stays right when a target changes.
+No mapping is inverted by hand. Candidate fields are compiled, the fewest first, so the result stays right when a
+target changes.
 
-What torchrun was told is asked of the simulated pods: flags over PET_* variables over its own defaults. Whether the
-lifted spec means the same is not decided here: it is compiled and compared.
+torchrun's options are read from the simulated pods: flags override PET_* variables, which override torchrun's
+defaults. The caller compiles and compares the lifted spec to decide whether it means the same.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from ptcompile.importer.residue import all_gaps, gaps, manifests
+from ptcompile.importer.residue import all_gaps, compile_manifests, gaps
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mapping,
@@ -44,128 +45,131 @@ if TYPE_CHECKING:
 _FAILURE = (None, "RestartPod", "RestartJob")
 _DISRUPTION = (None, "Ignore", "Count", "FailJob")
 _SUCCESS = (None, "Node0", "AllNodes")
-_WORDS = ("backoffLimit", "onPodFailure", "onDisruption", "successPolicy")
+_RUN_POLICY_FIELDS = ("backoffLimit", "onPodFailure", "onDisruption", "successPolicy")
 _UNLIMITED = 2**31 - 1
-_FIELDS = frozenset(
+_ENDING_FIELDS = frozenset(
     {
         "backoffLimit", "failurePolicy", "maxRetry", "minSuccess", "podFailurePolicy", "policies", "restartPolicy",
         "runPolicy", "successPolicy",
     }
 )  # fmt: skip
-"""Fields in which objects say how they end."""
-_LIMITS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
+"""Manifest fields that say how a job ends."""
+_LIMIT_FIELDS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 
 
-def with_endings(spec: SpecData, manifest: Json, read: Read, cluster: ClusterProfile) -> SpecData:
-    """The spec with the words of its end that leave the fewest differences beside the pod templates."""
+def lift_run_policy(spec: SpecData, manifest: Json, read: Read, cluster: ClusterProfile) -> SpecData:
+    """Return the spec with the run policy that leaves the fewest differences outside the pod templates."""
     if "runtimeRef" in spec["spec"]:
-        return spec  # the runtime decides it
-    fewest: tuple[int, SpecData] | None = None
-    theirs, bare = _bare(manifest, read, 0), tuple(_bare(one, read, index) for index, one in enumerate(read.objects, 1))
-    others = read._replace(objects=bare)
-    for words in _run_policies(manifest, read):
-        said = {word: value for word, value in words.items() if value is not None}
-        tried = {**spec, "spec": {**spec["spec"], "runPolicy": {**spec["spec"].get("runPolicy", {}), **said}}}
-        made = manifests(tried, cluster)
-        if made is None:
+        return spec  # the runtime sets the run policy
+    best: tuple[int, SpecData] | None = None
+    theirs = _without_pods(manifest, read, 0)
+    bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
+    for policy in _run_policies(manifest, read):
+        set_fields = {field: value for field, value in policy.items() if value is not None}
+        run_policy = {**spec["spec"].get("runPolicy", {}), **set_fields}
+        candidate = {**spec, "spec": {**spec["spec"], "runPolicy": run_policy}}
+        compiled = compile_manifests(candidate, cluster)
+        if compiled is None:
             continue
-        mine = [*(_bare(one, read, 1) for one in made[:-1]), _bare(made[-1], read, 0)]
-        left = sum(not _FIELDS.isdisjoint(gap.path) for gap in all_gaps(mine, theirs, others))
-        if fewest is None or left < fewest[0]:
-            fewest = (left, tried)
-        if left == 0:
+        ours = [*(_without_pods(obj, read, 1) for obj in compiled[:-1]), _without_pods(compiled[-1], read, 0)]
+        gap_count = sum(not _ENDING_FIELDS.isdisjoint(gap.path) for gap in all_gaps(ours, theirs, bare))
+        if best is None or gap_count < best[0]:
+            best = (gap_count, candidate)
+        if gap_count == 0:
             break
-    return fewest[1] if fewest is not None else spec
+    return best[1] if best is not None else spec
 
 
 def _run_policies(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
-    """Combinations of words, those with fewer words first."""
+    """Yield candidate run policies, those with the fewest fields first."""
     limits: list[Any] = [None]
     if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in nested_map(manifest, "spec", "runPolicy"):
-        limits = ["Unlimited", None]  # what an absent limit means there
-    limits += [number for number in _numbers((manifest, *read.objects)) if number not in limits]
+        limits = ["Unlimited", None]  # the meaning of an absent limit for these kinds
+    limits += [number for number in _candidate_limits((manifest, *read.objects)) if number not in limits]
     several = read.pods and sum(pods.replicas for pods in read.pods if pods.trains) > 1
     every = product(limits, _FAILURE, _DISRUPTION, _SUCCESS if several else (None,))
     yield from (
-        dict(zip(_WORDS, words, strict=True))
-        for words in sorted(every, key=lambda words: len(words) - words.count(None))
+        dict(zip(_RUN_POLICY_FIELDS, values, strict=True))
+        for values in sorted(every, key=lambda values: len(values) - values.count(None))
     )
 
 
-def _numbers(objects: tuple[Json, ...]) -> list[Any]:
-    """The limits that the objects speak of, and what a Job's absent one means."""
-    found: dict[Any, None] = {}
-    stack: list[Any] = [nested_map(one, "spec") for one in objects]
+def _candidate_limits(objects: tuple[Json, ...]) -> list[Any]:
+    """Return the limits that the objects set and the default of a Job without one."""
+    limits: dict[Any, None] = {}
+    stack: list[Any] = [nested_map(obj, "spec") for obj in objects]
     while stack:
         value = stack.pop(0)
         for key, inner in as_mapping(value).items():
-            if key in _LIMITS and isinstance(inner, int):
+            if key in _LIMIT_FIELDS and isinstance(inner, int):
                 number = as_int(inner) - (key == "maxRetry")
-                found["Unlimited" if inner >= _UNLIMITED else max(0, number)] = None
+                limits["Unlimited" if inner >= _UNLIMITED else max(0, number)] = None
             stack.append(inner)
         stack += value if isinstance(value, list) else []
-    return [*found, *(number for number in (6, 0, 2) if number not in found)]
+    return [*limits, *(number for number in (6, 0, 2) if number not in limits)]
 
 
-def _bare(manifest: Json, read: Read, holder: int) -> Json:
-    """An object without the pods themselves."""
+def _without_pods(manifest: Json, read: Read, holder: int) -> Json:
+    """Return an object without its pod templates."""
     paths = {pods.path[:-1] for pods in read.pods if pods.path and pods.holder == holder}
     if paths or holder or any(pods.holder for pods in read.pods):
-        bare: Json = _without_holders(manifest, paths, ())
+        bare: Json = _without_templates(manifest, paths, ())
         return bare
     return {key: value for key, value in manifest.items() if key != "spec"}
 
 
-def _without_holders(value: Any, holders: set[tuple[str | int, ...]], path: tuple[str | int, ...]) -> Any:
+def _without_templates(value: Any, holders: set[tuple[str | int, ...]], path: tuple[str | int, ...]) -> Any:
     if isinstance(value, dict):
         dropped = {"template", "restartPolicy"} if path in holders else set()
-        return {k: _without_holders(inner, holders, (*path, k)) for k, inner in value.items() if k not in dropped}
+        return {k: _without_templates(inner, holders, (*path, k)) for k, inner in value.items() if k not in dropped}
     if isinstance(value, list):
-        return [_without_holders(inner, holders, (*path, index)) for index, inner in enumerate(value)]
+        return [_without_templates(inner, holders, (*path, index)) for index, inner in enumerate(value)]
     return value
 
 
-_OF_A_POD: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-_OF_A_CONTAINER: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+_RESTRICTED_POD: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+_RESTRICTED_CONTAINER: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 
-def hardened(spec: SpecData, cluster: ClusterProfile) -> SpecData:
-    """The spec with the word in place of the fields, if it compiles to the same objects; else as it is."""
+def lift_pod_security(spec: SpecData, cluster: ClusterProfile) -> SpecData:
+    """Return the spec with `podSecurity` instead of the single fields if it compiles to the same objects, else
+    unchanged.
+    """
     job = spec["spec"]
     if "podSecurity" in job or "allowPrivilegeEscalation" not in str(job):
         return spec
-    tried = {**spec, "spec": {**_bare_block(job), "podSecurity": "restricted"}}
-    wanted = manifests(spec, cluster)
-    return tried if wanted is not None and manifests(tried, cluster) == wanted else spec
+    candidate = {**spec, "spec": {**_unrestricted_block(job), "podSecurity": "restricted"}}
+    expected = compile_manifests(spec, cluster)
+    return candidate if expected is not None and compile_manifests(candidate, cluster) == expected else spec
 
 
-def _bare_block(block: Json) -> dict[str, Any]:
-    """The job or a role without what the level fills in."""
-    out = _bare_container(_without_filled(block, "podSecurityContext", _OF_A_POD))
+def _unrestricted_block(block: Json) -> dict[str, Any]:
+    """Return the job or a role without the fields that `podSecurity: restricted` fills in."""
+    out = _unrestricted_container(_without_defaults(block, "podSecurityContext", _RESTRICTED_POD))
     for role in {"master", "worker"} & out.keys():
-        out[role] = _bare_block(out[role])
+        out[role] = _unrestricted_block(out[role])
     for name, role in out.get("roles", {}).items():
-        out["roles"] = {**out["roles"], name: _bare_block(role)}
+        out["roles"] = {**out["roles"], name: _unrestricted_block(role)}
     if pod := nested_map(out, "podTemplate", "spec"):
-        left = {"spec": _bare_pod(pod)} if _bare_pod(pod) else {}
-        template = {**{key: value for key, value in out["podTemplate"].items() if key != "spec"}, **left}
+        pod_patch = {"spec": _unrestricted_pod(pod)} if _unrestricted_pod(pod) else {}
+        template = {**{key: value for key, value in out["podTemplate"].items() if key != "spec"}, **pod_patch}
         out = {**{key: value for key, value in out.items() if key != "podTemplate"}}
         out |= {"podTemplate": template} if template else {}
     return out
 
 
-def _bare_pod(pod: Json) -> dict[str, Any]:
-    out = _without_filled(pod, "securityContext", _OF_A_POD)
+def _unrestricted_pod(pod: Json) -> dict[str, Any]:
+    out = _without_defaults(pod, "securityContext", _RESTRICTED_POD)
     if out.get("automountServiceAccountToken") is False:
         del out["automountServiceAccountToken"]
     for key in {"containers", "initContainers"} & out.keys():
-        out[key] = [_bare_container(one) for one in as_mappings(out[key])]
+        out[key] = [_unrestricted_container(container) for container in as_mappings(out[key])]
     return out
 
 
-def _bare_container(container: Json) -> dict[str, Any]:
-    """A container, or what a block says of its own. Beside `drop`, capabilities may add some."""
-    out = _without_filled(container, "securityContext", _OF_A_CONTAINER)
+def _unrestricted_container(container: Json) -> dict[str, Any]:
+    """Return a container or spec block without the restricted defaults. Added capabilities stay."""
+    out = _without_defaults(container, "securityContext", _RESTRICTED_CONTAINER)
     added = nested_map(out, "securityContext", "capabilities")
     if added.get("drop") == ["ALL"]:
         capabilities = {key: value for key, value in added.items() if key != "drop"}
@@ -173,66 +177,68 @@ def _bare_container(container: Json) -> dict[str, Any]:
     return out
 
 
-def _without_filled(holder: Json, key: str, filled: Json) -> dict[str, Any]:
-    """A mapping whose security context lacks the fields that are filled in, or that has none."""
-    own = nested_map(holder, key)
-    left = {field: value for field, value in own.items() if field not in filled or value != filled[field]}
-    out = {other: value for other, value in holder.items() if other != key}
-    return {**out, key: left} if left else out
+def _without_defaults(holder: Json, key: str, filled: Json) -> dict[str, Any]:
+    """Return the mapping with the filled-in fields removed from its security context, and an empty context removed."""
+    context = nested_map(holder, key)
+    kept = {field: value for field, value in context.items() if field not in filled or value != filled[field]}
+    out = {name: value for name, value in holder.items() if name != key}
+    return {**out, key: kept} if kept else out
 
 
 _SWITCHES = frozenset({"standalone", "module"})
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
-def lifted(spec: SpecData, job: SimulatedJob) -> SpecData | None:
-    """The spec with torchrun's own launch in its words; None where its command is not understood."""
-    words = spec["spec"]
-    leads = training_roles(job)
-    command, args = words.get("command"), words.get("args") or []
-    if not command or not leads or not all(isinstance(word, str) for word in (*command, *args)):
+def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
+    """Return the spec with torchrun's options as fields, or None if its command line is not understood."""
+    fields = spec["spec"]
+    roles = training_roles(job)
+    command, args = fields.get("command"), fields.get("args") or []
+    if not command or not roles or not all(isinstance(field, str) for field in (*command, *args)):
         return None
-    launch = _launch(command, args, words.get("env") or {})
+    launch = _parse_launch(command, args, fields.get("env") or {})
     if launch is None or launch.options.keys() - DEFAULTS.keys() - _SWITCHES or not launch.entry:
         return None
-    elastic = _elastic(leads[0][2], sum(role.count for role, _, _ in leads))
+    elastic = _elastic_fields(roles[0][2], sum(role.count for role, _, _ in roles))
     if elastic is None:
         return None
     entry, *arguments = launch.entry
     start = {"module" if launch.options.get("module") else "script": entry}
-    left = {word: value for word, value in words.items() if word not in {"command", "args", "elastic"}}
-    said = {**left, **start, **({"args": arguments} if arguments else {}), "elastic": elastic}
-    return {**spec, "spec": {**said, **_port(leads[0][2], words)}}
+    kept = {field: value for field, value in fields.items() if field not in {"command", "args", "elastic"}}
+    lifted = {**kept, **start, **({"args": arguments} if arguments else {}), "elastic": elastic}
+    return {**spec, "spec": {**lifted, **_master_port(roles[0][2], fields)}}
 
 
-def _launch(command: Sequence[str], args: Sequence[str], env: Mapping[str, Any]) -> Invocation | None:
-    """The launch, its words as the kubelet expands them; None where a shell does more than start one command."""
-    found = of_container(command, args, {})
-    if found.launcher != "torchrun":
+def _parse_launch(command: Sequence[str], args: Sequence[str], env: Mapping[str, Any]) -> Invocation | None:
+    """Return the launch with its arguments as the kubelet expands them, or None if a shell runs more than one
+    command.
+    """
+    launch = of_container(command, args, {})
+    if launch.launcher != "torchrun":
         return None
-    if not found.in_shell:
-        return None if "torch.distributed.launch" in command else found
+    if not launch.in_shell:
+        return None if "torch.distributed.launch" in command else launch
     script = one_command([*command, *args])
     if script is None:
         return None
-    told = [_expanded(word, env) for word in script]
-    return None if None in told else of_container([word for word in told if word is not None], [], {})
+    expanded = [_to_kubelet_variables(arg, env) for arg in script]
+    return None if None in expanded else of_container([arg for arg in expanded if arg is not None], [], {})
 
 
-def _expanded(word: str, env: Mapping[str, Any]) -> str | None:
-    """`$X` of a shell as the kubelet's `$(X)`; None where no variable of the container is called so."""
-    names = [one or other for one, other in _VARIABLE.findall(word)]
+def _to_kubelet_variables(arg: str, env: Mapping[str, Any]) -> str | None:
+    """Rewrite a shell's `$X` as the kubelet's `$(X)`, or return None if the container has no such variable."""
+    names = [braced or bare for braced, bare in _VARIABLE.findall(arg)]
     if any(name not in env for name in names):
         return None
-    return _VARIABLE.sub(lambda found: f"$({found[1] or found[2]})", word)
+    return _VARIABLE.sub(lambda match: f"$({match[1] or match[2]})", arg)
 
 
-def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
-    options, nodes = seen.options, seen.nodes
+def _elastic_fields(rendezvous: Rendezvous, pods: int) -> dict[str, Any] | None:
+    options, nodes = rendezvous.options, rendezvous.nodes
     if "nproc-per-node" not in options:
-        return None  # no pod runs it: the launch is in the template alone
+        return None  # no pod runs it: only the template has the launch
     if nodes is None or (nodes[0] == nodes[1] != pods):
-        return None  # each pod would be a world of its own
+        return None  # each pod would train alone
     processes, interval = options["nproc-per-node"], options["monitor-interval"]
     if not processes.isdecimal() and processes not in {"auto", "cpu", "gpu"}:
         return None
@@ -245,9 +251,9 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
         "maxRestarts": int(options["max-restarts"]) if options["max-restarts"].isdecimal() else 0,
         "startMethod": options["start-method"],
         "rdzvBackend": options["rdzv-backend"] if pods > 1 or nodes[1] > 1 else None,
-        "rdzvEndpoint": seen.endpoint if options["rdzv-backend"].startswith("etcd") else None,
+        "rdzvEndpoint": rendezvous.endpoint if options["rdzv-backend"].startswith("etcd") else None,
     }
-    out = {word: value for word, value in out.items() if value is not None}
+    out = {field: value for field, value in out.items() if value is not None}
     if max(pods, nodes[1]) > 1:
         out["rdzvId"] = options["rdzv-id"] if options["rdzv-id"] != DEFAULTS["rdzv-id"] else None
         out["rdzvConfigs"] = {"timeout": None, "join_timeout": None, **conf}
@@ -257,94 +263,98 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
     return out
 
 
-def _port(seen: Rendezvous, words: SpecData) -> SpecData:
-    """The port where the nodes meet, unless the object itself says one."""
-    port = seen.endpoint.rpartition(":")[2]
-    said = "masterPort" in words or words["target"] == "pytorchjob" or seen.backend.startswith("etcd")
-    said = said or not port.isdecimal() or port == "0"
-    return {} if said else {"masterPort": int(port)}
+def _master_port(rendezvous: Rendezvous, fields: SpecData) -> SpecData:
+    """Return the port at which the nodes join, unless the object sets one itself."""
+    port = rendezvous.endpoint.rpartition(":")[2]
+    is_set = "masterPort" in fields or fields["target"] == "pytorchjob" or rendezvous.backend.startswith("etcd")
+    is_set = is_set or not port.isdecimal() or port == "0"
+    return {} if is_set else {"masterPort": int(port)}
 
 
-def queued(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> SpecData:
-    """The spec with these words, where fewer fields differ so than with labels and annotations as they stand."""
-    best, fewest = spec, _differences(spec, manifest, beside, cluster)
-    for tried in _queued_specs(spec, manifest, beside, cluster):
+def lift_queue(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> SpecData:
+    """Return the spec with queue, priority and topology fields if that leaves fewer differences than labels and
+    annotations.
+    """
+    best, fewest = spec, _count_differences(spec, manifest, related, cluster)
+    for candidate in _queued_specs(spec, manifest, related, cluster):
         if fewest == 0:
             break
-        left = _differences(tried, manifest, beside, cluster)
-        if left < fewest:
-            best, fewest = tried, left
+        count = _count_differences(candidate, manifest, related, cluster)
+        if count < fewest:
+            best, fewest = candidate, count
     return best
 
 
-def _differences(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> int:
-    made = manifests(spec, cluster)
-    if made is None:
+def _count_differences(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> int:
+    compiled = compile_manifests(spec, cluster)
+    if compiled is None:
         return 1 << 30
     total = 0
-    for one in made:
-        kind, name = kind_of(one), object_name(one)
-        theirs = [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else beside.named(kind, name)
-        total += len(gaps(one, theirs[-1] if theirs else {}))
+    for obj in compiled:
+        kind, name = kind_of(obj), object_name(obj)
+        theirs = [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else related.named(kind, name)
+        total += len(gaps(obj, theirs[-1] if theirs else {}))
     return total
 
 
-def _queued_specs(spec: SpecData, manifest: Json, beside: Objects, cluster: ClusterProfile) -> Iterator[SpecData]:
-    said = _said(manifest, beside, cluster)
+def _queued_specs(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> Iterator[SpecData]:
+    queue_fields = _queue_fields(manifest, related, cluster)
     levels: list[Any] = [None]
-    for level, word in product(cluster.spec.topology.levels, ("required", "preferred")):
-        levels.append({word: level})
-    if not said and len(levels) == 1:
+    for level, kind in product(cluster.spec.topology.levels, ("required", "preferred")):
+        levels.append({kind: level})
+    if not queue_fields and len(levels) == 1:
         return
-    bare = _without_marks(spec, cluster)
+    bare = _without_queue_metadata(spec, cluster)
     for topology in levels:
-        words = {**said, **({"topology": topology} if topology else {})}
-        if words:
-            yield {**bare, "spec": {**bare["spec"], **words}}
+        fields = {**queue_fields, **({"topology": topology} if topology else {})}
+        if fields:
+            yield {**bare, "spec": {**bare["spec"], **fields}}
 
 
-def _said(manifest: Json, beside: Objects, cluster: ClusterProfile) -> dict[str, str]:
-    """Queue and priority as the objects have them, for the profile's queue system."""
+def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> dict[str, str]:
+    """Return queue and priority as the objects set them for the profile's queue system."""
     system = cluster.spec.queue_system
     labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
     if system in LABELS:
-        queue, priority = (labels.get(one) for one in LABELS[system])
+        queue, priority = (labels.get(label) for label in LABELS[system])
     else:
-        group = next((nested_map(one, "spec") for one in beside if kind_of(one)[1] == "PodGroup"), {})
+        group = next((nested_map(obj, "spec") for obj in related if kind_of(obj)[1] == "PodGroup"), {})
         policy = nested_map(spec, "runPolicy", "schedulingPolicy")
-        queue = policy.get("queue") or spec.get("queue") or group.get("queue") or _marked((manifest, *beside))
+        queue = policy.get("queue") or spec.get("queue") or group.get("queue") or _annotated_queue((manifest, *related))
         priority = policy.get("priorityClass") or group.get("priorityClassName")
-    found = {"queue": as_string(queue), "priority": as_string(priority)}
-    return {word: name for word, name in found.items() if name}
+    fields = {"queue": as_string(queue), "priority": as_string(priority)}
+    return {field: name for field, name in fields.items() if name}
 
 
-def _marked(objects: Sequence[Any]) -> str:
-    """The queue in its annotation, wherever in the objects it is."""
+def _annotated_queue(objects: Sequence[Any]) -> str:
+    """Return the queue from the first annotation that names one, anywhere in the objects."""
     stack = list(objects)
     while stack:
-        one = stack.pop()
-        if isinstance(one, dict):
-            if queue := as_string(nested_map(one, "annotations").get(QUEUE_ANNOTATION)):
+        value = stack.pop()
+        if isinstance(value, dict):
+            if queue := as_string(nested_map(value, "annotations").get(QUEUE_ANNOTATION)):
                 return queue
-            stack += one.values()
-        elif isinstance(one, list | tuple):
-            stack += as_mappings(one)
+            stack += value.values()
+        elif isinstance(value, list | tuple):
+            stack += as_mappings(value)
     return ""
 
 
-def _without_marks(spec: SpecData, cluster: ClusterProfile) -> SpecData:
-    """The spec without the labels and annotations that compile writes for a queue."""
+def _without_queue_metadata(spec: SpecData, cluster: ClusterProfile) -> SpecData:
+    """Return the spec without the labels and annotations that compile writes for a queue."""
     labels = frozenset(LABELS.get(cluster.spec.queue_system, ()))
     metadata = {**spec["metadata"]}
     job = {**spec["spec"]}
-    for holder, names, marks in (
+    for holder, names, written in (
         (metadata, ("labels", "annotations"), labels),
         (job, ("podLabels", "podAnnotations"), labels),
     ):
-        for word in names:
-            left = {k: v for k, v in (holder.get(word) or {}).items() if k not in marks and not k.startswith(WRITTEN)}
-            if left:
-                holder[word] = left
+        for field in names:
+            kept = {
+                k: v for k, v in (holder.get(field) or {}).items() if k not in written and not k.startswith(WRITTEN)
+            }
+            if kept:
+                holder[field] = kept
             else:
-                holder.pop(word, None)
+                holder.pop(field, None)
     return {**spec, "metadata": metadata, "spec": job}

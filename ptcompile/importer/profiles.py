@@ -1,11 +1,11 @@
-"""The profile that a proof is made with: one that adds nothing, unless the manifests are to be told apart from it."""
+"""The cluster profile of an import: the minimal one for proofs, and one with the defaults that several jobs share."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ptcompile.importer.residue import gaps, manifests
+from ptcompile.importer.residue import compile_manifests, gaps
 from ptcompile.spec.reader import cluster, default_cluster
 
 TYPE_CHECKING = False
@@ -22,95 +22,96 @@ MINIMAL: Final[Json] = {
     "metadata": {"name": "imported"},
     "spec": {"gpu": {"tolerations": []}},
 }
-"""The built-in profile without the tolerations that it gives to pods with GPUs."""
+"""The built-in profile without its tolerations for GPU pods."""
 
 
-def needed(specs: Sequence[Json], profile: ClusterProfile) -> bool:
-    """Whether the built-in profile makes something else of a spec than this one does."""
-    return any(manifests(one, default_cluster()) != manifests(one, profile) for one in specs)
+def needs_profile(specs: Sequence[Json], profile: ClusterProfile) -> bool:
+    """Return whether any spec compiles differently with the built-in profile than with this one."""
+    return any(compile_manifests(spec, default_cluster()) != compile_manifests(spec, profile) for spec in specs)
 
 
-_LEAST = 3
-"""Jobs that must have something in common before a profile says it."""
-_NEAR = 0.5
-"""Share of the jobs from which something nearly common is told."""
-_MAPPINGS = {"env": "env", "nodeSelector": "nodeSelector"}
-_WHOLE = ("serviceAccountName", "schedulerName", "imagePullSecrets", "tolerations", "queue")
+MIN_JOBS = 3
+"""Number of jobs that must share a value before a profile gets it."""
+MIN_SHARE = 0.5
+"""Share of the jobs that must have the same value for it to be reported as nearly common."""
+_MAPPING_FIELDS = {"env": "env", "nodeSelector": "nodeSelector"}
+_WHOLE_FIELDS = ("serviceAccountName", "schedulerName", "imagePullSecrets", "tolerations", "queue")
 
 
-def factored(specs: Sequence[Json], needed: Json | None) -> tuple[list[Json], Json | None, list[str]]:
-    """The same specs without what all of them have in common, the profile that says it, and what is nearly common.
+def factor_out_profile(specs: Sequence[Json], needed: Json | None) -> tuple[list[Json], Json | None, list[str]]:
+    """Return the specs without their common fields, the profile with these fields, and notes on nearly common values.
 
-    A word moves only where every spec then compiles to the same as before. Fewer than three jobs have nothing in
-    common. `needed` is the profile that they were proved with, None for the built-in one.
+    A field moves only if every spec then compiles to the same objects. At least three jobs are needed. `needed` is the
+    profile that the jobs were proved with, or None for the built-in one.
     """
     profile = {**MINIMAL, "spec": dict((needed or {}).get("spec", {}))}
-    left = list(specs)
-    for words in _common(left) if len(left) >= _LEAST else ():
-        tried_profile, tried = _with_default(profile, words), [_without(one, words) for one in left]
-        if _same(left, profile, tried, tried_profile):
-            left, profile = tried, tried_profile
-    return left, profile if profile["spec"] else needed, list(_near(left)) if len(left) >= _LEAST else []
+    remaining = list(specs)
+    for fields in _common_defaults(remaining) if len(remaining) >= MIN_JOBS else ():
+        new_profile, new_specs = _with_defaults(profile, fields), [_without(spec, fields) for spec in remaining]
+        if _compile_alike(remaining, profile, new_specs, new_profile):
+            remaining, profile = new_specs, new_profile
+    notes = list(_near_misses(remaining)) if len(remaining) >= MIN_JOBS else []
+    return remaining, profile if profile["spec"] else needed, notes
 
 
-def _common(specs: Sequence[Json]) -> Iterator[Json]:
-    """What every job says alike, one word or one entry of a mapping at a time."""
-    jobs = [one["spec"] for one in specs]
-    for word in _WHOLE:
-        if word in jobs[0] and all(one.get(word) == jobs[0][word] for one in jobs):
-            yield {word: jobs[0][word]}
-    for word in _MAPPINGS:
-        for key, value in (jobs[0].get(word) or {}).items():
-            if isinstance(value, str) and all((one.get(word) or {}).get(key) == value for one in jobs):
-                yield {word: {key: value}}
-    labels = [(one["metadata"].get("labels") or {}, one["spec"].get("podLabels") or {}) for one in specs]
+def _common_defaults(specs: Sequence[Json]) -> Iterator[Json]:
+    """Yield what all jobs have in common, one field or one mapping entry at a time."""
+    jobs = [spec["spec"] for spec in specs]
+    for field in _WHOLE_FIELDS:
+        if field in jobs[0] and all(job.get(field) == jobs[0][field] for job in jobs):
+            yield {field: jobs[0][field]}
+    for field in _MAPPING_FIELDS:
+        for key, value in (jobs[0].get(field) or {}).items():
+            if isinstance(value, str) and all((job.get(field) or {}).get(key) == value for job in jobs):
+                yield {field: {key: value}}
+    labels = [(spec["metadata"].get("labels") or {}, spec["spec"].get("podLabels") or {}) for spec in specs]
     for key, value in labels[0][0].items():
-        if all(own.get(key) == value == pods.get(key) for own, pods in labels):
+        if all(job_labels.get(key) == value == pod_labels.get(key) for job_labels, pod_labels in labels):
             yield {"labels": {key: value}}
 
 
-def _with_default(profile: Json, words: Json) -> Json:
+def _with_defaults(profile: Json, fields: Json) -> Json:
     defaults = dict(profile["spec"].get("defaults", {}))
-    for word, value in words.items():
-        defaults[word] = {**defaults.get(word, {}), **value} if isinstance(value, dict) else value
+    for field, value in fields.items():
+        defaults[field] = {**defaults.get(field, {}), **value} if isinstance(value, dict) else value
     return {**profile, "spec": {**profile["spec"], "defaults": defaults}}
 
 
-def _without(spec: Json, words: Json) -> Json:
+def _without(spec: Json, fields: Json) -> Json:
     metadata, job = dict(spec["metadata"]), dict(spec["spec"])
-    for word, value in words.items():
-        holders = [(metadata, "labels"), (job, "podLabels")] if word == "labels" else [(job, word)]
+    for field, value in fields.items():
+        holders = [(metadata, "labels"), (job, "podLabels")] if field == "labels" else [(job, field)]
         for holder, name in holders:
-            left = {k: v for k, v in holder[name].items() if k not in value} if isinstance(value, dict) else None
-            if left:
-                holder[name] = left
+            kept = {k: v for k, v in holder[name].items() if k not in value} if isinstance(value, dict) else None
+            if kept:
+                holder[name] = kept
             else:
                 del holder[name]
     return {**spec, "metadata": metadata, "spec": job}
 
 
-def _same(before: Sequence[Json], old: Json, after: Sequence[Json], new: Json) -> bool:
-    was, now = cluster(old), cluster(new)
-    if was is None or now is None:
+def _compile_alike(specs: Sequence[Json], old: Json, new_specs: Sequence[Json], new: Json) -> bool:
+    old_cluster, new_cluster = cluster(old), cluster(new)
+    if old_cluster is None or new_cluster is None:
         return False
-    for one, other in zip(before, after, strict=True):
-        made, again = manifests(one, was), manifests(other, now)
-        if made is None or again is None or len(made) != len(again) or "$(" in str(made):
+    for spec, new_spec in zip(specs, new_specs, strict=True):
+        ours, theirs = compile_manifests(spec, old_cluster), compile_manifests(new_spec, new_cluster)
+        if ours is None or theirs is None or len(ours) != len(theirs) or "$(" in str(ours):
             return False
-        if any(gaps(x, y) for x, y in zip(made, again, strict=True)):
+        if any(gaps(x, y) for x, y in zip(ours, theirs, strict=True)):
             return False
     return True
 
 
-def _near(specs: Sequence[Json]) -> Iterator[str]:
-    """What most jobs have alike and some have not, which no profile may say."""
-    for word in _MAPPINGS:
+def _near_misses(specs: Sequence[Json]) -> Iterator[str]:
+    """Yield a note on values that most but not all jobs share, which therefore cannot go into the profile."""
+    for field in _MAPPING_FIELDS:
         counted = Counter(
             (key, value)
-            for one in specs
-            for key, value in (one["spec"].get(word) or {}).items()
+            for spec in specs
+            for key, value in (spec["spec"].get(field) or {}).items()
             if isinstance(value, str)
         )
-        near = [key for (key, _), count in counted.items() if len(specs) * _NEAR <= count < len(specs)]
+        near = [key for (key, _), count in counted.items() if len(specs) * MIN_SHARE <= count < len(specs)]
         if near:
-            yield f"nearly common in {word}, so not in the profile: {', '.join(sorted(near))}"
+            yield f"not moved to the profile, because some jobs differ: {field} {', '.join(sorted(near))}"

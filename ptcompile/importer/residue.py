@@ -1,7 +1,7 @@
-"""The differences that are left after compiling a draft again: patched, and the patch made small.
+"""Differences that remain after compiling a draft again: patched into the spec, which is then made small.
 
-Below a pod template that is a variable that is not there (`env: {NAME: null}`) or a podTemplate patch, which every
-target applies; elsewhere it is `manifest`, a patch for this target alone.
+Inside a pod template, a gap becomes an unset variable (`env: {NAME: null}`) or a podTemplate patch, which every target
+applies. Elsewhere it goes to `manifest`, a patch for this target only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.parts import parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.differ.normal import Keyed, normal, plain
-from ptcompile.importer.draft import blocks, may_be_written
+from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS, Context
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
@@ -34,143 +34,151 @@ if TYPE_CHECKING:
     JsonDict = dict[str, Any]
 
 
-def manifests(spec: JsonDict, cluster: ClusterProfile) -> tuple[JsonDict, ...] | None:
-    """What the spec compiles to; None where it is rejected."""
+def compile_manifests(spec: JsonDict, cluster: ClusterProfile) -> tuple[JsonDict, ...] | None:
+    """Return the manifests that the spec compiles to, or None if compile rejects it."""
     read, _ = decode_spec(spec)
     if read is None:
         return None
     parts = parts_of(read, cluster)
-    if any(one.severity == "error" for one in endings(parts)):
+    if any(problem.severity == "error" for problem in endings(parts)):
         return None
     job = lower(read, cluster, parts)
     named = read.spec.target
     target = target_named(named) if named is not None else default_target(job, cluster)
-    if any(one.severity == "error" for one in target.unsupported(job, cluster)):
+    if any(problem.severity == "error" for problem in target.unsupported(job, cluster)):
         return None
     return build(read, job, Context(cluster, target)).named
 
 
-Keys = tuple[str, ...]
-"""A path as `diff` writes it: an item of a list by its name, in brackets."""
+NamedPath = tuple[str, ...]
+"""A path as `diff` writes it: list items by name, in brackets."""
 
 MISSING: Final = object()
 
-_NOT_PATCHED = {("spec", "restartPolicy"), ("spec", "hostname"), ("spec", "subdomain")}
-"""What a podTemplate may not say: a word of the spec's or the operator's own does."""
+_UNPATCHABLE = {("spec", "restartPolicy"), ("spec", "hostname"), ("spec", "subdomain")}
+"""Fields that a podTemplate may not set, because a spec field or the operator sets them."""
 
-_OF_PODS = {("spec",), ("metadata",)}
+_TEMPLATE_PARTS = {("spec",), ("metadata",)}
 
 
 class ImportGap(NamedTuple):
-    """A place where the compiled object and the one that came in differ. Values are in the form that diff compares."""
+    """A path at which the compiled object and the original differ. The values are in normal form (`differ.normal`)."""
 
-    path: Keys
+    path: NamedPath
     ours: Any
     theirs: Any
     holder: int = 0
-    """Of which object: 0 for the job's own, else one of `Read.objects`, from 1."""
+    """Index of the object: 0 for the job itself, else the position in `Read.objects`, counted from 1."""
 
 
-class Closed(NamedTuple):
-    """A spec with words for the gaps, and the gaps that no word closes."""
+class GapClosure(NamedTuple):
+    """A spec with fields for the gaps, and the gaps that no field closes."""
 
     spec: SpecData
-    left: tuple[ImportGap, ...]
+    remaining: tuple[ImportGap, ...]
 
 
-def all_gaps(made: Sequence[Json], manifest: Json, read: Read) -> list[ImportGap]:
-    """Every difference between what compile wrote and the objects that were read, the job's own among both."""
-    found = gaps(made[-1], manifest)
-    for holder, other in enumerate(read.objects, 1):
-        ours = next((one for one in made if kind_of(one) == kind_of(other)), {})
-        found += [gap._replace(holder=holder) for gap in gaps(ours, other)]
-    return found
+def all_gaps(compiled: Sequence[Json], manifest: Json, read: Read) -> list[ImportGap]:
+    """Return all differences between the compiled objects and the original ones."""
+    out = gaps(compiled[-1], manifest)
+    for holder, theirs in enumerate(read.objects, 1):
+        ours = next((obj for obj in compiled if kind_of(obj) == kind_of(theirs)), {})
+        out += [gap._replace(holder=holder) for gap in gaps(ours, theirs)]
+    return out
 
 
 def gaps(ours: Json, theirs: Json) -> list[ImportGap]:
-    """Every difference between two objects, but for fields that are at their default."""
+    """Return all differences between two objects, ignoring fields at their defaults."""
     if ours == theirs:
         return []
-    one, other = normal(ours), normal(theirs)
-    return list(_gaps(one, other, (), one, other))
+    a, b = normal(ours), normal(theirs)
+    return list(_iter_gaps(a, b, (), a, b))
 
 
-def _gaps(one: Any, other: Any, path: Keys, ours: Json, theirs: Json) -> Iterator[ImportGap]:
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in dict.fromkeys((*other, *one)):
-            part = f"[{key}]" if isinstance(one, Keyed) or isinstance(other, Keyed) else str(key)
-            yield from _gaps(one.get(key, MISSING), other.get(key, MISSING), (*path, part), ours, theirs)
-    elif one is MISSING or other is MISSING:
-        there, side = (other, ours) if one is MISSING else (one, theirs)
-        if isinstance(there, Keyed):
-            for key, item in there.items():
-                pair = (MISSING, item) if one is MISSING else (item, MISSING)
+def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Iterator[ImportGap]:
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in dict.fromkeys((*b, *a)):
+            part = f"[{key}]" if isinstance(a, Keyed) or isinstance(b, Keyed) else str(key)
+            yield from _iter_gaps(a.get(key, MISSING), b.get(key, MISSING), (*path, part), ours, theirs)
+    elif a is MISSING or b is MISSING:
+        present, side = (b, ours) if a is MISSING else (a, theirs)
+        if isinstance(present, Keyed):
+            for key, item in present.items():
+                pair = (MISSING, item) if a is MISSING else (item, MISSING)
                 yield ImportGap((*path, f"[{key}]"), *pair)
-        elif path[-1].startswith("[") or not is_default(path, there, side):
-            yield ImportGap(path, one, other)
-    elif one != other:
-        yield ImportGap(path, one, other)
+        elif path[-1].startswith("[") or not is_default(path, present, side):
+            yield ImportGap(path, a, b)
+    elif a != b:
+        yield ImportGap(path, a, b)
 
 
-def close(spec: SpecData, found: Sequence[ImportGap], manifest: Json, read: Read) -> Closed:
-    """The spec with words for the gaps. Gaps that all roles that train have alike are one word of the job."""
+def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: Read) -> GapClosure:
+    """Return the spec with fields for the gaps. A gap that all training roles share becomes one job field."""
     out = _copy(spec)
-    theirs = normal(manifest) if found else manifest
-    left: list[ImportGap] = []
-    groups: dict[tuple[Keys, str], list[tuple[ReadRole, ImportGap, ImportGap]]] = {}
-    for gap in found:
-        pods, rest = _role(gap, manifest, read)
-        if pods is None or (rest in _NOT_PATCHED and pods.path):
-            left += _patched(out, gap, theirs, read)
+    theirs = normal(manifest) if gaps else manifest
+    remaining: list[ImportGap] = []
+    groups: dict[tuple[NamedPath, str], list[tuple[ReadRole, ImportGap, ImportGap]]] = {}
+    for gap in gaps:
+        pods, rest = _locate_role(gap, manifest, read)
+        if pods is None or (rest in _UNPATCHABLE and pods.path):
+            remaining += _patch_object(out, gap, theirs, read)
         else:
             groups.setdefault((rest, repr(plain(gap.theirs))), []).append((pods, gap._replace(path=rest), gap))
-    trainers = [pods for pods in read.pods if pods.trains]
-    templates = {id(pods): _called(_template(manifest, pods), pods.main, _main(pods)) for pods in read.pods if groups}
+    training = [pods for pods in read.pods if pods.trains]
+    templates = {
+        id(pods): _with_main_named(_template_of(manifest, pods), pods.main, _patch_name(pods))
+        for pods in read.pods
+        if groups
+    }
     for group in groups.values():
-        nodes = [one for one in group if one[0].trains]
-        if nodes and len(nodes) == sum(1 + len(pods.also) for pods in trainers):  # all of them alike
+        nodes = [entry for entry in group if entry[0].trains]
+        if nodes and len(nodes) == sum(1 + len(pods.also) for pods in training):  # all of them have this gap
             pods, gap, whole = nodes[0]
-            left += () if _say(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
+            remaining += () if _close_in_block(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
             nodes = []
         for pods, gap, whole in nodes:
-            if pods.also or not _say(
-                _block(out["spec"], pods, alone=len(trainers) == 1), gap, pods, templates[id(pods)]
+            if pods.also or not _close_in_block(
+                _block_of(out["spec"], pods, alone=len(training) == 1), gap, pods, templates[id(pods)]
             ):
-                left += _patched(out, whole, theirs, read)
+                remaining += _patch_object(out, whole, theirs, read)
         for pods, gap, whole in group:
-            if not pods.trains and not _say(_block(out["spec"], pods, alone=False), gap, pods, templates[id(pods)]):
-                left.append(whole)
-    return Closed(out, tuple(left))
+            if not pods.trains and not _close_in_block(
+                _block_of(out["spec"], pods, alone=False), gap, pods, templates[id(pods)]
+            ):
+                remaining.append(whole)
+    return GapClosure(out, tuple(remaining))
 
 
-def _patched(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> list[ImportGap]:
-    """Put a gap into the patch of the job's own object (`theirs`, in its normal form); return it if that cannot be."""
+def _patch_object(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> list[ImportGap]:
+    """Put a gap into the patch of the job's object (`theirs`, in normal form). Return the gap if it cannot be
+    patched.
+    """
     if gap.holder:
         return [gap]
     patch = spec["spec"].setdefault("manifest", {}).setdefault(read.target, {})
-    return [] if _put(patch, gap.path, gap.theirs, theirs) else [gap]
+    return [] if _put_in_patch(patch, gap.path, gap.theirs, theirs) else [gap]
 
 
-def _block(job: SpecData, pods: ReadRole, *, alone: bool) -> SpecData:
+def _block_of(job: SpecData, pods: ReadRole, *, alone: bool) -> SpecData:
     holder: SpecData = job if pods.trains else job.setdefault("roles", {})
     block: SpecData = job if alone and pods.trains else holder.setdefault(pods.role, {})
     return block
 
 
-def _role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole | None, Keys]:
-    """The role whose pod template a gap is in, and the path below it."""
+def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole | None, NamedPath]:
+    """Return the role whose pod template contains the gap, and the path below the template."""
     for pods in read.pods:
         for path in (pods.path, *pods.also) if pods.holder == gap.holder else ():
-            under = None if path is None else _named((manifest, *read.objects)[pods.holder], path)
+            under = None if path is None else _with_item_names((manifest, *read.objects)[pods.holder], path)
             below = () if under is None else gap.path[len(under) :]
-            of_object = not under and below[:1] != ("spec",)  # the metadata of a Pod is the object's
-            if under is not None and gap.path[: len(under)] == under and below[:1] in _OF_PODS and not of_object:
+            of_object = not under and below[:1] != ("spec",)  # a Pod's metadata is that of the object
+            if under is not None and gap.path[: len(under)] == under and below[:1] in _TEMPLATE_PARTS and not of_object:
                 return pods, below
     return None, gap.path
 
 
-def _named(manifest: Json, path: Sequence[str | int]) -> Keys | None:
-    """A path of an object with its indexes as names of items; None where the object has nothing there."""
+def _with_item_names(manifest: Json, path: Sequence[str | int]) -> NamedPath | None:
+    """Return the path with indexes replaced by item names, or None if the object has no value there."""
     out: list[str] = []
     value: Any = manifest
     for part in path:
@@ -183,46 +191,47 @@ def _named(manifest: Json, path: Sequence[str | int]) -> Keys | None:
     return None if value is None else tuple(out)
 
 
-def _say(block: SpecData, gap: ImportGap, pods: ReadRole, template: Json) -> bool:
-    """Put one gap below a pod template into a block of the spec; return False if no spec field can express it.
+def _close_in_block(block: SpecData, gap: ImportGap, pods: ReadRole, template: Json) -> bool:
+    """Put a gap of a pod template into a spec block. Return False if no spec field can express it.
 
-    `template` is the pods' template in its normal form (`_called`).
+    `template` is the pods' template in normal form (see `_with_main_named`).
     """
     container = ("spec", "containers", f"[{pods.main}]")
-    if gap.path[:4] == (*container, "env") and len(gap.path) == 5 and (said := _variable(gap.theirs)) is not MISSING:
-        block["env"] = _in_order({**(block.get("env") or {}), gap.path[4][1:-1]: said}, pods)
+    if gap.path[:4] == (*container, "env") and len(gap.path) == 5 and (value := _env_value(gap.theirs)) is not MISSING:
+        block["env"] = _sort_env({**(block.get("env") or {}), gap.path[4][1:-1]: value}, pods)
         return True
-    path = (*container[:2], f"[{_main(pods)}]", *gap.path[3:]) if gap.path[:3] == container else gap.path
-    return _put(block.setdefault("podTemplate", {}), path, gap.theirs, template)
+    path = (*container[:2], f"[{_patch_name(pods)}]", *gap.path[3:]) if gap.path[:3] == container else gap.path
+    return _put_in_patch(block.setdefault("podTemplate", {}), path, gap.theirs, template)
 
 
-def _main(pods: ReadRole) -> str:
+def _patch_name(pods: ReadRole) -> str:
     """Return the name that a patch has for the main container."""
     return MAIN if pods.trains else pods.role
 
 
-def _called(template: Json, name: str, main: str) -> Json:
-    """A pod template in its normal form, with another name for the container that trains."""
-    whole: Json = normal({"template": template})["template"]
-    containers = nested_map(whole, "spec").get("containers")
+def _with_main_named(template: Json, name: str, main: str) -> Json:
+    """Return a pod template in normal form with the main container renamed."""
+    normalized: Json = normal({"template": template})["template"]
+    containers = nested_map(normalized, "spec").get("containers")
     if not isinstance(containers, Keyed) or name not in containers:
-        return whole
+        return normalized
     named = {
-        main if key == name else key: {**one, "name": main} if key == name else one for key, one in containers.items()
+        main if key == name else key: {**item, "name": main} if key == name else item
+        for key, item in containers.items()
     }
-    return {**whole, "spec": {**nested_map(whole, "spec"), "containers": Keyed(named)}}
+    return {**normalized, "spec": {**nested_map(normalized, "spec"), "containers": Keyed(named)}}
 
 
-def _in_order(env: dict[str, Any], pods: ReadRole) -> dict[str, Any]:
-    """Variables in the order of the manifest, since a value may refer to an earlier one."""
+def _sort_env(env: dict[str, Any], pods: ReadRole) -> dict[str, Any]:
+    """Return the variables in the manifest's order, since a value may refer to an earlier variable."""
     containers = as_mappings(nested_map(pods.template, "spec").get("containers"))
-    main = next((one for one in containers if one.get("name") == pods.main), {})
-    order = {str(entry.get("name")): place for place, entry in enumerate(as_mappings(main.get("env")))}
+    main = next((container for container in containers if container.get("name") == pods.main), {})
+    order = {str(entry.get("name")): index for index, entry in enumerate(as_mappings(main.get("env")))}
     return {name: env[name] for name in sorted(env, key=lambda name: order.get(name, len(order)))}
 
 
-def _variable(entry: Any) -> Any:
-    """A variable as a spec says it; null for one that is not there, MISSING for what it has no form for."""
+def _env_value(entry: Any) -> Any:
+    """Return a variable's value in spec form, None for an absent variable, or MISSING if a spec cannot express it."""
     if entry is MISSING:
         return None
     if not isinstance(entry, dict) or entry.keys() - {"name", "value", "valueFrom"}:
@@ -230,46 +239,46 @@ def _variable(entry: Any) -> Any:
     return plain(entry["valueFrom"]) if "valueFrom" in entry else entry.get("value", "")
 
 
-def _template(manifest: Json, pods: ReadRole) -> Json:
+def _template_of(manifest: Json, pods: ReadRole) -> Json:
     return pods.template if pods.path else {"spec": nested_map(manifest, "spec")}
 
 
-def _put(patch: SpecData, path: Keys, value: Any, theirs: Any) -> bool:
-    """Lay a value at a path of a patch. A list whose items have no names is replaced as a whole."""
-    *way, last = path
-    here: Any = patch
-    for index, part in enumerate(way):
+def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> bool:
+    """Set a value at a path of a patch. A list of unnamed items is replaced as a whole."""
+    *parents, last = path
+    target: Any = patch
+    for index, part in enumerate(parents):
         after = path[index + 1]
         theirs = theirs.get(part.strip("[]") if part.startswith("[") else part) if isinstance(theirs, dict) else None
         if after.startswith("[") and part not in OBJECT_KEYS:
-            here[part] = None if theirs is None else plain(theirs)
+            target[part] = None if theirs is None else plain(theirs)
             return theirs is not None or value is MISSING
         if after.startswith("["):
-            here = here.setdefault(part, [])
-            here = _item(here, OBJECT_KEYS[part], after, theirs, whole=index + 2 == len(path))
-            if here is None:
+            target = target.setdefault(part, [])
+            target = _patch_item(target, OBJECT_KEYS[part], after, theirs, whole=index + 2 == len(path))
+            if target is None:
                 return value is not MISSING
         elif not part.startswith("["):
-            here = here.setdefault(part, {})
+            target = target.setdefault(part, {})
     if last.startswith("["):
         return value is not MISSING
-    here[last] = None if value is MISSING else plain(value)
+    target[last] = None if value is MISSING else plain(value)
     return True
 
 
-def _item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bool) -> Any:
-    """The item of a patch's list to go on in; None where all of it is said already."""
-    other = theirs.get(part[1:-1]) if isinstance(theirs, dict) else None
-    name = other.get(key) if isinstance(other, dict) else part[1:-1]
-    found = next((one for one in items if one.get(key) == name), None)
+def _patch_item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bool) -> Any:
+    """Return the item of a patch's list to descend into, or None if the item is complete."""
+    original = theirs.get(part[1:-1]) if isinstance(theirs, dict) else None
+    name = original.get(key) if isinstance(original, dict) else part[1:-1]
+    item = next((candidate for candidate in items if candidate.get(key) == name), None)
     if whole:
-        if isinstance(other, dict) and found is None:
-            items.append(plain(other))
+        if isinstance(original, dict) and item is None:
+            items.append(plain(original))
         return None
-    if found is None:
-        found = {key: name}
-        items.append(found)
-    return found
+    if item is None:
+        item = {key: name}
+        items.append(item)
+    return item
 
 
 def _copy(value: Any) -> Any:
@@ -280,7 +289,7 @@ def _copy(value: Any) -> Any:
 
 KeyPath = tuple[str, ...]
 
-_TRIED = (
+_REMOVABLE = (
     "target",
     "nodes",
     "masterPort",
@@ -292,63 +301,66 @@ _TRIED = (
     "imagePullPolicy",
     "priority",
 )
-_FIRST = (
+_FIRST_FIELDS = (
     "target", "runtimeRef", "image", "imagePullPolicy", "script", "module", "command", "args", "workingDir", "nodes",
     "elastic", "master", "worker", "roles", "masterPort", "resources", "sharedMemory", "env", "envFrom",
 )  # fmt: skip
-_LAST = ("restartPolicy", "runPolicy", "names", "podTemplate", "manifest")
-_PLACES = {word: place for place, word in enumerate(_FIRST)} | {word: 100 + place for place, word in enumerate(_LAST)}
-"""Where a word stands in a spec; those that are not here stand between the two, in the order of the manifest."""
-_INSIDE = ("names", "runPolicy", "elastic")
+_LAST_FIELDS = ("restartPolicy", "runPolicy", "names", "podTemplate", "manifest")
+_FIELD_ORDER = {field: index for index, field in enumerate(_FIRST_FIELDS)} | {
+    field: 100 + i for i, field in enumerate(_LAST_FIELDS)
+}
+"""Order of the fields in a spec. Other fields come between the two groups, in the order of the manifest."""
+_NESTED = ("names", "runPolicy", "elastic")
 
 
-def shrink(spec: SpecData, cluster: ClusterProfile) -> SpecData:
-    """The smallest spec that compiles to the same bytes by leaving words out."""
-    wanted = manifests(spec, cluster)
-    for path in list(_places(spec)) if wanted is not None else ():
-        tried = _without(spec, path)
-        if _same(manifests(tried, cluster), wanted):
-            spec = tried
+def shrink_spec(spec: SpecData, cluster: ClusterProfile) -> SpecData:
+    """Return the smallest spec that compiles to the same bytes, by leaving fields out."""
+    expected = compile_manifests(spec, cluster)
+    for path in list(_removable_paths(spec)) if expected is not None else ():
+        candidate = _without(spec, path)
+        if _are_equivalent(compile_manifests(candidate, cluster), expected):
+            spec = candidate
     job = spec["spec"]
-    return {**spec, "spec": {word: job[word] for word in sorted(job, key=lambda word: _PLACES.get(word, 99))}}
+    return {**spec, "spec": {field: job[field] for field in sorted(job, key=lambda field: _FIELD_ORDER.get(field, 99))}}
 
 
-def _same(made: tuple[Json, ...] | None, wanted: tuple[Json, ...] | None) -> bool:
-    """Whether manifests are the same but for fields at their defaults."""
-    if made is None or wanted is None or len(made) != len(wanted):
+def _are_equivalent(compiled: tuple[Json, ...] | None, expected: tuple[Json, ...] | None) -> bool:
+    """Return whether the manifests are equal, ignoring fields at their defaults."""
+    if compiled is None or expected is None or len(compiled) != len(expected):
         return False
-    if made == wanted:
+    if compiled == expected:
         return True
-    ordered = "$(" in str(wanted)  # a variable may refer to one before it
-    return not ordered and not any(gaps(one, other) for one, other in zip(made, wanted, strict=True))
+    has_references = "$(" in str(expected)  # a variable may refer to an earlier one
+    return not has_references and not any(gaps(ours, theirs) for ours, theirs in zip(compiled, expected, strict=True))
 
 
-def _places(spec: SpecData) -> Iterator[KeyPath]:
+def _removable_paths(spec: SpecData) -> Iterator[KeyPath]:
     job = spec["spec"]
     for path, block in blocks(job):
-        yield from ((*path, "env", name) for name in block.get("env") or {} if may_be_written(name, job))
-    for word in _TRIED:
-        if _may_go(word, job):
-            yield ("spec", word)
-    for word in _INSIDE:
-        for inner, value in (job.get(word) or {}).items():
-            yield ("spec", word, inner)
+        yield from ((*path, "env", name) for name in block.get("env") or {} if may_be_compiled(name, job))
+    for field in _REMOVABLE:
+        if _is_removable(field, job):
+            yield ("spec", field)
+    for field in _NESTED:
+        for inner, value in (job.get(field) or {}).items():
+            yield ("spec", field, inner)
             if isinstance(value, dict):
-                yield from (("spec", word, inner, key) for key in value if inner != "rdzvConfigs" or key in WAITS)
+                yield from (("spec", field, inner, key) for key in value if inner != "rdzvConfigs" or key in WAITS)
     for role in ("master", "worker"):
-        yield from (("spec", role, word) for word in _TRIED if _may_go(word, job.get(role) or {}))
+        yield from (("spec", role, field) for field in _REMOVABLE if _is_removable(field, job.get(role) or {}))
     for role, block in job.get("roles", {}).items():
-        yield from (("spec", "roles", role, word) for word in ("restartPolicy", "replicas") if word in block)
+        yield from (("spec", "roles", role, field) for field in ("restartPolicy", "replicas") if field in block)
 
 
-def _may_go(word: str, block: SpecData) -> bool:
-    """Whether a word may be left out where this target writes the same.
+def _is_removable(field: str, block: SpecData) -> bool:
+    """Return whether a field may be left out if this target writes the same without it.
 
-    Other targets restart otherwise without restartPolicy; without `target` another is chosen, but over a runtime.
+    Without restartPolicy, other targets restart differently. Without `target`, another target may be chosen, except if
+    the spec names a runtime.
     """
-    if word == "target":
+    if field == "target":
         return "runtimeRef" in block
-    return word in block and (word != "restartPolicy" or block[word] == "Never")
+    return field in block and (field != "restartPolicy" or block[field] == "Never")
 
 
 def _without(data: Any, path: KeyPath) -> Any:
@@ -357,5 +369,5 @@ def _without(data: Any, path: KeyPath) -> Any:
     if len(path) == 1:
         return {key: value for key, value in data.items() if key != path[0]}
     inner = _without(data[path[0]], path[1:])
-    left = {key: inner if key == path[0] else value for key, value in data.items()}
-    return left if inner or path[0] in {"master", "worker", "spec"} else _without(left, path[:1])
+    kept = {key: inner if key == path[0] else value for key, value in data.items()}
+    return kept if inner or path[0] in {"master", "worker", "spec"} else _without(kept, path[:1])

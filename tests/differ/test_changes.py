@@ -16,7 +16,7 @@ from deepdiff import DeepDiff
 from hypothesis import given, strategies as st
 
 from ptcompile.apiserver.defaulting import is_default
-from ptcompile.differ.changes import _KINDS, LONG, _pruned, changes, plain_lists
+from ptcompile.differ.changes import _DEEPDIFF_KINDS, MAX_ALIGNED_ITEMS, _prune_common, changes, diff_plain_lists
 from ptcompile.differ.normal import hidden
 from tests.conftest import GOLDEN, ROOT
 from tests.differ.making import job, lines, pod
@@ -162,8 +162,8 @@ def test_what_a_crd_defaults_is_a_default(kind: str) -> None:
 
 def test_long_lists_are_compared_by_index() -> None:
     """To look for what was put in would cost the product of both lengths."""
-    words = ["a", "b"] * LONG
-    assert len(lines(pod({"args": words}), pod({"args": ["x", *words]}))) == 2 * LONG + 1
+    words = ["a", "b"] * MAX_ALIGNED_ITEMS
+    assert len(lines(pod({"args": words}), pod({"args": ["x", *words]}))) == 2 * MAX_ALIGNED_ITEMS + 1
 
 
 def test_secrets_are_hidden() -> None:
@@ -198,13 +198,13 @@ ITEMS = st.one_of(st.sampled_from(["a", "b", "c", "--d", "e"]), st.integers(0, 2
 def _of_deepdiff(one: list[Any], other: list[Any], *, zipped: bool) -> list[tuple[int, str]]:
     found = DeepDiff(one, other, view="tree", threshold_to_diff_deeper=0, zip_ordered_iterables=zipped)
     levels = ((kind, level) for kind, levels in found.items() for level in levels)
-    return sorted((level.path(output_format="list")[0], _KINDS[kind]) for kind, level in levels)
+    return sorted((level.path(output_format="list")[0], _DEEPDIFF_KINDS[kind]) for kind, level in levels)
 
 
 @given(st.lists(ITEMS, max_size=7), st.lists(ITEMS, max_size=7), st.booleans())
 def test_deepdiff_says_the_same(one: list[Any], other: list[Any], zipped: bool) -> None:
-    left, right = _pruned(one, other)
-    assert sorted(plain_lists(left, right, zipped=zipped)) == _of_deepdiff(left, right, zipped=zipped)
+    left, right = _prune_common(one, other)
+    assert sorted(diff_plain_lists(left, right, zipped=zipped)) == _of_deepdiff(left, right, zipped=zipped)
 
 
 @pytest.mark.parametrize(
@@ -219,4 +219,4 @@ def test_deepdiff_says_the_same(one: list[Any], other: list[Any], zipped: bool) 
     ],
 )
 def test_by_hand(one: list[Any], other: list[Any], told: list[tuple[int, str]]) -> None:
-    assert plain_lists(one, other, zipped=False) == told
+    assert diff_plain_lists(one, other, zipped=False) == told

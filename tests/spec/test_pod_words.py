@@ -10,7 +10,7 @@ import yaml
 from ptcompile.compiler.frontend.lowering import template_of
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.trace import marked_block, place_in
-from ptcompile.importer.pod_template import pod_words
+from ptcompile.importer.pod_template import pod_fields
 from ptcompile.registry.reading import ReadRole
 from ptcompile.spec.objects import yaml_name
 from ptcompile.spec.pod_words import POD_WORDS, PodWord
@@ -57,5 +57,5 @@ def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodWord)
     found = place_in(template_of(marked_block(spec.spec, ("spec",))), (*where, row.field))
     assert found is not None
     assert found[:2] == ("spec", row.word)
-    words = pod_words(ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)
+    words = pod_fields(ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)
     assert words[row.word] == value

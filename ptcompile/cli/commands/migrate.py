@@ -176,13 +176,15 @@ def _filled(content: bytes, values: dict[str, str]) -> bytes:
 
 
 def _write(found: dict[str, Imported], options: argparse.Namespace) -> int:
-    from ptcompile.importer.profiles import factored
+    from ptcompile.importer.profiles import factor_out_profile
     from ptcompile.source.emitter import emit, emit_all
 
     profile = None
     if options.profile:
         needed = next((one.profile for one in found.values() if one.profile is not None), None)
-        specs, profile, near = factored([one.document for each in found.values() for one in each.found], needed)
+        specs, profile, near = factor_out_profile(
+            [one.document for each in found.values() for one in each.found], needed
+        )
         left = iter(specs)
         found = {name: each.with_documents(left) for name, each in found.items()}
         for line in near:

@@ -52,7 +52,7 @@ def test_what_all_jobs_have_in_common_goes_into_a_profile(tmp_path: Path, capsys
         "env": {"TEAM": "x"},
         "nodeSelector": {"pool": "a"},
     }
-    assert "nearly common in env, so not in the profile: A" in capsys.readouterr().err
+    assert "not moved to the profile, because some jobs differ: env A" in capsys.readouterr().err
     for name in "abc":
         spec = (out / f"{name}.yaml").read_text()
         assert "trainer" not in spec
