@@ -16,7 +16,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from ptcompile.apiserver.crds.loader import is_crd, kinds_of
-from ptcompile.apiserver.kinds import SHIPPED
+from ptcompile.apiserver.kinds import SHIPPED_GROUPS
 
 METADATA = {"$ref": "../kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
 SHORT = 60
@@ -34,7 +34,7 @@ def write(source: Path, target: Path) -> None:
                 schema.get("properties", {}).pop("status", None) if not status else None
                 groups[api_version.rpartition("/")[0]][api_version][kind] = {"schema": schema, "status": status}
     target.mkdir(exist_ok=True)
-    for group in SHIPPED:
+    for group in SHIPPED_GROUPS:
         kinds = groups[group]
         (target / f"{group}.json").write_text(compact(kinds), encoding="utf-8", newline="\n")
 

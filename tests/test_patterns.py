@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.apiserver.goregex import in_python
+from ptcompile.apiserver.goregex import to_python_syntax
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
@@ -75,7 +75,7 @@ def _in(value: Any, depth: int) -> Iterator[tuple[re.Pattern[Any], str]]:
 def _schemas() -> Iterator[tuple[str, str, int, str]]:
     for path in sorted((ROOT / "schemas").rglob("*.json")):
         for text in set(_patterns(json.loads(path.read_text(encoding="utf-8")))):
-            yield str(path.relative_to(ROOT)), in_python(text), 0, "search"
+            yield str(path.relative_to(ROOT)), to_python_syntax(text), 0, "search"
 
 
 def _patterns(value: Any) -> Iterator[str]:

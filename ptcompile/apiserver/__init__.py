@@ -1,8 +1,8 @@
-"""The offline API server: structure, then the server's field rules, then the operators' webhooks.
+"""The offline API server: structure, the server's field rules, then the operators' webhooks.
 
-The order of a live cluster is kept where it matters: an operator's mutating webhook runs before the CRD's schema looks,
-its validating webhook after. A server stops at the first layer that refuses; here every independent mistake is told,
-and none twice.
+The order of a live cluster is kept where it matters: an operator's mutating webhook runs before the CRD's schema is
+applied, its validating webhook after. A server stops at the first layer that rejects an object; this one reports every
+independent problem once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import complete, is_outside, rejected_paths, structure
-from ptcompile.apiserver.structure.faults import SchemaViolation, to_problem
+from ptcompile.apiserver.structure.violations import SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import nested_map
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Path
     from ptcompile.registry.model import ApiServer
 
-    Others = Sequence[Mapping[str, Any]]
+    RelatedObjects = Sequence[Mapping[str, Any]]
 
 __all__ = ["supported", "validate"]
 
@@ -36,20 +36,20 @@ GroupVersionKind = tuple[str, str]
 
 
 def supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:
-    """Whether the manifest is of a kind that `validate` knows, by apiVersion and kind together."""
-    kind = _kind(manifest)
+    """Return whether `validate` checks manifests of this apiVersion and kind."""
+    kind = _kind_of(manifest)
     if kind is None:
         return False
     if kind in BUILT_IN or kind in CUSTOM:
         return True
 
-    return other_kind(kind) is not None or _defined(kind, definitions) is not None
+    return other_kind(kind) is not None or _find_definition(kind, definitions) is not None
 
 
-def _defined(kind: GroupVersionKind, definitions: Definitions | None) -> Definition | JsonSchema | None:
-    from ptcompile.apiserver.crds import NONE
+def _find_definition(kind: GroupVersionKind, definitions: Definitions | None) -> Definition | JsonSchema | None:
+    from ptcompile.apiserver.crds import NO_DEFINITIONS
 
-    return (definitions or NONE).find(kind)
+    return (definitions or NO_DEFINITIONS).find(kind)
 
 
 def validate(
@@ -58,17 +58,18 @@ def validate(
     kubernetes: str | None = None,
     webhooks: bool = True,
     versions: Versions | None = None,
-    others: Others = (),
+    others: RelatedObjects = (),
     definitions: Definitions | None = None,
 ) -> list[Problem]:
-    """Say what an API server, and with `webhooks` the operators' admission, answer when the manifest is created.
+    """Return the problems that an API server and, with `webhooks`, the operators' admission report when the manifest is
+    created.
 
-    `versions` are the cluster's releases, the newest known where absent; `kubernetes`, such as `"1.34"`, goes before
-    it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them.
-    `definitions` are those of kinds that users brought. A kind that is not `supported` gives no problems. Raises
-    ValueError when `kubernetes` is not a version.
+    `versions` are the cluster's releases (default: the newest supported); `kubernetes`, such as `"1.34"`, overrides
+    theirs. `others` are the objects that are created with this one, such as a TrainJob's runtime. `definitions` are
+    those of kinds that users supply. Kinds that are not `supported` have no problems. Raises ValueError if `kubernetes`
+    is not a version.
     """
-    kind = _kind(manifest)
+    kind = _kind_of(manifest)
     if kind is None:
         return []
     from ptcompile.apiserver.validation import KINDS
@@ -76,124 +77,140 @@ def validate(
     releases = versions or Versions()
     context = ApiServer(parse_version(kubernetes) if kubernetes else releases.kubernetes)
     if kind not in BUILT_IN and kind not in CUSTOM:
-        return _other(manifest, kind, context, definitions)
+        return _other_kind_problems(manifest, kind, context, definitions)
     if kind in BUILT_IN:
-        found = _merged(structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context))
+        problems = _merge_problems(
+            structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context)
+        )
     else:
-        found = _custom(manifest, kind, context, releases, others, webhooks=webhooks)
-    return _first_told([found, _queued(manifest, kind)]) if webhooks else found
+        problems = _operator_kind_problems(manifest, kind, context, releases, others, webhooks=webhooks)
+    return _first_per_path([problems, _foreign_problems(manifest, kind)]) if webhooks else problems
 
 
-def _queued(manifest: Mapping[str, Any], kind: GroupVersionKind) -> Iterator[Problem]:
-    """What the webhooks refuse that look at the kinds of other operators, such as Kueue's."""
-    marked = _marks(manifest, kind)
-    for operator, foreign in _FOREIGN if marked else ():
-        # Most objects have no label of the operator's, and its webhook is not imported.
-        if any(foreign.marks in str(key) for key in marked) and kind in foreign.kinds:
+def _foreign_problems(manifest: Mapping[str, Any], kind: GroupVersionKind) -> Iterator[Problem]:
+    """Yield the rejections of webhooks that check kinds of other operators, such as Kueue's."""
+    keys = _label_keys(manifest, kind)
+    for operator, foreign in _FOREIGN_WEBHOOKS if keys else ():
+        # the webhook is only imported for objects with a label of its operator
+        if any(foreign.marks in str(key) for key in keys) and kind in foreign.kinds:
             yield from operator.validate_foreign(manifest, kind)
 
 
-_FOREIGN: Final = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
+_FOREIGN_WEBHOOKS: Final = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
 
 
-def _marks(manifest: Mapping[str, Any], kind: GroupVersionKind) -> list[Any]:
-    """The keys of all labels and annotations of an object and of its pod templates."""
-    places = (manifest, *(one.template for one in templates_of(kind, manifest)))
-    metadata = [found for one in places if (found := nested_map(one, "metadata"))]
-    return [key for one in metadata for part in ("labels", "annotations") for key in nested_map(one, part)]
+def _label_keys(manifest: Mapping[str, Any], kind: GroupVersionKind) -> list[Any]:
+    """Return the keys of all labels and annotations of an object and its pod templates."""
+    holders = (manifest, *(reference.template for reference in templates_of(kind, manifest)))
+    all_metadata = [metadata for holder in holders if (metadata := nested_map(holder, "metadata"))]
+    return [
+        key for metadata in all_metadata for part in ("labels", "annotations") for key in nested_map(metadata, part)
+    ]
 
 
-def _kind(manifest: Mapping[str, Any]) -> GroupVersionKind | None:
+def _kind_of(manifest: Mapping[str, Any]) -> GroupVersionKind | None:
     version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return None
     return version, kind
 
 
-def _other(
+def _other_kind_problems(
     manifest: Mapping[str, Any], kind: GroupVersionKind, context: ApiServer, definitions: Definitions | None
 ) -> list[Problem]:
-    """An object of a kind that no training job is made of: one of the server's own, or one that a CRD defines."""
-    place = other_kind(kind)
-    if place is not None:
-        if not place.served(context.kubernetes):
+    """Return the problems of a built-in kind outside of training jobs, or of a kind that a CRD defines."""
+    served_kind = other_kind(kind)
+    if served_kind is not None:
+        if not served_kind.served(context.kubernetes):
             return [not_served(kind, context.kubernetes)]
         from ptcompile.apiserver.validation import other_problems
 
-        return _merged(structure(manifest, kind, known_version(context.kubernetes)), other_problems(manifest, context))
-    definition = _defined(kind, definitions)
+        return _merge_problems(
+            structure(manifest, kind, known_version(context.kubernetes)), other_problems(manifest, context)
+        )
+    definition = _find_definition(kind, definitions)
     if definition is None:
         return []
-    from ptcompile.apiserver.crds import defined_problems
+    from ptcompile.apiserver.crds import definition_problems
     from ptcompile.apiserver.validation import metadata_problems
     from ptcompile.apiserver.validation.templates import other_template_problems
 
     budget = definitions.evaluations if definitions is not None else None
-    found = defined_problems(manifest, definition, context.kubernetes, budget)
-    paths = {problem.path for problem in found}
+    problems = definition_problems(manifest, definition, context.kubernetes, budget)
+    paths = {problem.path for problem in problems}
     later = [
         *metadata_problems(manifest.get("metadata"), ("metadata",), context, built_in=False),
         *other_template_problems(manifest, context),
     ]
-    return [*found, *(problem for problem in later if is_outside(problem, paths))]
+    return [*problems, *(problem for problem in later if is_outside(problem, paths))]
 
 
-def _custom(
+def _operator_kind_problems(
     manifest: Mapping[str, Any],
     kind: GroupVersionKind,
     context: ApiServer,
     releases: Versions,
-    others: Others,
+    others: RelatedObjects,
     *,
     webhooks: bool,
 ) -> list[Problem]:
     from ptcompile.apiserver.validation import metadata_problems
     from ptcompile.apiserver.validation.templates import template_problems
 
-    known, release = kind_named(kind), OPERATOR_KINDS[kind][0].release_in(releases)
-    asked = webhooks and known.rejects
-    told, others = known.in_current_fields(manifest, release), objects(others)
+    operator_kind, release = kind_named(kind), OPERATOR_KINDS[kind][0].release_in(releases)
+    checks_webhooks = webhooks and operator_kind.rejects
+    current, others = operator_kind.in_current_fields(manifest, release), objects(others)
     server = known_version(context.kubernetes)
-    seen = known.default(told, complete=True) if asked else told
-    whole = asked and complete(seen, kind, server)
-    if asked and not whole:
-        seen = known.default(told)
-    faults = [] if whole else structure(seen, kind, server)
-    pods = list(template_problems(seen, context._replace(exact=whole)))
-    layers: list[Iterable[Problem]] = [metadata_problems(seen.get("metadata"), ("metadata",), context, built_in=False)]
-    layers.append(known.crd_rules(seen))
-    if asked:
-        for fault in faults:
-            # The webhook decodes the whole object in Go: what would fail in the pods fails here already.
-            fault.stage = "apply"
-        # Servers before 1.36 do not hold a CRD's integers to 32 bits, and Go does.
+    defaulted = operator_kind.default(current, complete=True) if checks_webhooks else current
+    is_complete = checks_webhooks and complete(defaulted, kind, server)
+    if checks_webhooks and not is_complete:
+        defaulted = operator_kind.default(current)
+    violations = [] if is_complete else structure(defaulted, kind, server)
+    pods = list(template_problems(defaulted, context._replace(exact=is_complete)))
+    layers: list[Iterable[Problem]] = [
+        metadata_problems(defaulted.get("metadata"), ("metadata",), context, built_in=False)
+    ]
+    layers.append(operator_kind.crd_rules(defaulted))
+    if checks_webhooks:
+        for violation in violations:
+            # the webhook decodes the whole object in Go, so values that break the pods are rejected on apply
+            violation.stage = "apply"
+        # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
         same_server = context.kubernetes == releases.kubernetes
-        established = Established(exact=whole, decodes=whole and context.at_least(36), pods=not pods and same_server)
+        established = Established(
+            exact=is_complete, decodes=is_complete and context.at_least(36), pods=not pods and same_server
+        )
         request = KindContext(releases, others, established)
-        layers += [known.validate(seen, request), known.controller_errors(seen, request)]
+        layers += [operator_kind.validate(defaulted, request), operator_kind.controller_errors(defaulted, request)]
     layers.append(pods)
-    found = _merged(faults, _first_told(layers))
-    return found if told is manifest else [_as_written(one, known.written_path(one.path, release)) for one in found]
+    problems = _merge_problems(violations, _first_per_path(layers))
+    return (
+        problems
+        if current is manifest
+        else [_at_written_path(problem, operator_kind.written_path(problem.path, release)) for problem in problems]
+    )
 
 
-def _as_written(problem: Problem, path: Path) -> Problem:
-    """Return a problem of an object that was reworded, at the path in the file."""
+def _at_written_path(problem: Problem, path: Path) -> Problem:
+    """Return a problem of a converted object with the path of the original file."""
     message = problem.message.replace(field_path(problem.path), field_path(path), 1)
     return problem._replace(path=path, message=message, fix=problem.fix if path == problem.path else None)
 
 
-def _first_told(layers: Iterable[Iterable[Problem]]) -> list[Problem]:
-    """All problems in order, without what a later layer says of a place that an earlier one spoke of."""
-    told: list[Problem] = []
+def _first_per_path(layers: Iterable[Iterable[Problem]]) -> list[Problem]:
+    """Return all problems in order, keeping only those of the first layer that reports a path."""
+    problems: list[Problem] = []
     for layer in layers:
-        paths = {problem.path for problem in told} if told else ()
-        told += [problem for problem in layer if problem.path not in paths]
-    return told
+        paths = {problem.path for problem in problems} if problems else ()
+        problems += [problem for problem in layer if problem.path not in paths]
+    return problems
 
 
-def _merged(faults: list[SchemaViolation], later: Iterable[Problem]) -> list[Problem]:
-    """Both, without what is said of a place that is structurally wrong already."""
-    if not faults:
+def _merge_problems(violations: list[SchemaViolation], later: Iterable[Problem]) -> list[Problem]:
+    """Return the violations and the later problems that are not at or below a path that is already rejected."""
+    if not violations:
         return list(later)
-    paths = rejected_paths(faults)
-    return [to_problem(fault) for fault in faults] + [problem for problem in later if is_outside(problem, paths)]
+    paths = rejected_paths(violations)
+    return [to_problem(violation) for violation in violations] + [
+        problem for problem in later if is_outside(problem, paths)
+    ]

@@ -1,7 +1,7 @@
-"""What an absent field means: a field at its default on one side and absent on the other is not a difference.
+"""Meanings of absent fields: a default on one side and an absent field on the other are no difference.
 
-A row is the end of a path, `*` for an item of a list or a key of a mapping that people choose, and before it all
-the kind where it is one kind's. The longest row counts. The rows here are the defaulting of Kubernetes 1.36 (core/v1);
+A row is the end of a path, with `*` for a list item or a mapping key that users choose, after the kind if the default
+belongs to a single kind. The longest matching row applies. The rows here are the defaults of Kubernetes 1.36 (core/v1);
 each operator has its own.
 """
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-_EMPTY = frozenset(
+_EMPTY_MEANS_ABSENT = frozenset(
     {
         "resources", "requests", "limits", "securityContext", "env", "envFrom", "labels", "annotations", "tolerations",
         "nodeSelector", "affinity", "volumes", "volumeMounts", "ports", "command", "args", "imagePullSecrets",
         "initContainers", "runPolicy", "volumeDevices", "hostAliases", "selector",
     }
 )  # fmt: skip
-"""Fields that mean nothing when they are empty."""
+"""Fields that mean the same when empty and when absent."""
 
-_FALSE = frozenset(
+_FALSE_BY_DEFAULT = frozenset(
     {
         "hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "stdin", "stdinOnce", "tty", "readOnly",
         "privileged", "readOnlyRootFilesystem", "runAsNonRoot", "optional", "suspend", "manualSelector",
@@ -37,15 +37,15 @@ _FALSE = frozenset(
     }
 )  # fmt: skip
 
-_PRESENT = frozenset(
+_PRESENCE_MATTERS = frozenset(
     {
         "networkTopology", "coscheduling", "mpi", "flux", "partitionPolicy", "emptyDir", "hostPath", "configMap",
         "secret", "downwardAPI", "projected", "httpGet", "livenessProbe", "readinessProbe", "startupProbe",
     }
 )  # fmt: skip
-"""Mappings that say something by being there, whatever is in them."""
+"""Mappings whose presence matters even if they are empty."""
 
-_POD: dict[str, Any] = {
+_POD_DEFAULTS: dict[str, Any] = {
     "restartPolicy": "Always",
     "dnsPolicy": "ClusterFirst",
     "schedulerName": "default-scheduler",
@@ -54,20 +54,25 @@ _POD: dict[str, Any] = {
     "serviceAccountName": "default",
     "preemptionPolicy": "PreemptLowerPriority",
 }
-_CONTAINER: dict[str, Any] = {
+_CONTAINER_DEFAULTS: dict[str, Any] = {
     "terminationMessagePath": "/dev/termination-log",
     "terminationMessagePolicy": "File",
 }
-_PROBE: dict[str, Any] = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+_PROBE_DEFAULTS: dict[str, Any] = {
+    "timeoutSeconds": 1,
+    "periodSeconds": 10,
+    "successThreshold": 1,
+    "failureThreshold": 3,
+}
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
-_ROWS: dict[KeyPath, Any] = {
+_DEFAULTS: dict[KeyPath, Any] = {
     ("metadata", "namespace"): "default",
-    **{("template", "spec", field): value for field, value in _POD.items()},
-    **{("Pod", "spec", field): value for field, value in _POD.items()},
-    **{(key, "*", field): value for key in _CONTAINERS for field, value in _CONTAINER.items()},
-    **{(probe, field): value for probe in _PROBES for field, value in _PROBE.items()},
+    **{("template", "spec", field): value for field, value in _POD_DEFAULTS.items()},
+    **{("Pod", "spec", field): value for field, value in _POD_DEFAULTS.items()},
+    **{(key, "*", field): value for key in _CONTAINERS for field, value in _CONTAINER_DEFAULTS.items()},
+    **{(probe, field): value for probe in _PROBES for field, value in _PROBE_DEFAULTS.items()},
     ("httpGet", "scheme"): "HTTP",
     ("httpGet", "path"): "/",
     ("env", "*", "value"): "",
@@ -84,8 +89,8 @@ _ROWS: dict[KeyPath, Any] = {
 }
 
 
-def _pull(container: Json) -> Any:
-    """Always for a moving tag or none, else IfNotPresent."""
+def _default_pull_policy(container: Json) -> Any:
+    """Return the default pull policy: Always for a moving tag or no tag, else IfNotPresent."""
     image = container.get("image")
     if not isinstance(image, str):
         return NO_DEFAULTS
@@ -94,66 +99,66 @@ def _pull(container: Json) -> Any:
     return "Always" if moving else "IfNotPresent"
 
 
-_COMPUTED: dict[KeyPath, Callable[[Json], Any]] = {
-    **{(key, "*", "imagePullPolicy"): _pull for key in _CONTAINERS},
+_COMPUTED_DEFAULTS: dict[KeyPath, Callable[[Json], Any]] = {
+    **{(key, "*", "imagePullPolicy"): _default_pull_policy for key in _CONTAINERS},
     ("Service", "spec", "ports", "*", "targetPort"): lambda port: port.get("port", NO_DEFAULTS),
 }
-"""Defaults that come from the mapping that would hold the field."""
+"""Defaults computed from the mapping that would hold the field."""
 
 
 @cache
-def _known() -> KindDefaults:
-    """The rows of Kubernetes' own and of every operator."""
-    rows, computed = dict(_ROWS), dict(_COMPUTED)
-    for one in OPERATORS:
-        if (more := one.defaults()) is not None:
-            rows |= more.values
-            computed |= more.computed
+def _all_defaults() -> KindDefaults:
+    """Return the defaults of Kubernetes and of every operator."""
+    rows, computed = dict(_DEFAULTS), dict(_COMPUTED_DEFAULTS)
+    for operator in OPERATORS:
+        if (defaults := operator.defaults()) is not None:
+            rows |= defaults.values
+            computed |= defaults.computed
     return KindDefaults(rows, computed)
 
 
 def is_default(path: KeyPath, value: Any, side: Json) -> bool:
-    """Whether a value that the other side has is what an absent field means in this one.
+    """Return whether a value of the other object equals the default of the field that is absent in this one.
 
-    `side` is the object without it, in its normal form; `path` leads there.
+    `side` is the object without the field, in normal form; `path` is the field's path.
     """
-    if path[-1] in _EMPTY and value in ({}, []):
+    if path[-1] in _EMPTY_MEANS_ABSENT and value in ({}, []):
         return True
     if default(path, side) == value:
         return True
-    if path[-1] in _PRESENT:
+    if path[-1] in _PRESENCE_MATTERS:
         return False
-    # A mapping of defaults alone, where the server would make one.
+    # the server would create a mapping of only defaults
     return isinstance(value, Mapping) and bool(value) and all(is_default((*path, k), v, side) for k, v in value.items())
 
 
 def default(path: KeyPath, side: Json) -> Any:
-    """What an absent field means, or `NOTHING`."""
-    place = _place(path, side)
-    if place[-2:-1] == ("requests",) and kind_named(kind_of(side)).requests_default:
-        return _below(side, (*path[:-2], "limits")).get(path[-1], NO_DEFAULTS)
-    known = _known()
-    for start in range(len(place)):
-        row = place[start:]
-        if row in known.computed:
-            return known.computed[row](_below(side, path[:-1]))
-        if row in known.values:
-            return known.values[row]
-    return False if path[-1] in _FALSE else NO_DEFAULTS
+    """Return the value that an absent field means, or `NO_DEFAULTS`."""
+    pattern = _path_pattern(path, side)
+    if pattern[-2:-1] == ("requests",) and kind_named(kind_of(side)).requests_default:
+        return _mapping_at(side, (*path[:-2], "limits")).get(path[-1], NO_DEFAULTS)
+    defaults = _all_defaults()
+    for start in range(len(pattern)):
+        row = pattern[start:]
+        if row in defaults.computed:
+            return defaults.computed[row](_mapping_at(side, path[:-1]))
+        if row in defaults.values:
+            return defaults.values[row]
+    return False if path[-1] in _FALSE_BY_DEFAULT else NO_DEFAULTS
 
 
-def _place(path: KeyPath, side: Json) -> KeyPath:
-    """The kind and the path, with `*` for names: a kind of two groups is told apart."""
+def _path_pattern(path: KeyPath, side: Json) -> KeyPath:
+    """Return the kind and the path, with `*` for names. A kind that two groups define gets its group."""
     kind, version = str(side.get("kind")), str(side.get("apiVersion"))
     group = version.rpartition("/")[0]
-    out = [f"{group}/{kind}" if kind in {"Job", "PodGroup"} else kind]
+    pattern = [f"{group}/{kind}" if kind in {"Job", "PodGroup"} else kind]
     for i, part in enumerate(path):
-        held = path[i - 1] if i else ""
-        out.append("*" if part.startswith("[") or held == "pytorchReplicaSpecs" else part)
-    return tuple(out)
+        parent = path[i - 1] if i else ""
+        pattern.append("*" if part.startswith("[") or parent == "pytorchReplicaSpecs" else part)
+    return tuple(pattern)
 
 
-def _below(side: Json, path: KeyPath) -> Json:
+def _mapping_at(side: Json, path: KeyPath) -> Json:
     value: Any = side
     for part in path:
         key = part[1:-1] if part.startswith("[") else part

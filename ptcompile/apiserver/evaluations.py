@@ -1,7 +1,7 @@
-"""A bound on the work of schemas that users bring: how often their parts are evaluated in one call of `lint`.
+"""A limit on the evaluation of users' schemas: how often their parts are evaluated in one call of `lint`.
 
-A schema of m alternatives and a list of n items take m x n evaluations, and references can double them at each step.
-The API server has time for that; a file of a stranger must not take ours. What is left unchecked is a finding.
+A schema with m alternatives and a list of n items take m x n evaluations, and each reference can double them. The API
+server can afford that, but an untrusted file must not block `lint`. Unchecked parts are reported as a finding.
 """
 
 from __future__ import annotations
@@ -15,37 +15,39 @@ if TYPE_CHECKING:
     from typing import Final
 
 ASK_SERVER: Final = "check with the API server: kubectl apply --dry-run=server"
-"""The help where only the server knows."""
-_IN_ALL: Final = 600_000
-_PER_VALUE: Final = 20
-"""Evaluations that each value of an object adds, so that a large file is checked like many small ones."""
+"""Help if only the server can tell."""
+_EVALUATIONS_PER_CALL: Final = 600_000
+_EVALUATIONS_PER_VALUE: Final = 20
+"""Evaluations that each value of an object adds, so a large file gets as many as the same objects in small files."""
 
 
-def unchecked(path: Path, message: str, help: str = ASK_SERVER) -> Problem:
-    """Return the warning that a definition was not applied, so that silence is not taken for approval."""
+def not_checked(path: Path, message: str, help: str = ASK_SERVER) -> Problem:
+    """Return the warning that a definition was not applied, so a missing finding does not imply that the object is
+    valid.
+    """
     return Problem("unread-rule", path, message, help, severity="warning", stage="style", authority="ptcompile")
 
 
 class OutOfEvaluationsError(Exception):
-    """The schemas of a call take more evaluations than they may."""
+    """Raised when a call's schemas need more evaluations than are left."""
 
 
 class Evaluations:
-    """How many evaluations are left, and how deep they are; `ran_out` says that there were too few."""
+    """Number of evaluations left and their current depth; `ran_out` is set when they were too few."""
 
     __slots__ = ("depth", "left", "ran_out")
 
-    def __init__(self, left: int = _IN_ALL) -> None:
+    def __init__(self, left: int = _EVALUATIONS_PER_CALL) -> None:
         self.left = left
         self.depth = 0
         self.ran_out = False
 
     def grant(self, values: int) -> None:
-        """Add what some values of an object may take."""
-        self.left = max(self.left, 0) + _PER_VALUE * values
+        """Add the evaluations for this number of values."""
+        self.left = max(self.left, 0) + _EVALUATIONS_PER_VALUE * values
 
     def spend(self, count: int) -> None:
-        """Raises OutOfEvaluationsError when fewer are left."""
+        """Subtract evaluations. Raises OutOfEvaluationsError if fewer are left."""
         self.left -= count
         if self.left < 0:
             self.ran_out = True
@@ -56,7 +58,7 @@ _current: ContextVar[Evaluations | None] = ContextVar("_current", default=None)
 
 
 def current() -> Evaluations:
-    """Return those of the call that is running; new ones outside of any."""
+    """Return the evaluations of the running call, or new ones outside a call."""
     return _current.get() or Evaluations()
 
 

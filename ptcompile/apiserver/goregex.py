@@ -1,7 +1,7 @@
-"""Regular expressions of strangers: those of CRDs, JSON Schemas and CEL, in Go's syntax and in linear time.
+"""Untrusted regular expressions of CRDs, JSON Schemas and CEL, in Go's syntax and in linear time.
 
-The API server matches them with Go's `regexp`, which is RE2. Here it is the library google-re2. On platforms that have
-no wheel of it, Python's `re` matches the patterns that are plainly linear, and no others.
+The API server matches them with Go's `regexp`, which implements RE2; ptcompile uses google-re2. On platforms without a
+wheel of it, Python's `re` matches only the patterns that are certainly linear.
 """
 
 from __future__ import annotations
@@ -18,78 +18,82 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     Match = Callable[[str], Any]
-    """From a text to the first place that matches, with `group()`; None where there is none."""
+    """Returns the first match in a text, with `group()`, or None."""
 
-_MEMORY: Final = 512 << 10
-"""Bytes that one pattern may take, its cache of states included: 500 of them are kept. RE2 refuses larger patterns."""
+_PATTERN_BYTES_MAX: Final = 512 << 10
+"""Maximum bytes per pattern, including its state cache; 500 patterns are kept. RE2 rejects larger patterns."""
 _ESCAPED: Final = r"\\(?:[^0-9A-Za-z]|[dDwWsSnrtfv])"
 _ATOM: Final = rf"(?:{_ESCAPED}|\[\^?(?:{_ESCAPED}|[^\]\\\[])+\]|[^\\\[\](){{}}*+?|^$])"
 _is_linear = Pattern(
     rf"\^?{_ATOM}*\$?"  # no repetition
-    rf"|\^(?:{_ATOM}(?:\{{\d{{1,3}}\}})?)*\$?"  # fixed ones, from the text's first character on
-    rf"|\^{_ATOM}+(?:[*+?]|\{{\d{{0,3}},\d{{0,3}}\}}){_ATOM}*\$?"  # one of a character
+    rf"|\^(?:{_ATOM}(?:\{{\d{{1,3}}\}})?)*\$?"  # fixed repetitions, anchored at the start of the text
+    rf"|\^{_ATOM}+(?:[*+?]|\{{\d{{0,3}},\d{{0,3}}\}}){_ATOM}*\$?"  # one open repetition
 ).fullmatch
-_LONGEST: Final = 1000
-"""Characters of a pattern that Python's `re` is given."""
+_PATTERN_CHARACTERS_MAX: Final = 1000
+"""Maximum number of characters of a pattern for Python's `re`."""
 
 
-class Theirs(str):
-    """A pattern from a user's file: never matched by an engine that backtracks."""
+class UntrustedPattern(str):
+    """A pattern from a user's file, which a backtracking engine must never match."""
 
     __slots__ = ()
 
 
 @lru_cache(maxsize=512)
 def search(pattern: str) -> Match | None:
-    """Return what looks for a pattern, or None for one that Go does not read or that cannot be matched here."""
+    """Return a search function for a pattern, or None if Go cannot read it or it cannot be matched."""
     try:
         re2: Any = import_module("re2")
     except ImportError:
-        return _plain(pattern)
+        return _search_in_python(pattern)
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = _MEMORY
+    options.max_mem = _PATTERN_BYTES_MAX
     try:
-        found: Match = re2.compile(pattern, options).search
+        match: Match = re2.compile(pattern, options).search
     except re2.error:
         return None
-    return found
+    return match
 
 
-def _plain(pattern: str) -> Match | None:
-    """Return Python's `re` for a pattern that it matches in linear time, or None."""
-    if len(pattern) > _LONGEST or not _is_linear(pattern):
+def _search_in_python(pattern: str) -> Match | None:
+    """Return Python's search function for a pattern that it matches in linear time, or None."""
+    if len(pattern) > _PATTERN_CHARACTERS_MAX or not _is_linear(pattern):
         return None
     try:
-        return re.compile(in_python(pattern), re.ASCII).search
+        return re.compile(to_python_syntax(pattern), re.ASCII).search
     except (re.error, OverflowError):
         return None
 
 
-def in_python(pattern: str) -> str:
-    """A pattern of Go's syntax in Python's: `$` and `\\z` are the end of the text, and flags stand in front."""
+def to_python_syntax(pattern: str) -> str:
+    r"""Convert a pattern from Go's syntax to Python's: `$` and `\z` become `\Z`, and flags come first."""
     text = pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
     return re.sub(r"\A\^(\(\?[ims]+\))", r"\1^", text.replace("\\z", "\\Z"))
 
 
-def fits(pattern: str, text: str) -> bool:
-    """Return whether a text matches somewhere. True if that cannot be checked, which `unmatched` reports."""
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches anywhere in a text. Returns True if that cannot be checked; `unmatched` reports
+    such patterns.
+    """
     match = search(pattern)
     return match is None or match(text) is not None
 
 
-def unmatched(schema: Any) -> list[str]:
-    """Return the patterns of a schema that cannot be matched here, each once."""
-    left, out = [schema], dict[str, None]()
-    while left:
-        node = left.pop()
+def unmatchable_patterns(schema: Any) -> list[str]:
+    """Return the distinct patterns of a schema that cannot be matched."""
+    pending, unmatchable = [schema], dict[str, None]()
+    while pending:
+        node = pending.pop()
         if isinstance(node, Mapping):
             patterns = [node.get("pattern"), *_keys(node.get("patternProperties"))]
-            out.update({one: None for one in patterns if isinstance(one, str) and search(one) is None})
-            left += node.values()
+            unmatchable.update(
+                {pattern: None for pattern in patterns if isinstance(pattern, str) and search(pattern) is None}
+            )
+            pending += node.values()
         elif isinstance(node, list | tuple):
-            left += node
-    return sorted(out)
+            pending += node
+    return sorted(unmatchable)
 
 
 def _keys(value: Any) -> Iterable[Any]:

@@ -1,6 +1,6 @@
-"""Which kinds have a schema, in which files, and which Kubernetes versions serve them.
+"""Kinds that have a schema, their schema files, and the Kubernetes versions that serve them.
 
-The tables are read when such a kind comes by, and not before.
+The tables are loaded when the first such kind is checked.
 """
 
 from __future__ import annotations
@@ -31,34 +31,36 @@ BUILT_IN: Final[dict[tuple[str, str], str]] = {
     ("v1", "Namespace"): "Namespace",
     ("networking.k8s.io/v1", "NetworkPolicy"): "NetworkPolicy",
 }
-"""The API server's own kinds, by apiVersion and kind, and their definition in the core schema."""
+"""Definitions in the core schema, keyed by apiVersion and kind."""
 
 CUSTOM: Final = {key: kind.schema for key, (_, kind) in KINDS.items() if kind.schema}
-"""The operators' kinds, and their schema."""
+"""Schema files of the operators' kinds."""
 
 
 @cache
 def versions() -> tuple[str, ...]:
-    """The Kubernetes versions that the core schema knows, oldest first: `("1.30", ...)`."""
+    """Return the Kubernetes versions of the core schema, oldest first: `("1.30", ...)`."""
     return tuple(load(CORE)["x-versions"])
 
 
 @cache
-def known_version(wanted: tuple[int, int]) -> str:
-    """The version of the core schema for a server of version `wanted`: its own, else the nearest one."""
-    have = versions()
-    below = [version for version in have if as_tuple(version) <= wanted]
-    return below[-1] if below else have[0]
+def known_version(server: tuple[int, int]) -> str:
+    """Return the core schema version for a server: the newest one that is not newer than `server`, else the oldest."""
+    available = versions()
+    below = [version for version in available if as_tuple(version) <= server]
+    return below[-1] if below else available[0]
 
 
 def as_tuple(version: str) -> tuple[int, int]:
-    """`1.30` -> `(1, 30)`, to compare."""
+    """Convert `1.30` to `(1, 30)` for comparisons."""
     major, _, minor = version.partition(".")
     return int(major), int(minor)
 
 
 def resolve(document: str, reference: str) -> tuple[str, str]:
-    """The file and the definition that a `$ref` in `document` names: `../kubernetes/core.json#/$defs/PodSpec`."""
+    """Return the file and the definition that a `$ref` in `document` names:
+    `../kubernetes/core.json#/$defs/PodSpec`.
+    """
     file, _, pointer = reference.partition("#/$defs/")
     if not file:
         return document, pointer
@@ -69,15 +71,15 @@ def resolve(document: str, reference: str) -> tuple[str, str]:
     return (f"{folder}/{file}" if folder else file), pointer
 
 
-SHIPPED: Final = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
-"""The API groups whose CRDs ship with us, in `schemas/crds/`."""
+SHIPPED_GROUPS: Final = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
+"""API groups whose CRDs are shipped in `schemas/crds/`."""
 
 
-_INDEX: Final = "kubernetes/kinds.json"
+_KIND_INDEX: Final = "kubernetes/kinds.json"
 
 
 class ServedKind(NamedTuple):
-    """Where a kind's schema stands, and which Kubernetes versions serve the kind."""
+    """Location of a kind's schema, and the Kubernetes versions that serve the kind."""
 
     document: str
     definition: str
@@ -85,7 +87,7 @@ class ServedKind(NamedTuple):
     until: str | None
 
     def served(self, kubernetes: tuple[int, int]) -> bool:
-        """Whether a server of this version knows the kind under this apiVersion."""
+        """Return whether a server of this version serves the kind under this apiVersion."""
         if self.since is not None and kubernetes < as_tuple(self.since):
             return False
         return self.until is None or kubernetes <= as_tuple(self.until)
@@ -93,8 +95,8 @@ class ServedKind(NamedTuple):
 
 @cache
 def other_kind(kind: tuple[str, str]) -> ServedKind | None:
-    """The schema of one of the server's other kinds, by apiVersion and kind; None for a kind that it has not."""
-    entry: dict[str, Any] | None = load(_INDEX).get(kind[0], {}).get(kind[1])
+    """Return the schema of one of the server's other kinds, or None if the server does not have the kind."""
+    entry: dict[str, Any] | None = load(_KIND_INDEX).get(kind[0], {}).get(kind[1])
     if entry is None:
         return None
     file, _, definition = entry["schema"].partition("#/$defs/")
@@ -102,59 +104,64 @@ def other_kind(kind: tuple[str, str]) -> ServedKind | None:
 
 
 def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
-    """The server knows no such kind under this apiVersion."""
-    right = _api_versions(kind[1], kubernetes)
+    """Return the problem of a kind that the server does not serve under this apiVersion."""
+    api_versions = _api_versions(kind[1], kubernetes)
     message = f'apiVersion: no matches for kind "{kind[1]}" in version "{kind[0]}"'
-    help = f"write apiVersion: {' or '.join(right)}" if right else "check apiVersion and kind"
+    help = f"write apiVersion: {' or '.join(api_versions)}" if api_versions else "check apiVersion and kind"
     return Problem("no-such-kind", ("apiVersion",), message, help)
 
 
 def check_api_version(manifest: Mapping[str, Any], kubernetes: Version) -> list[Problem] | None:
-    """What is said of an object whose kind is known under another apiVersion; None where nothing is known of it."""
+    """Return the problem of an object whose kind exists under another apiVersion, or None if the kind is unknown."""
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = kind[0].rpartition("/")[0]
-    if kind[0] in _OLDER:
+    if kind[0] in _OLDER_API_VERSIONS:
         return None
     if group in _built_in_groups():
         return [not_served(kind, kubernetes)]
-    own = kind[1] not in _COMMON and any(kind[1] == name for _, name in _custom())
-    return [not_served(kind, kubernetes)] if own else None
+    is_operator_kind = kind[1] not in _AMBIGUOUS_KINDS and any(kind[1] == name for _, name in _custom_kinds())
+    return [not_served(kind, kubernetes)] if is_operator_kind else None
 
 
-_OLDER: Final = frozenset(
-    {"kubeflow.org/v1", "kubeflow.org/v2beta1", "ray.io/v1alpha1", *(one for each in OPERATORS for one in each.older)}
+_OLDER_API_VERSIONS: Final = frozenset(
+    {
+        "kubeflow.org/v1",
+        "kubeflow.org/v2beta1",
+        "ray.io/v1alpha1",
+        *(api_version for operator in OPERATORS for api_version in operator.older),
+    }
 )
-"""What older releases of operators serve, of which nothing is known here."""
+"""apiVersions of older operator releases, whose kinds are not checked."""
 
-_COMMON: Final = frozenset({"AdmissionCheck", "Cohort", "Job", "PodGroup", "Topology", "Workload"})
-"""Names of the operators' kinds that other people's kinds have too."""
+_AMBIGUOUS_KINDS: Final = frozenset({"AdmissionCheck", "Cohort", "Job", "PodGroup", "Topology", "Workload"})
+"""Kinds of operators whose names other projects use too."""
 
 
 def _api_versions(name: str, kubernetes: Version) -> list[str]:
-    """The apiVersions under which a kind is known, of the server's own those that it serves."""
-    index = load(_INDEX)
-    places = {version: other_kind((version, name)) for version, kinds in index.items() if name in kinds}
-    served = [version for version, place in places.items() if place is not None and place.served(kubernetes)]
+    """Return the apiVersions that serve a kind, for built-in kinds on this server version."""
+    index = load(_KIND_INDEX)
+    candidates = {version: other_kind((version, name)) for version, kinds in index.items() if name in kinds}
+    served = [version for version, kind in candidates.items() if kind is not None and kind.served(kubernetes)]
     stable = [version for version in served if "alpha" not in version and "beta" not in version]
-    return (stable or served) + [version for version, kind in _custom() if kind == name]
+    return (stable or served) + [version for version, kind in _custom_kinds() if kind == name]
 
 
 def known_kinds() -> Iterator[tuple[str, str]]:
-    """Every apiVersion and kind that has a schema here: the server's, the operators', those whose CRDs ship with us."""
+    """Yield each apiVersion and kind that has a schema: the server's, the operators', and those of shipped CRDs."""
     yield from BUILT_IN
-    yield from _custom()
-    yield from ((version, kind) for version, kinds in load(_INDEX).items() for kind in kinds)
+    yield from _custom_kinds()
+    yield from ((version, kind) for version, kinds in load(_KIND_INDEX).items() for kind in kinds)
 
 
 @cache
-def _custom() -> tuple[tuple[str, str], ...]:
-    """The operators' kinds, and those whose CRDs ship with us."""
-    documents = [load(f"crds/{group}.json")["kinds"] for group in SHIPPED]
-    shipped = ((version, kind) for kinds in documents for version, of in kinds.items() for kind in of)
+def _custom_kinds() -> tuple[tuple[str, str], ...]:
+    """Return the operators' kinds and those of shipped CRDs."""
+    documents = [load(f"crds/{group}.json")["kinds"] for group in SHIPPED_GROUPS]
+    shipped = ((version, kind) for kinds in documents for version, names in kinds.items() for kind in names)
     return (*CUSTOM, *shipped)
 
 
 @cache
 def _built_in_groups() -> frozenset[str]:
-    """The groups that the server has itself: `apps` is one, `cert-manager.io` is not."""
-    return frozenset({"extensions", *(version.rpartition("/")[0] for version in load(_INDEX))})
+    """Return the server's own API groups: `apps` is one, `cert-manager.io` is not."""
+    return frozenset({"extensions", *(version.rpartition("/")[0] for version in load(_KIND_INDEX))})

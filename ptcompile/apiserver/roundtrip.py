@@ -1,9 +1,9 @@
-"""What an object looks like after Go has read it and written it again, as a mutating webhook does.
+"""The form of an object after Go has decoded and encoded it, as a mutating webhook does.
 
-A field that Go always writes appears with its zero value: a container without a name gets `name: ""`, which a schema
-that only asks for the field then takes. A null item of a list becomes an empty object or an empty string. Only the
-fields that matter to a schema are here: those that are required and always written (Kubernetes 1.36 core/v1 types,
-JobSet 0.12, Volcano 1.16, Trainer 2.3). Unknown fields and values of a wrong type stay as they are.
+A field that Go always writes appears with its zero value: a container without a name gets `name: ""`, which satisfies a
+schema that only requires the field. A null list item becomes an empty object or string. Only fields that affect a
+schema check are listed: those that are required and always written (Kubernetes 1.36 core/v1 types, JobSet 0.12, Volcano
+1.16, Trainer 2.3). Unknown fields and values of a wrong type are left unchanged.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     FieldShapes = dict[str, Any]
-    """Field -> its shape: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
+    """Shape of each field: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
     written."""
 
 
 ZERO = ""
-"""The key under which a shape has the zero values that Go always writes. No field has an empty name."""
+"""Key of a shape's zero values that Go always writes. No field has an empty name."""
 
 STRINGS = "strings"
-"""A list of strings."""
+"""Shape of a list of strings."""
 
 
 def as_go_reads(spec: Any, shape: FieldShapes, loose: FieldShapes, *, complete: bool) -> Any:
-    """A spec as a webhook decodes it: without nulls, and with what Go fills in.
+    """Return a spec as a webhook decodes it: without nulls, and with the values that Go adds.
 
-    `complete`: only what is in `loose` is looked for, which is what of `shape` neither the schema nor
-    `apiserver.structure.complete` requires. Of what then is complete to that function, nothing else would have changed.
+    With `complete`, only `loose` is applied: the part of `shape` that neither the schema nor
+    `apiserver.structure.complete` requires. If the result is complete by that function, the rest of `shape` would have
+    changed nothing.
     """
     if complete and after_go(spec, loose) is spec:
         return spec
@@ -38,43 +39,45 @@ def as_go_reads(spec: Any, shape: FieldShapes, loose: FieldShapes, *, complete: 
 
 
 def after_go(value: Any, shape: Any) -> Any:
-    """The value with null items and missing fields filled in as Go does; the same object where nothing changes."""
+    """Return the value with the null items and missing fields that Go fills in, or the same object if nothing
+    changes.
+    """
     if isinstance(shape, list):
-        return _items(value, shape[0])
+        return _items_after_go(value, shape[0])
     if shape is STRINGS:
         return [v if v is not None else "" for v in value] if isinstance(value, list) and None in value else value
     if not isinstance(value, dict):
         return value
-    out: dict[str, Any] | None = None
+    changed: dict[str, Any] | None = None
     for key in value if len(value) < len(shape) else shape:
         old, inner = value.get(key), shape.get(key)
         if type(old) is str or old is None or not inner or key == ZERO:
             continue
         new = after_go(old, inner)
         if new is not old:
-            out = {**value} if out is None else out
-            out[key] = new
+            changed = {**value} if changed is None else changed
+            changed[key] = new
     for key, zero in shape.get(ZERO, {}).items():
         if value.get(key) is None:
-            out = {**value} if out is None else out
-            out[key] = after_go(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
-    return value if out is None else out
+            changed = {**value} if changed is None else changed
+            changed[key] = after_go(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
+    return value if changed is None else changed
 
 
-def _items(value: Any, shape: Any) -> Any:
+def _items_after_go(value: Any, shape: Any) -> Any:
     if not isinstance(value, list):
         return value
-    out: list[Any] | None = None
+    changed: list[Any] | None = None
     for index, item in enumerate(value):
         new = after_go({} if item is None else item, shape)
         if new is not item:
-            out = [*value] if out is None else out
-            out[index] = new
-    return value if out is None else out
+            changed = [*value] if changed is None else changed
+            changed[index] = new
+    return value if changed is None else changed
 
 
-def _named(**more: Any) -> FieldShapes:
-    return {ZERO: {"name": ""}, **more}
+def _named_shape(**fields: Any) -> FieldShapes:
+    return {ZERO: {"name": ""}, **fields}
 
 
 _KEY: FieldShapes = {ZERO: {"key": ""}}
@@ -93,7 +96,7 @@ _SECURITY: FieldShapes = {
     "appArmorProfile": {ZERO: {"type": ""}},
     "sysctls": [{ZERO: {"name": "", "value": ""}}],
 }
-_ENV: FieldShapes = _named(
+_ENV: FieldShapes = _named_shape(
     valueFrom={
         "fieldRef": _FIELD,
         "resourceFieldRef": _RESOURCE,
@@ -102,14 +105,14 @@ _ENV: FieldShapes = _named(
         "fileKeyRef": {ZERO: {"volumeName": "", "path": "", "key": ""}},
     }
 )
-_CONTAINER: FieldShapes = _named(
+_CONTAINER: FieldShapes = _named_shape(
     command=STRINGS,
     args=STRINGS,
     env=[_ENV],
     ports=[{ZERO: {"containerPort": 0}}],
     volumeMounts=[{ZERO: {"name": "", "mountPath": ""}}],
     volumeDevices=[{ZERO: {"name": "", "devicePath": ""}}],
-    resources={"claims": [_named()]},
+    resources={"claims": [_named_shape()]},
     resizePolicy=[{ZERO: {"resourceName": "", "restartPolicy": ""}}],
     restartPolicyRules=[{ZERO: {"action": ""}, "exitCodes": {ZERO: {"operator": ""}}}],
     livenessProbe=_HANDLER,
@@ -124,7 +127,7 @@ _CONTAINER: FieldShapes = _named(
 _ITEMS: list[FieldShapes] = [{ZERO: {"key": "", "path": ""}}]
 _DOWNWARD: list[FieldShapes] = [{ZERO: {"path": ""}, "fieldRef": _FIELD, "resourceFieldRef": _RESOURCE}]
 _CLAIM: FieldShapes = {"selector": _SELECTOR, "dataSource": {ZERO: {"kind": "", "name": ""}}}
-_VOLUME: FieldShapes = _named(
+_VOLUME: FieldShapes = _named_shape(
     hostPath={ZERO: {"path": ""}},
     nfs={ZERO: {"server": "", "path": ""}},
     persistentVolumeClaim={ZERO: {"claimName": ""}},
@@ -189,17 +192,17 @@ POD_SPEC: FieldShapes = {
         "podAntiAffinity": _POD_AFFINITY,
     },
     "hostAliases": [{ZERO: {"ip": ""}, "hostnames": STRINGS}],
-    "resourceClaims": [_named()],
-    "resources": {"claims": [_named()]},
+    "resourceClaims": [_named_shape()],
+    "resources": {"claims": [_named_shape()]},
     "readinessGates": [{ZERO: {"conditionType": ""}}],
-    "schedulingGates": [_named()],
+    "schedulingGates": [_named_shape()],
     "imagePullSecrets": [{}],
     "tolerations": [{}],
     "topologySpreadConstraints": [
         {ZERO: {"maxSkew": 0, "topologyKey": "", "whenUnsatisfiable": ""}, "labelSelector": _SELECTOR}
     ],
     "securityContext": _SECURITY,
-    "os": _named(),
+    "os": _named_shape(),
     "dnsConfig": {"nameservers": STRINGS, "searches": STRINGS, "options": [{}]},
 }
 POD_TEMPLATE: FieldShapes = {ZERO: {"spec": {}}, "spec": POD_SPEC}

@@ -1,7 +1,7 @@
-"""What server-side apply makes of a custom resource: the file's fields, merged by the schema of the CRD.
+"""Server-side apply of a custom resource: the file's fields, merged by the schema of the CRD.
 
-A null is a value to it: of a mapping, or of a list with keys, it takes away what the file no longer has; anywhere else
-it stays, and the CRD refuses it. A list with keys that loses its last item goes.
+A null is a value here. For a mapping, or a list with keys, it removes what the file no longer has; elsewhere it stays,
+and the CRD rejects it. A list with keys that loses its last item is removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NullPaths = list[tuple[str | int, ...]]
 def merge_by_schema(
     schema: Schema, document: str, old: Any, new: Any, path: tuple[str | int, ...], nulls: NullPaths
 ) -> Any:
-    """`new` as it is stored; the paths of nulls that stay are added to `nulls`."""
+    """Return `new` as it is stored, and append the paths of the remaining nulls to `nulls`."""
     if schema.get("x-decoded"):
         return new
     default, nullable = "default" in schema, schema.get("nullable")
@@ -31,16 +31,16 @@ def merge_by_schema(
         document, name = resolve(document, schema["$ref"])
         schema = load(document)["$defs"][name]
     if isinstance(new, Mapping):
-        return _mapping(schema, document, old, new, path, nulls)
+        return _merge_mapping(schema, document, old, new, path, nulls)
     if isinstance(new, list):
-        keyed = schema.get("x-kubernetes-list-type") == "map"
-        if keyed and not new and old:
+        has_keys = schema.get("x-kubernetes-list-type") == "map"
+        if has_keys and not new and old:
             return None
-        before = {_key(schema, one): one for one in old} if keyed and isinstance(old, list) else {}
+        before = {_item_key(schema, item): item for item in old} if has_keys and isinstance(old, list) else {}
         items = schema.get("items", {})
         return [
-            merge_by_schema(items, document, before.get(_key(schema, one)), one, (*path, index), nulls)
-            for index, one in enumerate(new)
+            merge_by_schema(items, document, before.get(_item_key(schema, item)), item, (*path, index), nulls)
+            for index, item in enumerate(new)
         ]
     if new is not None or default or nullable:
         return new
@@ -51,22 +51,22 @@ def merge_by_schema(
     return None
 
 
-def _mapping(
+def _merge_mapping(
     schema: Schema, document: str, old: Any, new: Mapping[str, Any], path: tuple[str | int, ...], nulls: NullPaths
 ) -> dict[str, Any]:
-    properties, other = schema.get("properties", {}), schema.get("additionalProperties")
+    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
     before = old if isinstance(old, Mapping) else {}
-    out = {}
+    merged = {}
     for key, value in new.items():
-        child = properties.get(key, other if isinstance(other, dict) else None)
+        child = properties.get(key, additional if isinstance(additional, dict) else None)
         if child is None:
-            out[key] = value
+            merged[key] = value
             continue
-        out[key] = merge_by_schema(child, document, before.get(key), value, (*path, key), nulls)
-    return out
+        merged[key] = merge_by_schema(child, document, before.get(key), value, (*path, key), nulls)
+    return merged
 
 
-def _key(schema: Schema, item: Any) -> str:
+def _item_key(schema: Schema, item: Any) -> str:
     if not isinstance(item, Mapping):
         return ""
     return repr([item.get(key) for key in schema.get("x-kubernetes-list-map-keys", ())])

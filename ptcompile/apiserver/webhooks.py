@@ -1,4 +1,4 @@
-"""The problems of webhooks, CRD rules and controllers, and what Go cannot decode."""
+"""Problems of webhooks, CRD rules and controllers, and values that Go cannot decode."""
 
 from __future__ import annotations
 
@@ -16,121 +16,126 @@ if TYPE_CHECKING:
 
 
 def entries(value: Any, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The objects of the list under a key, with their indexes."""
-    found = value.get(key) if isinstance(value, Mapping) else None
-    if isinstance(found, list):
-        for index, item in enumerate(found):
+    """Yield the objects of the list under a key, with their indexes."""
+    items = value.get(key) if isinstance(value, Mapping) else None
+    if isinstance(items, list):
+        for index, item in enumerate(items):
             if isinstance(item, Mapping):
                 yield index, item
 
 
 def invalid_value(path: Path, text: str, help_text: str) -> Problem:
-    """An `Invalid value` of the API server."""
+    """Return an `Invalid value` problem of the API server."""
     return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {text}", help_text)
 
 
-Say = Callable[..., Problem]
-"""`say(path, text, help, *, at=None)`: one problem; `at` is the path in the webhook's own notation."""
+ProblemFactory = Callable[..., Problem]
+"""Makes one problem: `say(path, text, help, *, field=None)`. `field` is the path in the webhook's own notation."""
 
 
-def webhook_rejection(authority: Authority) -> Say:
-    """Makes the problems of one operator's validating webhook: stage "apply"."""
+def webhook_rejection(authority: Authority) -> ProblemFactory:
+    """Return a function that makes the problems of one operator's validating webhook, with stage "apply"."""
 
-    def say(path: Path, text: str, help: str, *, at: str | None = None) -> Problem:
-        message = f"{at or field_path(path)}: {text}"
+    def say(path: Path, text: str, help: str, *, field: str | None = None) -> Problem:
+        message = f"{field or field_path(path)}: {text}"
         return Problem("webhook-refusal", path, message, help, authority=authority)
 
     return say
 
 
 def child_rejection(path: Path, text: str, help: str) -> Problem:
-    """What the API server refuses of what the operator creates: stage "pod"."""
+    """Return the problem of a child object that the API server rejects, with stage "pod"."""
     return Problem("refused-child", path, f"{field_path(path)}: {text}", help, stage="pod")
 
 
 def controller_failure(authority: Authority, path: Path, text: str, help: str) -> Problem:
-    """Where the operator's controller fails on an object that was accepted: stage "pod"."""
+    """Return the problem of an accepted object on which the operator's controller fails, with stage "pod"."""
     return Problem("controller-failure", path, f"{field_path(path)}: {text}", help, stage="pod", authority=authority)
 
 
-def hint(word: str, known: Sequence[str]) -> str:
-    """Return the help for a word that is not one of `known`: the one that it resembles, else all of them."""
-    near = closest_match(word, known)
-    return f'did you mean "{near}"?' if near else f"use one of {', '.join(known)}"
+def hint(word: str, allowed: Sequence[str]) -> str:
+    """Return the help for a word that is not one of `known`: the most similar one, else all of them."""
+    near = closest_match(word, allowed)
+    return f'did you mean "{near}"?' if near else f"use one of {', '.join(allowed)}"
 
 
-def quoted(names: Iterable[str]) -> str:
-    """Names as the server lists them: `"a", "b"`."""
+def quote_names(names: Iterable[str]) -> str:
+    """Return names as the server lists them: `"a", "b"`."""
     return ", ".join(f'"{name}"' for name in names)
 
 
-_INT32 = 2**31
-_AMOUNTS = frozenset({"limits", "requests", "minResources"})
-_NUMBER_OR_NAME = frozenset({"port", "targetPort", "maxUnavailable"})
+_INT32_LIMIT = 2**31
+_AMOUNT_FIELDS = frozenset({"limits", "requests", "minResources"})
+_PORT_FIELDS = frozenset({"port", "targetPort", "maxUnavailable"})
 
 
-def decode_problems(value: Any, say: Say, path: Path = ()) -> Iterator[Problem]:
-    """Quantities that fit the schema's pattern and are none (`1e1.5`), and ports beyond 32 bits."""
-    return iter(()) if _plainly_fine(value) else _undecodable(value, say, path)
+def decode_problems(value: Any, say: ProblemFactory, path: Path = ()) -> Iterator[Problem]:
+    """Yield a problem for each value that Go cannot decode: a quantity such as `1e1.5`, or a port beyond 32 bits.
+
+    Such quantities match the schema's pattern.
+    """
+    return iter(()) if _is_decodable(value) else _problems_below(value, say, path)
 
 
-_CLOSER = _AMOUNTS | _NUMBER_OR_NAME
+_CHECKED_FIELDS = _AMOUNT_FIELDS | _PORT_FIELDS
 _SCALARS = frozenset({str, int, bool, float, type(None)})
 
 
-def _plainly_fine(value: Any) -> bool:
-    """Whether one quick look, that keeps no paths, finds nothing. It doubts anything but plain JSON data."""
+def _is_decodable(value: Any) -> bool:
+    """Return whether a quick pass that tracks no paths finds no problem. Data other than plain JSON returns False."""
     stack = [value]
     while stack:
-        one = stack.pop()
-        if type(one) is dict:
-            for key, item in one.items():
+        node = stack.pop()
+        if type(node) is dict:
+            for key, item in node.items():
                 if type(item) is str:
                     continue
-                if key in _CLOSER and not _decodes(item):
+                if key in _CHECKED_FIELDS and not _decodes(item):
                     return False
                 stack.append(item)
-        elif type(one) is list:
-            stack += [item for item in one if type(item) is not str]
-        elif type(one) not in _SCALARS:
+        elif type(node) is list:
+            stack += [item for item in node if type(item) is not str]
+        elif type(node) not in _SCALARS:
             return False
     return True
 
 
 def _decodes(item: Any) -> bool:
     if type(item) is int:
-        return -_INT32 <= item < _INT32
-    return type(item) is not dict or not any(isinstance(one, str) and _in_pattern(one) for one in item.values())
+        return -_INT32_LIMIT <= item < _INT32_LIMIT
+    return type(item) is not dict or not any(
+        isinstance(amount, str) and _may_match_pattern(amount) for amount in item.values()
+    )
 
 
-def _undecodable(value: Any, say: Say, path: Path) -> Iterator[Problem]:
+def _problems_below(value: Any, say: ProblemFactory, path: Path) -> Iterator[Problem]:
     if isinstance(value, list):
         for i, item in enumerate(value):
             if isinstance(item, dict | list):
-                yield from _undecodable(item, say, (*path, i))
+                yield from _problems_below(item, say, (*path, i))
         return
     for key, item in value.items():
         if isinstance(item, dict):
-            if key in _AMOUNTS:
-                yield from _amounts(item, say, (*path, key))
+            if key in _AMOUNT_FIELDS:
+                yield from _amount_problems(item, say, (*path, key))
             elif item:
-                yield from _undecodable(item, say, (*path, key))
+                yield from _problems_below(item, say, (*path, key))
         elif isinstance(item, list):
-            yield from _undecodable(item, say, (*path, key))
-        elif key in _NUMBER_OR_NAME and type(item) is int and not -_INT32 <= item < _INT32:
+            yield from _problems_below(item, say, (*path, key))
+        elif key in _PORT_FIELDS and type(item) is int and not -_INT32_LIMIT <= item < _INT32_LIMIT:
             text = f"Invalid value: json: cannot unmarshal number {item} into a 32-bit number"
             yield say((*path, key), text, "use a number from 1 to 65535")
 
 
-def _amounts(amounts: dict[str, Any], say: Say, path: Path) -> Iterator[Problem]:
+def _amount_problems(amounts: dict[str, Any], say: ProblemFactory, path: Path) -> Iterator[Problem]:
     for name, amount in amounts.items():
-        if isinstance(amount, str) and _in_pattern(amount) and not quantity.valid(amount):
+        if isinstance(amount, str) and _may_match_pattern(amount) and not quantity.valid(amount):
             text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'
             yield say((*path, name), text, "write a number such as 15 or 1500m")
 
 
-def _in_pattern(amount: str) -> bool:
-    """Whether a text that is not a quantity may still fit the CRD's pattern: an exponent with a point."""
+def _may_match_pattern(amount: str) -> bool:
+    """Return whether a text that is not a quantity may still match the CRD's pattern: an exponent with a point."""
     if "." not in amount:
         return False
     _, exponent, power = amount.lower().partition("e")

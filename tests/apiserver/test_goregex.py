@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.apiserver import goregex
-from ptcompile.apiserver.goregex import fits, search, unmatched
+from ptcompile.apiserver.goregex import matches, search, unmatchable_patterns
 
 HOSTILE = [
     r"^(a+)+$",
@@ -64,7 +64,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_no_pattern_hangs(engine: str, pattern: str) -> None:
     """With an engine that backtracks each of these would not end in this world's time."""
-    fits(pattern, TEXT)
+    matches(pattern, TEXT)
     ptcompile.lint(CRD % (pattern, pattern, pattern.replace("\\", "\\\\"), TEXT, TEXT, TEXT))
 
 
@@ -80,15 +80,15 @@ def test_no_pattern_hangs(engine: str, pattern: str) -> None:
     ],
 )
 def test_simple_patterns_mean_what_they_mean_in_go(engine: str, pattern: str, text: str, right: bool) -> None:
-    assert fits(pattern, text) is right
+    assert matches(pattern, text) is right
 
 
 def test_re2_reads_what_go_reads() -> None:
     pytest.importorskip("re2")
     goregex.search.cache_clear()
     assert search(r"(?=a)b") is None, "Go has no lookahead"
-    assert not fits("^(a+)+$", "aab")
-    assert fits("^(a+)+$", "aaa")
+    assert not matches("^(a+)+$", "aab")
+    assert matches("^(a+)+$", "aaa")
 
 
 def test_a_crd_s_pattern_is_still_asked(engine: str) -> None:
@@ -120,7 +120,8 @@ def test_without_re2_only_linear_patterns_are_matched(
     monkeypatch.setitem(sys.modules, "re2", None)
     goregex.search.cache_clear()
     assert (search(pattern) is not None) is linear
-    assert unmatched({"a": [{"pattern": pattern}], "patternProperties": {pattern: {}}}) == ([] if linear else [pattern])
+    schema = {"a": [{"pattern": pattern}], "patternProperties": {pattern: {}}}
+    assert unmatchable_patterns(schema) == ([] if linear else [pattern])
 
 
 def test_a_pattern_that_is_not_matched_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 
 from ptcompile._internal import schema_files
 from ptcompile.apiserver import kinds as schemas
-from ptcompile.apiserver.kinds import CORE, CUSTOM, SHIPPED, other_kind
+from ptcompile.apiserver.kinds import CORE, CUSTOM, SHIPPED_GROUPS, other_kind
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
 GROUPS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("kubernetes/groups/*.json"))
-CRDS = [f"crds/{group}.json" for group in SHIPPED]
+CRDS = [f"crds/{group}.json" for group in SHIPPED_GROUPS]
 NAMES = [CORE, *sorted(CUSTOM.values()), *GROUPS]
 
 

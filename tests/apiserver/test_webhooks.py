@@ -20,7 +20,7 @@ DATA = st.recursive(WORDS | NUMBERS, lambda one: st.lists(one, max_size=3) | st.
 
 @given(st.dictionaries(KEYS, DATA, max_size=4))
 def test_the_two_agree(value: dict[str, Any]) -> None:
-    assert list(webhooks.decode_problems(value, SAY)) == list(webhooks._undecodable(value, SAY, ()))
+    assert list(webhooks.decode_problems(value, SAY)) == list(webhooks._problems_below(value, SAY, ()))
 
 
 @pytest.mark.parametrize(
@@ -36,5 +36,5 @@ def test_what_is_found(value: dict[str, Any], path: tuple[object, ...]) -> None:
 
 
 def test_what_is_no_plain_data_is_looked_at_exactly() -> None:
-    assert not webhooks._plainly_fine({"a": UserString("x")})
-    assert webhooks._plainly_fine({"a": ["x", 1, {"limits": {"cpu": "1.5", "b": 2}}], "port": 80})
+    assert not webhooks._is_decodable({"a": UserString("x")})
+    assert webhooks._is_decodable({"a": ["x", 1, {"limits": {"cpu": "1.5", "b": 2}}], "port": 80})

@@ -1,1 +1,1 @@
-"""Admission plugins: what refuses an object that is valid by itself."""
+"""Admission plugins, which may reject objects that are valid on their own."""

@@ -1,7 +1,7 @@
-"""Pod Security Admission: what the level of a namespace forbids pods, said at the pod's field.
+"""Pod Security Admission: violations of a namespace's level, reported at the pod's field.
 
-A Pod is rejected; of a template the pods are, later. Without a label on the namespace, or a level in the profile, there
-is nothing to say. Sources: pod-security-admission of Kubernetes 1.30 to 1.36.
+A Pod is rejected; for a template, its pods are rejected later. Without a label on the namespace or a level in the
+profile nothing is checked. Sources: pod-security-admission of Kubernetes 1.30 to 1.36.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 LEVELS: Final = ("privileged", "baseline", "restricted")
-_LABEL: Final = "pod-security.kubernetes.io/"
+_LABEL_PREFIX: Final = "pod-security.kubernetes.io/"
 _LATEST: Final = "latest"
 
 
 class Level(NamedTuple):
-    """A level, and the version of Kubernetes whose checks it means."""
+    """A level and the Kubernetes version whose checks it uses."""
 
     name: str
     version: str = _LATEST
 
     def minor(self, server: Version) -> int:
-        """The minor version of the checks: no newer than the server's."""
+        """Return the minor version of the checks, at most the server's."""
         if not self.version.startswith("v1.") or not self.version[3:].isdecimal():
             return server[1]
         return min(int(self.version[3:]), server[1])
@@ -43,64 +43,70 @@ class Level(NamedTuple):
 def pod_security_problems(
     manifest: Json, others: Sequence[Json], profile: str | None, server: Version
 ) -> Iterator[Problem]:
-    """What the namespace's levels have against the pods of a manifest.
+    """Yield the violations of the namespace's levels by the pods of a manifest.
 
-    `others` are the objects of the stream, its Namespaces among them; `profile` is the level of every namespace without
+    `others` are the objects of the stream, including Namespaces; `profile` is the level of all namespaces without
     labels, such as `restricted` or `baseline:v1.34`.
     """
     pods = list(pods_of(manifest))
-    modes = _modes(manifest, others, profile) if pods else {}
+    modes = _effective_levels(manifest, others, profile) if pods else {}
     if not modes:
         return
 
     for path, spec, meta in pods:
-        said: set[Violation] = set()
+        seen: set[Violation] = set()
         for mode in ("enforce", "warn", "audit"):
             level = modes.get(mode)
             if level is None:
                 continue
-            for one in violations(level.name, level.minor(server), spec, meta):
-                if one not in said:
-                    said.add(one)
-                    yield _problem(one, level, mode, path)
+            for violation in violations(level.name, level.minor(server), spec, meta):
+                if violation not in seen:
+                    seen.add(violation)
+                    yield _to_problem(violation, level, mode, path)
 
 
-def _problem(one: Violation, level: Level, mode: str, pod: Path) -> Problem:
-    path = (*pod, *one.path)
-    said = f'violates PodSecurity "{level.name}:{level.version}": {one.reason}'
+def _to_problem(violation: Violation, level: Level, mode: str, pod: Path) -> Problem:
+    path = (*pod, *violation.path)
+    text = f'violates PodSecurity "{level.name}:{level.version}": {violation.reason}'
     if mode != "enforce":
-        said = f"would {said.replace('violates', 'violate', 1)} (mode {mode})"
-    message = f"{field_path(path)}: {said} ({one.detail})"
+        text = f"would {text.replace('violates', 'violate', 1)} (mode {mode})"
+    message = f"{field_path(path)}: {text} ({violation.detail})"
     severity: Severity = "error" if mode == "enforce" else "warning"
-    return Problem("pod-security", path, message, one.help, severity, "pod" if pod else "apply")
+    return Problem("pod-security", path, message, violation.help, severity, "pod" if pod else "apply")
 
 
-def _modes(manifest: Json, others: Sequence[Json], profile: str | None) -> dict[str, Level]:
-    """The levels that count for a manifest, by mode; those that allow everything are left out."""
-    labels = _labels(_namespace(manifest), others)
-    found = {}
+def _effective_levels(manifest: Json, others: Sequence[Json], profile: str | None) -> dict[str, Level]:
+    """Return the effective levels by mode, without those that allow everything."""
+    labels = _namespace_labels(_namespace_name(manifest), others)
+    modes = {}
     for mode in ("enforce", "warn", "audit"):
-        name = labels.get(f"{_LABEL}{mode}")
+        name = labels.get(f"{_LABEL_PREFIX}{mode}")
         if isinstance(name, str):
-            known = name in LEVELS
-            level = name if known else "restricted" if mode == "enforce" else "privileged"
-            found[mode] = Level(level, str(labels.get(f"{_LABEL}{mode}-version") or _LATEST) if known else _LATEST)
-    if not found and profile:
+            is_valid = name in LEVELS
+            level = name if is_valid else "restricted" if mode == "enforce" else "privileged"
+            modes[mode] = Level(
+                level, str(labels.get(f"{_LABEL_PREFIX}{mode}-version") or _LATEST) if is_valid else _LATEST
+            )
+    if not modes and profile:
         name, _, version = profile.partition(":")
-        found["enforce"] = Level(name, version or _LATEST)
-    return {mode: level for mode, level in found.items() if level.name != "privileged"}
+        modes["enforce"] = Level(name, version or _LATEST)
+    return {mode: level for mode, level in modes.items() if level.name != "privileged"}
 
 
-def _namespace(manifest: Json) -> str:
+def _namespace_name(manifest: Json) -> str:
     meta = manifest.get("metadata")
     name = meta.get("namespace") if isinstance(meta, Mapping) else None
     return name if isinstance(name, str) and name else "default"
 
 
-def _labels(namespace: str, others: Sequence[Json]) -> Mapping[str, Any]:
-    for one in others:
-        meta = one.get("metadata")
-        if one.get("kind") == "Namespace" and one.get("apiVersion") == "v1" and isinstance(meta, Mapping):
+def _namespace_labels(namespace: str, others: Sequence[Json]) -> Mapping[str, Any]:
+    for namespace_object in others:
+        meta = namespace_object.get("metadata")
+        if (
+            namespace_object.get("kind") == "Namespace"
+            and namespace_object.get("apiVersion") == "v1"
+            and isinstance(meta, Mapping)
+        ):
             labels = meta.get("labels")
             if meta.get("name") == namespace and isinstance(labels, Mapping):
                 return labels

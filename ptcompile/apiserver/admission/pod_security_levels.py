@@ -1,6 +1,6 @@
-"""What the Pod Security levels baseline and restricted forbid.
+"""Checks of the Pod Security levels baseline and restricted.
 
-Loaded only where a level is set (`pod_security`).
+Loaded only if a level is set (`pod_security`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
 class Violation(NamedTuple):
-    """One thing that a level forbids: where in the pod, and the server's words."""
+    """One violation of a level: its path in the pod, and the server's message."""
 
     path: Path
     reason: str
@@ -31,43 +31,43 @@ class Violation(NamedTuple):
 
 
 class CheckedPod(NamedTuple):
-    """One pod under check."""
+    """The pod being checked."""
 
     spec: Json
     meta: Json
     minor: int
-    """Of the Kubernetes version whose checks are asked."""
+    """Minor version of Kubernetes whose checks apply."""
 
     def containers(self) -> Iterator[tuple[Path, str, Json]]:
-        """Path, name and container of each kind."""
+        """Yield path, name and container of each kind."""
         for key in CONTAINERS:
-            listed = self.spec.get(key)
-            for index, one in enumerate(listed if isinstance(listed, list) else ()):
-                if isinstance(one, Mapping):
-                    yield ("spec", key, index), str(one.get("name")), one
+            containers = self.spec.get(key)
+            for index, container in enumerate(containers if isinstance(containers, list) else ()):
+                if isinstance(container, Mapping):
+                    yield ("spec", key, index), str(container.get("name")), container
 
     def contexts(self) -> Iterator[tuple[Path, str, Json]]:
-        """The security context of the pod, and of each container: path, who has it, and the context."""
+        """Yield the security contexts of the pod and of each container: path, subject of the message, context."""
         yield ("spec", "securityContext"), "pod", as_mapping(self.spec.get("securityContext"))
         for path, name, container in self.containers():
             context = as_mapping(container.get("securityContext"))
             yield (*path, "securityContext"), f'container "{name}"', context
 
     def is_windows(self) -> bool:
-        """Whether the pod says that it is one of Windows."""
+        """Return whether the pod declares itself a Windows pod."""
         return as_mapping(self.spec.get("os")).get("name") == "windows"
 
 
 PolicyCheck = Callable[[CheckedPod], Iterator[Violation]]
 
 
-def items(value: Any) -> list[Any]:
-    """A value if it is a list, else an empty one."""
+def as_list(value: Any) -> list[Any]:
+    """Return `value` if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 
-_APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
-_CAPABILITIES: Final = frozenset(
+_APP_ARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
+_BASELINE_CAPABILITIES: Final = frozenset(
     {
         "AUDIT_WRITE",
         "CHOWN",
@@ -84,7 +84,7 @@ _CAPABILITIES: Final = frozenset(
         "SYS_CHROOT",
     }
 )
-_SYSCTLS: Final = {
+_SAFE_SYSCTLS: Final = {
     "kernel.shm_rmid_forced": 0,
     "net.ipv4.ip_local_port_range": 0,
     "net.ipv4.ip_unprivileged_port_start": 0,
@@ -98,34 +98,34 @@ _SYSCTLS: Final = {
     "net.ipv4.tcp_rmem": 32,
     "net.ipv4.tcp_wmem": 32,
 }
-"""Harmless ones, and the minor version that knows them so."""
+"""Safe sysctls, with the minor version since which they are safe."""
 
-_SE_LINUX: Final = ("", "container_init_t", "container_kvm_t", "container_t")
-_PROFILES: Final = ("Localhost", "RuntimeDefault")
+_SE_LINUX_TYPES: Final = ("", "container_init_t", "container_kvm_t", "container_t")
+_ALLOWED_PROFILES: Final = ("Localhost", "RuntimeDefault")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
 
 
 def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
     reason, help = "forbidden AppArmor profile", "use RuntimeDefault, or remove it"
-    for path, who, context in pod.contexts():
+    for path, subject, context in pod.contexts():
         kind = as_mapping(context.get("appArmorProfile")).get("type")
-        if isinstance(kind, str) and kind not in _PROFILES:
-            detail = f'{who} must not set AppArmor profile type to "{kind}"'
+        if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
+            detail = f'{subject} must not set AppArmor profile type to "{kind}"'
             yield Violation((*path, "appArmorProfile", "type"), reason, detail, help)
     for key, value in as_mapping(pod.meta.get("annotations")).items():
         allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
-        if str(key).startswith(_APP_ARMOR) and not allowed:
+        if str(key).startswith(_APP_ARMOR_PREFIX) and not allowed:
             yield Violation(("metadata", "annotations", key), reason, f'annotation "{key}={value}"', help)
 
 
 def _capabilities(pod: CheckedPod) -> Iterator[Violation]:
-    for path, who, context in pod.contexts():
-        added = items(as_mapping(context.get("capabilities")).get("add"))
+    for path, subject, context in pod.contexts():
+        added = as_list(as_mapping(context.get("capabilities")).get("add"))
         for index, name in enumerate(added):
-            if isinstance(name, str) and name not in _CAPABILITIES:
-                detail = f'{who} must not include "{name}" in securityContext.capabilities.add'
-                help = "remove it; RDMA needs IPC_LOCK, and so a namespace of the level privileged"
+            if isinstance(name, str) and name not in _BASELINE_CAPABILITIES:
+                detail = f'{subject} must not include "{name}" in securityContext.capabilities.add'
+                help = "remove it; RDMA needs IPC_LOCK and therefore a privileged namespace"
                 yield Violation((*path, "capabilities", "add", index), "non-default capabilities", detail, help)
 
 
@@ -136,7 +136,7 @@ def _host_namespaces(pod: CheckedPod) -> Iterator[Violation]:
 
 
 def _host_paths(pod: CheckedPod) -> Iterator[Violation]:
-    for index, volume in enumerate(items(pod.spec.get("volumes"))):
+    for index, volume in enumerate(as_list(pod.spec.get("volumes"))):
         if as_mapping(volume).get("hostPath") is not None:
             detail = f'volume "{volume.get("name")}"'
             help = "use an emptyDir, or a PersistentVolumeClaim"
@@ -145,14 +145,14 @@ def _host_paths(pod: CheckedPod) -> Iterator[Violation]:
 
 def _host_ports(pod: CheckedPod) -> Iterator[Violation]:
     for path, name, container in pod.containers():
-        for index, port in enumerate(items(container.get("ports"))):
+        for index, port in enumerate(as_list(container.get("ports"))):
             number: Any = as_mapping(port).get("hostPort")
             if number:
                 detail = f'container "{name}" uses hostPort {number}'
                 yield Violation((*path, "ports", index, "hostPort"), "hostPort", detail, "remove it")
 
 
-def _hosts(pod: CheckedPod) -> Iterator[Violation]:
+def _probe_hosts(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 34:
         return
     for path, name, container in pod.containers():
@@ -165,60 +165,64 @@ def _hosts(pod: CheckedPod) -> Iterator[Violation]:
                 if host:
                     detail = f'container "{name}" uses probe or lifecycle host "{host}"'
                     where = (*path, *steps, kind, "host")
-                    yield Violation(where, "probe or lifecycle host", detail, "remove it: it is the pod's address")
+                    yield Violation(
+                        where, "probe or lifecycle host", detail, "remove it: the default is the pod's address"
+                    )
 
 
 def _privileged(pod: CheckedPod) -> Iterator[Violation]:
-    for path, who, context in pod.contexts():
+    for path, subject, context in pod.contexts():
         if context.get("privileged") is True:
-            detail = f"{who} must not set securityContext.privileged=true"
+            detail = f"{subject} must not set securityContext.privileged=true"
             yield Violation((*path, "privileged"), "privileged", detail, "remove it")
 
 
 def proc_mount(pod: CheckedPod, *, always: bool = False) -> Iterator[Violation]:
-    """`procMount` other than Default; since 1.35 any is fine to baseline in a pod with users of its own."""
+    """Yield a violation for each `procMount` other than Default. Since 1.35 baseline allows any in a pod with its own
+    user namespace.
+    """
     if pod.minor >= 35 and pod.spec.get("hostUsers") is False and not always:
         return
-    for path, who, context in pod.contexts():
+    for path, subject, context in pod.contexts():
         value = context.get("procMount")
         if isinstance(value, str) and value != "Default":
-            detail = f'{who} must not set securityContext.procMount to "{value}"'
+            detail = f'{subject} must not set securityContext.procMount to "{value}"'
             yield Violation((*path, "procMount"), "procMount", detail, "remove it")
 
 
 def _se_linux(pod: CheckedPod) -> Iterator[Violation]:
-    known = (*_SE_LINUX, "container_engine_t") if pod.minor >= 31 else _SE_LINUX
-    for path, who, context in pod.contexts():
+    allowed = (*_SE_LINUX_TYPES, "container_engine_t") if pod.minor >= 31 else _SE_LINUX_TYPES
+    for path, subject, context in pod.contexts():
         options = as_mapping(context.get("seLinuxOptions"))
         kind = options.get("type")
-        details = [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in known else []
+        details = [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in allowed else []
         details += [(name, f"{name} may not be set") for name in ("user", "role") if options.get(name)]
         for name, detail in details:
-            said = f"{who} set forbidden securityContext.seLinuxOptions: {detail}"
-            yield Violation((*path, "seLinuxOptions", name), "seLinuxOptions", said, "remove it")
+            message = f"{subject} set forbidden securityContext.seLinuxOptions: {detail}"
+            yield Violation((*path, "seLinuxOptions", name), "seLinuxOptions", message, "remove it")
 
 
 def _seccomp(pod: CheckedPod) -> Iterator[Violation]:
-    for path, who, context in pod.contexts():
+    for path, subject, context in pod.contexts():
         kind = as_mapping(context.get("seccompProfile")).get("type")
-        if isinstance(kind, str) and kind not in _PROFILES:
-            detail = f'{who} must not set securityContext.seccompProfile.type to "{kind}"'
+        if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
+            detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'
             yield Violation((*path, "seccompProfile", "type"), "seccompProfile", detail, "use RuntimeDefault")
 
 
 def _sysctls(pod: CheckedPod) -> Iterator[Violation]:
     context = as_mapping(pod.spec.get("securityContext"))
-    for index, sysctl in enumerate(items(context.get("sysctls"))):
+    for index, sysctl in enumerate(as_list(context.get("sysctls"))):
         name = as_mapping(sysctl).get("name")
-        if isinstance(name, str) and pod.minor < _SYSCTLS.get(name, 10**6):
+        if isinstance(name, str) and pod.minor < _SAFE_SYSCTLS.get(name, 10**6):
             where = ("spec", "securityContext", "sysctls", index, "name")
             yield Violation(where, "forbidden sysctls", name, "set it on the nodes")
 
 
 def _host_process(pod: CheckedPod) -> Iterator[Violation]:
-    for path, who, context in pod.contexts():
+    for path, subject, context in pod.contexts():
         if as_mapping(context.get("windowsOptions")).get("hostProcess") is True:
-            detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
+            detail = f"{subject} must not set securityContext.windowsOptions.hostProcess=true"
             yield Violation((*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it")
 
 
@@ -228,7 +232,7 @@ BASELINE: Final[dict[str, PolicyCheck]] = {
     "hostNamespaces": _host_namespaces,
     "hostPathVolumes": _host_paths,
     "hostPorts": _host_ports,
-    "hostProbesAndHostLifecycle": _hosts,
+    "hostProbesAndHostLifecycle": _probe_hosts,
     "privileged": _privileged,
     "procMount": proc_mount,
     "seLinuxOptions": _se_linux,
@@ -236,13 +240,13 @@ BASELINE: Final[dict[str, PolicyCheck]] = {
     "sysctls": _sysctls,
     "windowsHostProcess": _host_process,
 }
-"""By the server's own names of the checks."""
+"""Checks keyed by the server's names."""
 
 
 OVERRIDDEN: Final = frozenset({"capabilities_baseline", "hostPathVolumes", "procMount", "seccompProfile_baseline"})
-"""Checks of baseline in whose place stricter ones stand."""
+"""Checks of baseline that stricter ones of restricted replace."""
 
-_VOLUMES: Final = frozenset(
+_ALLOWED_VOLUMES: Final = frozenset(
     {
         "configMap",
         "csi",
@@ -257,12 +261,12 @@ _VOLUMES: Final = frozenset(
 )
 
 
-def _escalation(pod: CheckedPod) -> Iterator[Violation]:
+def _privilege_escalation(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor >= 25 and pod.is_windows():
         return
-    for path, who, context in list(pod.contexts())[1:]:
+    for path, subject, context in list(pod.contexts())[1:]:
         if context.get("allowPrivilegeEscalation") is not False:
-            detail = f"{who} must set securityContext.allowPrivilegeEscalation=false"
+            detail = f"{subject} must set securityContext.allowPrivilegeEscalation=false"
             help = "set securityContext.allowPrivilegeEscalation: false"
             where = (*path, "allowPrivilegeEscalation")
             yield Violation(where, "allowPrivilegeEscalation != false", detail, help)
@@ -271,16 +275,16 @@ def _escalation(pod: CheckedPod) -> Iterator[Violation]:
 def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 22 or (pod.minor >= 25 and pod.is_windows()):
         return
-    for path, who, context in list(pod.contexts())[1:]:
+    for path, subject, context in list(pod.contexts())[1:]:
         capabilities = as_mapping(context.get("capabilities"))
-        if "ALL" not in items(capabilities.get("drop")):
-            detail = f'{who} must set securityContext.capabilities.drop=["ALL"]'
+        if "ALL" not in as_list(capabilities.get("drop")):
+            detail = f'{subject} must set securityContext.capabilities.drop=["ALL"]'
             help = "set securityContext.capabilities.drop: [ALL]"
             yield Violation((*path, "capabilities", "drop"), "unrestricted capabilities", detail, help)
-        for index, name in enumerate(items(capabilities.get("add"))):
+        for index, name in enumerate(as_list(capabilities.get("add"))):
             if isinstance(name, str) and name != "NET_BIND_SERVICE":
-                detail = f'{who} must not include "{name}" in securityContext.capabilities.add'
-                help = "remove it; RDMA needs IPC_LOCK, and so a namespace of the level privileged"
+                detail = f'{subject} must not include "{name}" in securityContext.capabilities.add'
+                help = "remove it; RDMA needs IPC_LOCK and therefore a privileged namespace"
                 yield Violation((*path, "capabilities", "add", index), "unrestricted capabilities", detail, help)
 
 
@@ -288,10 +292,10 @@ def _proc_mount(pod: CheckedPod) -> Iterator[Violation]:
     return proc_mount(pod, always=pod.minor >= 35)
 
 
-def _volumes(pod: CheckedPod) -> Iterator[Violation]:
-    for index, volume in enumerate(items(pod.spec.get("volumes"))):
+def _restricted_volumes(pod: CheckedPod) -> Iterator[Violation]:
+    for index, volume in enumerate(as_list(pod.spec.get("volumes"))):
         for kind, source in as_mapping(volume).items():
-            if kind != "name" and source is not None and kind not in _VOLUMES:
+            if kind != "name" and source is not None and kind not in _ALLOWED_VOLUMES:
                 detail = f'volume "{volume.get("name")}" uses restricted volume type "{kind}"'
                 help = "use a PersistentVolumeClaim"
                 yield Violation(("spec", "volumes", index, kind), "restricted volume types", detail, help)
@@ -301,60 +305,62 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor >= 35 and pod.spec.get("hostUsers") is False:
         return
     contexts = list(pod.contexts())
-    path, _, own = contexts[0]
+    path, _, pod_context = contexts[0]
     reason, help = "runAsNonRoot != true", "set securityContext.runAsNonRoot: true, and a user in the image"
-    if own.get("runAsNonRoot") is False:
+    if pod_context.get("runAsNonRoot") is False:
         where = (*path, "runAsNonRoot")
         yield Violation(where, reason, "pod must not set securityContext.runAsNonRoot=false", help)
-    for place, who, context in contexts[1:]:
+    for path_of_container, subject, context in contexts[1:]:
         value = context.get("runAsNonRoot")
         if value is False:
-            detail = f"{who} must not set securityContext.runAsNonRoot=false"
-            yield Violation((*place, "runAsNonRoot"), reason, detail, help)
-        elif value is not True and own.get("runAsNonRoot") is not True:
-            detail = f"pod or {who} must set securityContext.runAsNonRoot=true"
-            yield Violation((*place, "runAsNonRoot"), reason, detail, help)
+            detail = f"{subject} must not set securityContext.runAsNonRoot=false"
+            yield Violation((*path_of_container, "runAsNonRoot"), reason, detail, help)
+        elif value is not True and pod_context.get("runAsNonRoot") is not True:
+            detail = f"pod or {subject} must set securityContext.runAsNonRoot=true"
+            yield Violation((*path_of_container, "runAsNonRoot"), reason, detail, help)
 
 
-def _user(pod: CheckedPod) -> Iterator[Violation]:
+def _root_user(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 23 or (pod.minor >= 35 and pod.spec.get("hostUsers") is False):
         return
-    for path, who, context in pod.contexts():
+    for path, subject, context in pod.contexts():
         if context.get("runAsUser") == 0:
-            yield Violation((*path, "runAsUser"), "runAsUser=0", f"{who} must not set runAsUser=0", "use another user")
+            yield Violation(
+                (*path, "runAsUser"), "runAsUser=0", f"{subject} must not set runAsUser=0", "use another user"
+            )
 
 
 def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 19 or (pod.minor >= 25 and pod.is_windows()):
         return
     contexts = list(pod.contexts())
-    own = as_mapping(contexts[0][2].get("seccompProfile")).get("type")
+    pod_profile_type = as_mapping(contexts[0][2].get("seccompProfile")).get("type")
     help = "set securityContext.seccompProfile.type: RuntimeDefault"
-    for index, (path, who, context) in enumerate(contexts):
+    for index, (path, subject, context) in enumerate(contexts):
         kind = as_mapping(context.get("seccompProfile")).get("type")
         where = (*path, "seccompProfile", "type")
-        if isinstance(kind, str) and kind not in _PROFILES:
-            detail = f'{who} must not set securityContext.seccompProfile.type to "{kind}"'
+        if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
+            detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'
             yield Violation(where, "seccompProfile", detail, help)
-        elif index and kind is None and own is None:
-            detail = f'pod or {who} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+        elif index and kind is None and pod_profile_type is None:
+            detail = f'pod or {subject} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
             yield Violation(where, "seccompProfile", detail, help)
 
 
 RESTRICTED: Final[dict[str, PolicyCheck]] = {
-    "allowPrivilegeEscalation": _escalation,
+    "allowPrivilegeEscalation": _privilege_escalation,
     "capabilities_restricted": _restricted_capabilities,
     "procMount_restricted": _proc_mount,
-    "restrictedVolumes": _volumes,
+    "restrictedVolumes": _restricted_volumes,
     "runAsNonRoot": _non_root,
-    "runAsUser": _user,
+    "runAsUser": _root_user,
     "seccompProfile_restricted": _restricted_seccomp,
 }
-"""By the server's own names of the checks."""
+"""Checks keyed by the server's names."""
 
 
 def violations(level: str, minor: int, spec: Json, meta: Json) -> Iterator[Violation]:
-    """What a level has against a pod."""
+    """Yield the violations of a level by a pod."""
     pod = CheckedPod(spec, meta, minor)
     for name, check in BASELINE.items():
         if level == "baseline" or name not in OVERRIDDEN:

@@ -1,6 +1,6 @@
-"""Kinds that a CustomResourceDefinition or a JSON Schema defines: those that ship with us, and those that users bring.
+"""Kinds defined by a CustomResourceDefinition or a JSON Schema, shipped with ptcompile or supplied by users.
 
-A definition is compiled when a document of its kind first comes by.
+A definition is compiled when the first document of its kind is checked.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.evaluations import Evaluations
-from ptcompile.apiserver.kinds import SHIPPED, known_version
+from ptcompile.apiserver.kinds import SHIPPED_GROUPS, known_version
 from ptcompile.apiserver.structure import is_outside, rejected_paths, without_status
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
-from ptcompile.apiserver.structure.faults import to_problem
 from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_problems
+from ptcompile.apiserver.structure.violations import to_problem
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
 
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import ValueCheck
+    from ptcompile.apiserver.structure.violations import ValueCheck
 
     Schema = Mapping[str, Any]
 
@@ -32,34 +32,34 @@ GroupVersionKind = tuple[str, str]
 
 
 class Definition:
-    """One kind in one version, as a CRD has it; its compiled checks are kept with it."""
+    """One kind in one version of a CRD, with its compiled checks."""
 
     def __init__(self, schema: Schema, document: str, status: bool, refusal: str = "") -> None:
         self.schema = schema
-        """In our dialect: see `crd.dialect`."""
+        """Schema in ptcompile's dialect; see `loader.to_dialect`."""
         self.document = document
-        """The file of ours that `$ref`s of the schema speak of; "" for a user's."""
+        """Shipped file that the schema's `$ref`s refer to; "" for a user's schema."""
         self.status = status
-        """Whether `status` is dropped on creation: it is a subresource."""
+        """Whether `status` is a subresource, which the server drops on creation."""
         self.refusal = refusal
-        """Why the API server refuses the CRD: then its schema is empty, and no object is held to it."""
+        """Why the API server rejects the CRD, or "". The schema of a rejected CRD is empty and checks nothing."""
         self.checks: dict[Version, ValueCheck] = {}
-        """The compiled check of the structure, by server."""
+        """Compiled checks of the structure, by server version."""
         self.notes: Sequence[Problem] | None = None
-        """Warnings of patterns that cannot be matched here; None until an object is held to the schema."""
+        """Warnings about patterns that cannot be matched; None until the schema first checks an object."""
 
 
 class Definitions(NamedTuple):
-    """What users brought: CRDs by apiVersion and kind, JSON Schemas by the name of their file."""
+    """Definitions supplied by users: CRDs by apiVersion and kind, JSON Schemas by file name."""
 
     kinds: Mapping[GroupVersionKind, Definition] = {}
     files: Mapping[str, JsonSchema] = {}
     evaluations: Evaluations | None = None
-    """What they may take together; of each object its own where None."""
+    """Budget that all definitions share, or None if each object has its own."""
 
     def find(self, kind: GroupVersionKind) -> Definition | JsonSchema | None:
-        """The definition of a kind: a user's CRD, a user's JSON Schema, else what ships with us."""
-        return self.kinds.get(kind) or self._file(kind) or shipped(kind)
+        """Return the definition of a kind: a user's CRD, else a user's JSON Schema, else the shipped one."""
+        return self.kinds.get(kind) or self._file(kind) or shipped_definition(kind)
 
     def _file(self, kind: GroupVersionKind) -> JsonSchema | None:
         if not self.files:
@@ -70,22 +70,22 @@ class Definitions(NamedTuple):
         return next((self.files[layout] for layout in layouts if layout in self.files), None)
 
 
-NONE: Final = Definitions()
+NO_DEFINITIONS: Final = Definitions()
 
 
 @cache
-def shipped(kind: GroupVersionKind) -> Definition | None:
-    """The definition of a kind that ships with us."""
+def shipped_definition(kind: GroupVersionKind) -> Definition | None:
+    """Return the shipped definition of a kind, or None."""
     group = kind[0].rpartition("/")[0]
-    if group not in SHIPPED:
+    if group not in SHIPPED_GROUPS:
         return None
     document = f"crds/{group}.json"
     entry = load(document)["kinds"].get(kind[0], {}).get(kind[1])
     return Definition(entry["schema"], document, entry["status"]) if entry else None
 
 
-def compiled(definition: Definition, server: Version) -> ValueCheck:
-    """The check of a definition's structure on a server."""
+def compile_definition(definition: Definition, server: Version) -> ValueCheck:
+    """Return the check of a definition's structure for a server version."""
     check = definition.checks.get(server)
     if check is None:
         check = compile_node(definition.schema, SchemaScope(definition.document, known_version(server), True, server))
@@ -94,50 +94,52 @@ def compiled(definition: Definition, server: Version) -> ValueCheck:
     return check
 
 
-def defined_problems(
+def definition_problems(
     manifest: Mapping[str, Any],
     definition: Definition | JsonSchema,
     server: Version,
     budget: Evaluations | None = None,
 ) -> Sequence[Problem]:
-    """What a definition has against a manifest: its structure, and where that is sound, its CEL rules.
+    """Return the problems that a definition finds in a manifest: its structure and, if that is valid, its CEL rules.
 
-    Never raises: what a user's definition breaks is one object's finding, and no reason to lose those of others.
+    Never raises: an error in a user's definition becomes a finding of the object and does not affect other objects.
     """
     budget = budget or Evaluations()
     token = evaluations.enter(budget)
     try:
         if isinstance(definition, JsonSchema):
-            return [*json_schema_problems(manifest, definition), *_unmatched(definition)]
+            return [*json_schema_problems(manifest, definition), *_unmatched_patterns(definition)]
         if definition.refusal:
-            why = f"the API server refuses its CustomResourceDefinition: {definition.refusal}"
-            return [_unchecked(manifest, why, "correct the CustomResourceDefinition")]
-        found = list(_by_crd(manifest, definition, server))
+            why = f"the API server rejects its CustomResourceDefinition: {definition.refusal}"
+            return [_unchecked_problem(manifest, why, "correct the CustomResourceDefinition")]
+        problems = list(_crd_problems(manifest, definition, server))
         if budget.ran_out:
             budget.ran_out = False
             why = "checking the `allOf`, `anyOf`, `oneOf` and `not` of its CustomResourceDefinition takes too long"
-            found.append(_unchecked(manifest, why, evaluations.ASK_SERVER, part="not fully"))
-        return found
-    except Exception as error:  # whatever it is, the definition is a user's
+            problems.append(_unchecked_problem(manifest, why, evaluations.ASK_SERVER, part="not fully"))
+        return problems
+    except Exception as error:  # a user's definition may raise anything
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
-        return [_unchecked(manifest, why, evaluations.ASK_SERVER)]
+        return [_unchecked_problem(manifest, why, evaluations.ASK_SERVER)]
     finally:
         evaluations.leave(token)
 
 
-def _unchecked(manifest: Mapping[str, Any], why: str, help: str, part: str = "not") -> Problem:
-    """Tell that an object was not held to its definition, so that its silence is not taken for approval."""
+def _unchecked_problem(manifest: Mapping[str, Any], why: str, help: str, part: str = "not") -> Problem:
+    """Return the warning that an object was not checked against its definition, so a missing finding does not imply
+    that it is valid.
+    """
     message = f"{manifest.get('kind')} was {part} checked: {why}"
-    return evaluations.unchecked(("kind",), message, help)
+    return evaluations.not_checked(("kind",), message, help)
 
 
-def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version) -> Iterator[Problem]:
-    faults = compiled(definition, server)(manifest) or []
-    notes = () if definition.document else _unmatched(definition)
-    if faults:
-        paths = rejected_paths(faults)
-        found = [to_problem(fault) for fault in faults]
-        yield from (problem for problem in found if is_outside(problem, paths - {problem.path}))
+def _crd_problems(manifest: Mapping[str, Any], definition: Definition, server: Version) -> Iterator[Problem]:
+    violations = compile_definition(definition, server)(manifest) or []
+    notes = () if definition.document else _unmatched_patterns(definition)
+    if violations:
+        paths = rejected_paths(violations)
+        problems = [to_problem(violation) for violation in violations]
+        yield from (problem for problem in problems if is_outside(problem, paths - {problem.path}))
     elif definition.schema.get("x-ruled"):
         from ptcompile.apiserver.crds.rules import rule_problems
 
@@ -145,12 +147,12 @@ def _by_crd(manifest: Mapping[str, Any], definition: Definition, server: Version
     yield from notes
 
 
-def _unmatched(definition: Definition | JsonSchema) -> Sequence[Problem]:
-    """Return a warning if patterns of a user's schema cannot be matched here."""
+def _unmatched_patterns(definition: Definition | JsonSchema) -> Sequence[Problem]:
+    """Return a warning if some patterns of a user's schema cannot be matched."""
     if definition.notes is None:
-        from ptcompile.apiserver.goregex import unmatched
+        from ptcompile.apiserver.goregex import unmatchable_patterns
 
-        patterns = unmatched(definition.schema)
+        patterns = unmatchable_patterns(definition.schema)
         definition.notes = [_unmatched_problem(patterns)] if patterns else ()
     return definition.notes
 
@@ -159,4 +161,4 @@ def _unmatched_problem(patterns: Sequence[str]) -> Problem:
     first = patterns[0] if len(patterns[0]) <= 100 else f"{patterns[0][:100]}..."
     more = f" and {len(patterns) - 1} more" if len(patterns) > 1 else ""
     why = "google-re2 is not installed, does not read it, or needs too much memory"
-    return evaluations.unchecked((), f"pattern not checked: {first}{more}: {why}")
+    return evaluations.not_checked((), f"pattern not checked: {first}{more}: {why}")

@@ -1,8 +1,8 @@
-"""The CEL rules of CRDs (`x-kubernetes-validations`), on a manifest whose structure is sound.
+"""CEL rules of CRDs (`x-kubernetes-validations`), for manifests whose structure is valid.
 
-As on the server, defaults are filled in first and nulls of fields that are not nullable are dropped; a rule runs where
-its node exists, one that names `oldSelf` only where the old object has the node too, and one that fails on its values
-is a refusal. The budget of the rules grows with the object: a rule that takes more is reported as not checked.
+As on the server, defaults are set first and nulls of fields that are not nullable are dropped. A rule runs if its node
+exists; a rule with `oldSelf` runs only if the old object has the node too. A rule that fails on its values rejects the
+object. The step budget grows with the object: a rule that exceeds it is reported as not checked.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _ABSENT = object()
 def rule_problems(
     schema: Schema, document: str, manifest: Mapping[str, Any], old: Mapping[str, Any] | None = None
 ) -> Iterator[Problem]:
-    """What a CRD's rules have against a manifest, and with `old` against changing that into it."""
-    new = _seen(schema, document, with_schema_defaults(schema, document, manifest))
-    before = _ABSENT if old is None else _seen(schema, document, with_schema_defaults(schema, document, old))
+    """Yield the problems that a CRD's rules find in a manifest and, with `old`, in the update from `old` to it."""
+    new = _to_cel_value(schema, document, with_schema_defaults(schema, document, manifest))
+    before = _ABSENT if old is None else _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
     yield from _walk(schema, document, _Pair(new, before), (), _Run(fresh_budget(manifest), set()))
 
 
-def _node(schema: Schema, document: str) -> tuple[Schema, str]:
+def _resolve_node(schema: Schema, document: str) -> tuple[Schema, str]:
     while "$ref" in schema:
         document, name = resolve(document, schema["$ref"])
         schema = load(document)["$defs"][name]
@@ -47,20 +47,20 @@ def _node(schema: Schema, document: str) -> tuple[Schema, str]:
 
 
 def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
-    """A value with its schema's defaults, without the nulls that the server drops."""
+    """Return a value with its schema's defaults, without the nulls that the server drops."""
     if schema.get("x-decoded"):
         return value
-    schema, document = _node(schema, document)
+    schema, document = _resolve_node(schema, document)
     if isinstance(value, list):
-        return [with_schema_defaults(schema.get("items", {}), document, one) for one in value]
+        return [with_schema_defaults(schema.get("items", {}), document, item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    properties, other = schema.get("properties", {}), schema.get("additionalProperties")
+    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
     out = {}
-    for key, one in value.items():
-        child = properties.get(key, other if isinstance(other, dict) else {})
-        if one is not None or child.get("nullable"):
-            out[key] = with_schema_defaults(child, document, one)
+    for key, item in value.items():
+        child = properties.get(key, additional if isinstance(additional, dict) else {})
+        if item is not None or child.get("nullable"):
+            out[key] = with_schema_defaults(child, document, item)
     for key, child in properties.items():
         if key not in out and "default" in child:
             out[key] = with_schema_defaults(child, document, deepcopy(child["default"]))
@@ -68,15 +68,15 @@ def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
 
 
 class _Run(NamedTuple):
-    """What the rules of one object share."""
+    """State that the rules of one object share."""
 
     budget: StepBudget
     unchecked: set[str]
-    """Rules that were reported as not checked: they are not tried again for this object."""
+    """Rules already reported as not checked; they are not tried again for this object."""
 
 
 class _Pair(NamedTuple):
-    """A value of the new object and its counterpart in the old one, as CEL sees them; either may be `_ABSENT`."""
+    """A value of the new object and its counterpart in the old one, as CEL reads them; either may be `_ABSENT`."""
 
     new: Any
     old: Any
@@ -85,75 +85,71 @@ class _Pair(NamedTuple):
 def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
     if not schema.get("x-ruled"):
         return
-    schema, document = _node(schema, document)
+    schema, document = _resolve_node(schema, document)
     for rule in schema.get("x-rules", ()):
-        yield from _evaluated(rule, pair, path, run)
+        yield from _rule_result(rule, pair, path, run)
     new, old = pair
     if isinstance(new, list):
-        before = _by_key(schema, old)
-        for index, one in enumerate(new):
-            other = before.get(_key(schema, one), _ABSENT) if before else _ABSENT
-            yield from _walk(schema.get("items", {}), document, _Pair(one, other), (*path, index), run)
+        before = _items_by_key(schema, old)
+        for index, item in enumerate(new):
+            old_item = before.get(_item_key(schema, item), _ABSENT) if before else _ABSENT
+            yield from _walk(schema.get("items", {}), document, _Pair(item, old_item), (*path, index), run)
     elif isinstance(new, Mapping):
-        properties, other = schema.get("properties", {}), schema.get("additionalProperties")
-        for key, one in new.items():
-            child = properties.get(key, other if isinstance(other, dict) else {})
-            was = old.get(key, _ABSENT) if isinstance(old, Mapping) else _ABSENT
-            yield from _walk(child, document, _Pair(one, was), (*path, key), run)
+        properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+        for key, item in new.items():
+            child = properties.get(key, additional if isinstance(additional, dict) else {})
+            old_item = old.get(key, _ABSENT) if isinstance(old, Mapping) else _ABSENT
+            yield from _walk(child, document, _Pair(item, old_item), (*path, key), run)
 
 
-def _key(schema: Schema, item: Any) -> tuple[Any, ...]:
+def _item_key(schema: Schema, item: Any) -> tuple[Any, ...]:
     keys = schema.get("x-kubernetes-list-map-keys", ())
     return tuple(item.get(key) for key in keys) if isinstance(item, Mapping) else ()
 
 
-def _by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
-    """The items of an old list that a new one's can be compared with: those of a list with keys."""
+def _items_by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
+    """Return the items of an old list by key, or nothing for a list without keys, whose items have no counterparts."""
     if schema.get("x-kubernetes-list-type") != "map" or not isinstance(old, list):
         return {}
-    return {_key(schema, item): item for item in old}
+    return {_item_key(schema, item): item for item in old}
 
 
-def _evaluated(rule: Mapping[str, Any], pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
-    text, budget = str(rule.get("rule", "")), run.budget
-    names = _names(rule, text, pair)
-    if names is None or text in run.unchecked:
+def _rule_result(rule: Mapping[str, Any], pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
+    expression, budget = str(rule.get("rule", "")), run.budget
+    names = _variables(rule, expression, pair)
+    if names is None or expression in run.unchecked:
         return
-    at = (*path, *(part for part in str(rule.get("fieldPath", "")).split(".") if part))
-    where = field_path(at)
-    if budget[0] < _FINDING:
-        if _REST not in run.unchecked:
-            run.unchecked.add(_REST)
-            yield _not_checked(
-                at,
-                text,
-                "like the rules after it: those before took all the steps that an object of this size is given",
-                True,
-            )
+    rule_path = (*path, *(part for part in str(rule.get("fieldPath", "")).split(".") if part))
+    where = field_path(rule_path)
+    if budget[0] < _FINDING_STEPS:
+        if _REMAINING_RULES not in run.unchecked:
+            run.unchecked.add(_REMAINING_RULES)
+            reason = "earlier rules used up the steps for an object of this size; later rules were not checked either"
+            yield _unchecked_rule(rule_path, expression, reason, True)
         return
     try:
-        if evaluate(text, names, budget) is True:
+        if evaluate(expression, names, budget) is True:
             return
         message = _message(rule, names, budget)
     except CelError as error:
-        message = _failed(str(error), _message(rule))
+        message = _failure_message(str(error), _message(rule))
     except (CostError, UncheckedError) as error:
-        run.unchecked.add(text)
-        yield _not_checked(at, text, str(error), isinstance(error, CostError))
+        run.unchecked.add(expression)
+        yield _unchecked_rule(rule_path, expression, str(error), isinstance(error, CostError))
         return
-    budget[0] -= _FINDING
-    said = f"Invalid value: {message}"
-    yield Problem("invalid-value", at, f"{where}: {said}" if where else said, "see the rule in the CRD")
+    budget[0] -= _FINDING_STEPS
+    text = f"Invalid value: {message}"
+    yield Problem("invalid-value", rule_path, f"{where}: {text}" if where else text, "see the rule in the CRD")
 
 
-_FINDING: Final = 100
-"""Steps that a finding costs: many rules that fail for many items do not make findings without end."""
-_REST: Final = ""
-"""Stands in `_Run.unchecked` for all rules, once the budget is spent."""
+_FINDING_STEPS: Final = 100
+"""Steps that a finding costs, so that many rules failing for many items cannot produce findings endlessly."""
+_REMAINING_RULES: Final = ""
+"""Entry of `_Run.unchecked` for all remaining rules once the budget is spent."""
 
 
-def _names(rule: Mapping[str, Any], text: str, pair: _Pair) -> dict[str, Any] | None:
-    """Return a rule's variables, or None if the rule is about a change and there is no old value."""
+def _variables(rule: Mapping[str, Any], text: str, pair: _Pair) -> dict[str, Any] | None:
+    """Return a rule's variables, or None if the rule needs an old value and there is none."""
     if "oldSelf" not in text:
         return {"self": pair.new}
     if rule.get("optionalOldSelf") is True:
@@ -162,14 +158,14 @@ def _names(rule: Mapping[str, Any], text: str, pair: _Pair) -> dict[str, Any] | 
 
 
 def _message(rule: Mapping[str, Any], names: dict[str, Any] | None = None, budget: StepBudget | None = None) -> str:
-    """Return a rule's message: its messageExpression's if that gives a text, else its own."""
+    """Return the text that a rule's messageExpression gives, else the rule's message."""
     expression = rule.get("messageExpression")
     if isinstance(expression, str) and names is not None and budget is not None:
         try:
             text = evaluate(expression, names, budget)
         except (CelError, CostError, UncheckedError):
             text = None
-        # the server drops what is blank, of several lines, or longer than 5 KiB
+        # the server ignores an empty, multi-line or longer text
         if isinstance(text, str) and text.strip() and "\n" not in text and len(text) <= 5 * 1024:
             return text.strip()
     message = rule.get("message")
@@ -178,50 +174,50 @@ def _message(rule: Mapping[str, Any], names: dict[str, Any] | None = None, budge
     return f"failed rule: {' '.join(str(rule.get('rule', '')).split())}"
 
 
-def _failed(error: str, message: str) -> str:
-    """Return what the server says of a rule that fails on its values."""
+def _failure_message(error: str, message: str) -> str:
+    """Return the server's message for a rule that fails on its values."""
     if error == "no such overload":
         return f"'{error}': call arguments did not match a supported operator for rule: {message}"
     return f"{error} evaluating rule: {message}"
 
 
-def _not_checked(path: Path, text: str, reason: str, costly: bool) -> Problem:
+def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem:
     """Return the warning for a rule that was not checked."""
     rule = " ".join(text.split())
-    rule = rule if len(rule) <= _SHOWN else f"{rule[:_SHOWN]}..."
-    said = f"{field_path(path) or 'the object'}: a rule of its CRD was not checked: {reason}"
+    rule = rule if len(rule) <= _MAX_QUOTED_CHARACTERS else f"{rule[:_MAX_QUOTED_CHARACTERS]}..."
+    message = f"{field_path(path) or 'the object'}: a rule of its CRD was not checked: {reason}"
     help = evaluations.ASK_SERVER
     if costly:
-        said += (
-            "; the API server refuses a CRD whose rules it estimates to cost too much, and an object for which a rule"
+        message += (
+            "; the API server rejects a CRD whose rules have too high an estimated cost, and an object for which a rule"
             f" costs more than {PER_CALL:,} units"
         )
         help = "nest fewer loops in the rule, and bound the lists and texts in the CRD's schema"
-    return evaluations.unchecked(path, f"{said}: {rule}", help)
+    return evaluations.not_checked(path, f"{message}: {rule}", help)
 
 
-_SHOWN: Final = 200
-"""Characters of a rule that a message repeats."""
+_MAX_QUOTED_CHARACTERS: Final = 200
+"""Maximum number of characters of a rule that a message repeats."""
 
 
-def _seen(schema: Schema, document: str, value: Any) -> Any:
-    """Return a value as CEL sees it: whole numbers of a `number` field as floats, texts with a format as its type."""
+def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
+    """Return a value as CEL reads it: integers of a `number` field as floats, texts with a format as that type."""
     if schema.get("x-decoded"):
         return value
-    schema, document = _node(schema, document)
+    schema, document = _resolve_node(schema, document)
     if isinstance(value, list):
         items = schema.get("items", {})
-        return [_seen(items, document, one) for one in value]
+        return [_to_cel_value(items, document, item) for item in value]
     if isinstance(value, Mapping):
-        properties, other = schema.get("properties", {}), schema.get("additionalProperties")
-        child = other if isinstance(other, dict) else {}
-        return {key: _seen(properties.get(key, child), document, one) for key, one in value.items()}
+        properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+        child = additional if isinstance(additional, dict) else {}
+        return {key: _to_cel_value(properties.get(key, child), document, item) for key, item in value.items()}
     if type(value) is int:
         return float(value) if schema.get("type") == "number" or abs(value) >= 2**63 else value
-    return _of_format(value, schema.get("format")) if isinstance(value, str) else value
+    return _parse_format(value, schema.get("format")) if isinstance(value, str) else value
 
 
-def _of_format(text: str, form: object) -> Any:
+def _parse_format(text: str, form: object) -> Any:
     try:
         if form in ("date-time", "datetime"):
             return to_timestamp(text)

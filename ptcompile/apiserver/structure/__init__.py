@@ -1,7 +1,8 @@
 """The structure of a manifest against the schema of its kind: unknown fields, types, required fields.
 
-Built-in kinds are held to what kube-apiserver's strict decoder takes; the operators' kinds to their CRD's schema, with
-`metadata` decoded as for any kind and `status` only looked at for unknown fields (the server drops it on creation).
+Built-in kinds are checked like kube-apiserver's strict decoder, operators' kinds against their CRD's schema. Of those,
+`metadata` is decoded as for any kind and `status` is only checked for unknown fields, because the server drops it on
+creation.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cache
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node, definition
-from ptcompile.apiserver.structure.faults import SchemaViolation, Violations, to_problem
+from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, to_problem
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.versions import Versions
 
@@ -20,56 +21,59 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import ValueCheck
+    from ptcompile.apiserver.structure.violations import ValueCheck
 
 
-_UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
+_UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field"})
 
 
 def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[SchemaViolation]:
-    """What the server's decoder, or the CRD's schema, has against a manifest of a known kind.
+    """Return the violations that the server's decoder, or the CRD's schema, finds in a manifest.
 
-    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`, or one that `kinds.other_kind` knows; `kubernetes`: one of
-    `schemas.versions()`.
+    `kind` is a key of `BUILT_IN` or `CUSTOM`, or one that `kinds.other_kind` finds; `kubernetes` is one of
+    `kinds.versions()`.
     """
     return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
 
 
 def complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> bool:
-    """Whether `structure` finds nothing in an operator's object, and Go would change nothing in its spec.
+    """Return whether an operator's object has no violation and Go would leave its spec unchanged: no nulls, no
+    fractions.
 
-    No field there is null or a fraction. In such an object what is equal is the same: 1, 1.0 and True are never of one
-    field. May be False of one of them.
+    In such an object equal values are identical: 1, 1.0 and True never occur in the same field. The check may return
+    False for an object that qualifies.
     """
     return root_check(kind, kubernetes, complete=True)(manifest) is None
 
 
-def rejected_paths(faults: list[SchemaViolation]) -> set[Path]:
-    """The paths of which nothing more is to be said: where the faults are, and fields that they probably mean."""
+def rejected_paths(violations: list[SchemaViolation]) -> set[Path]:
+    """Return the paths on which nothing more is reported: those of the violations, and of the fields suggested
+    instead.
+    """
     paths: set[Path] = set()
-    for fault in faults:
-        path = tuple(reversed(fault.path))
+    for violation in violations:
+        path = tuple(reversed(violation.path))
         paths.add(path)
-        if fault.suggestion is not None:
-            paths.add((*path[:-1], fault.suggestion))
+        if violation.suggestion is not None:
+            paths.add((*path[:-1], violation.suggestion))
     return paths
 
 
 def is_outside(problem: Problem, paths: set[Path]) -> bool:
-    """Whether a problem is neither at nor under any of the paths."""
+    """Return whether a problem is neither at nor below any of the paths."""
     path = problem.path
     return not any(path[:n] in paths for n in range(len(path) + 1))
 
 
 @cache
 def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False) -> ValueCheck:
-    """The compiled check of a kind's whole manifest."""
+    """Return the compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
         return definition(CORE, BUILT_IN[kind], kubernetes, False)
     if kind not in CUSTOM:
-        place = other_kind(kind)
-        assert place is not None  # noqa: S101  # the caller has looked
-        return definition(place.document, place.definition, kubernetes, False)
+        served_kind = other_kind(kind)
+        assert served_kind is not None  # noqa: S101  # the caller knows that the kind exists
+        return definition(served_kind.document, served_kind.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
     scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete)
@@ -77,24 +81,27 @@ def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False
 
 
 def without_status(check: ValueCheck) -> ValueCheck:
-    """On creation a custom resource's status is dropped before its schema is applied, but after strict decoding."""
+    """Wrap a check so that it ignores a custom resource's status, except unknown fields.
+
+    The server drops the status on creation after strict decoding, but before it applies the schema.
+    """
 
     def checked(manifest: Any) -> Violations:
-        found = check(manifest)
-        if found is None or "status" not in manifest:
-            return found
-        return [fault for fault in found if _counts(fault)] or None
+        violations = check(manifest)
+        if violations is None or "status" not in manifest:
+            return violations
+        return [violation for violation in violations if _is_reported(violation)] or None
 
     return checked
 
 
-def _counts(fault: SchemaViolation) -> bool:
-    return fault.path[-1:] != ["status"] or fault.name in _UNKNOWN
+def _is_reported(violation: SchemaViolation) -> bool:
+    return violation.path[-1:] != ["status"] or violation.name in _UNKNOWN_FIELD_RULES
 
 
-_POD = ("v1", "Pod")
+_POD_KIND = ("v1", "Pod")
 
 
 def partial_pod(pod: Mapping[str, Any]) -> list[Problem]:
-    """What Kubernetes' decoder has against the fields that are there: unknown names and wrong types."""
-    return [to_problem(fault) for fault in structure(pod, _POD, known_version(Versions().kubernetes))]
+    """Return a problem for each field that Kubernetes' decoder rejects: unknown names and wrong types."""
+    return [to_problem(violation) for violation in structure(pod, _POD_KIND, known_version(Versions().kubernetes))]

@@ -1,8 +1,8 @@
-"""A schema node compiled into a check, and how a schema is read.
+"""Compiles schema nodes into checks.
 
-Compiled lazily, a field when a document first uses it, and kept. The same schema is read in two ways: `crd=False` as
-Go decodes a built-in kind (required fields, enums and list keys are no matter of decoding), `crd=True` as the
-apiextensions server holds an operator's object to its CRD.
+A field is compiled when a document first uses it, and then kept. The same schema is read in two ways. With `crd=False`
+it is read as Go decodes a built-in kind, which ignores required fields, enums and list keys. With `crd=True` it is read
+as the apiextensions server validates an operator's object against its CRD.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import CORE, as_tuple, resolve
 from ptcompile.apiserver.structure import scalars
-from ptcompile.apiserver.structure.faults import (
+from ptcompile.apiserver.structure.keywords import (
+    compile_int_or_string,
+    compile_list_bounds,
+    compile_string,
+    min_properties,
+    with_keywords,
+)
+from ptcompile.apiserver.structure.violations import (
     KnownFields,
     SchemaViolation,
     Violations,
@@ -27,7 +34,6 @@ from ptcompile.apiserver.structure.faults import (
     unknown_field,
     wrong_version,
 )
-from ptcompile.apiserver.structure.keywords import bounded_string, crd_amount, further, least_properties, list_bounds
 from ptcompile.diagnostics.fixes import NO_ITEM, fix_list
 from ptcompile.kubernetes.versions import Version, Versions
 
@@ -35,7 +41,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import ValueCheck
+    from ptcompile.apiserver.structure.violations import ValueCheck
 
     Schema = Mapping[str, Any]
 
@@ -44,36 +50,38 @@ NEWEST: Final = Versions().kubernetes
 
 
 class SchemaScope(NamedTuple):
-    """How a schema is read: which file it is in, for which Kubernetes version, and whether as a CRD's."""
+    """How a schema is read: its file, the Kubernetes version, and whether it is a CRD's."""
 
     document: str
     version: str
     crd: bool
     server: Version = NEWEST
-    """The API server that holds an object to the CRD; `version` is the one whose types the CRD was made of."""
+    """API server version that validates the object; `version` is the one from whose types the CRD was generated."""
     complete: bool = False
-    """Whether to doubt what is no mistake of a CRD's object: nulls, fractions such as 4.0, what no schema describes."""
+    """Whether to report valid values too that Go may change: nulls, fractions such as 4.0, and values without a
+    schema.
+    """
 
 
-def doubted(value: Any) -> Violations:
-    """What `Scope.complete` takes for a mistake."""
+def possible_change(value: Any) -> Violations:
+    """Return the violation that `SchemaScope.complete` reports for a valid value."""
     return [type_mismatch("value", value)]
 
 
-def doubtful(scope: SchemaScope) -> frozenset[type]:
-    """The types of the values that are doubted wherever they stand."""
+def doubtful_types_of(scope: SchemaScope) -> frozenset[type]:
+    """Return the types of values that are reported wherever they occur."""
     return frozenset({type(None), float} if scope.complete else ())
 
 
 def in_version(field: Schema, version: str) -> bool:
-    """Whether a Kubernetes version knows a field."""
+    """Return whether a Kubernetes version has a field."""
     if "x-since" in field and as_tuple(field["x-since"]) > as_tuple(version):
         return False
     return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
 
 
 def fields_of(schema: Schema, scope: SchemaScope) -> Mapping[str, Any]:
-    """The fields of a node through references, list items and map values."""
+    """Return the fields of a node, following references, list items and map values."""
     for _ in range(4):
         if "$ref" in schema:
             document, name = resolve(scope.document, schema["$ref"])
@@ -88,50 +96,50 @@ def fields_of(schema: Schema, scope: SchemaScope) -> Mapping[str, Any]:
     return {name: field for name, field in fields.items() if in_version(field, scope.version)}
 
 
-NAMED: Final[dict[tuple[str, bool], ValueCheck]] = {
-    ("Quantity", False): scalars.decoded_quantity,
-    ("Quantity", True): scalars.crd_quantity,
-    ("IntOrString", False): scalars.decoded_int_or_string,
-    ("IntOrString", True): scalars.crd_int_or_string,
-    ("Time", False): scalars.time,
-    ("Time", True): scalars.time,
-    ("MicroTime", False): scalars.time,
-    ("MicroTime", True): scalars.time,
-    ("bytes", False): scalars.base64,
-    ("bytes", True): scalars.base64,
+SCALAR_DEFINITIONS: Final[dict[tuple[str, bool], ValueCheck]] = {
+    ("Quantity", False): scalars.check_decoded_quantity,
+    ("Quantity", True): scalars.check_crd_quantity,
+    ("IntOrString", False): scalars.check_decoded_int_or_string,
+    ("IntOrString", True): scalars.check_crd_int_or_string,
+    ("Time", False): scalars.check_time,
+    ("Time", True): scalars.check_time,
+    ("MicroTime", False): scalars.check_time,
+    ("MicroTime", True): scalars.check_time,
+    ("bytes", False): scalars.check_base64,
+    ("bytes", True): scalars.check_base64,
 }
-"""Definitions of the core schema that are one value, by name and by whether a CRD holds them."""
+"""Checks of core definitions that are single values, keyed by name and whether a CRD uses them."""
 
-_WRITTEN: Final = {
+_ALWAYS_WRITTEN: Final = {
     "PodFailurePolicyOnPodConditionsPattern": "status",
     "PodTemplateSpec": "spec",
     "ProjectedVolumeSource": "sources",
 }
-"""Definitions with a field that Go always writes (`apiserver.roundtrip`) and the schema does not require."""
+"""Fields that Go always writes (`apiserver.roundtrip`) and the schema does not require, by definition."""
 
-_PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
+_PLAIN_TYPES: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
 
 
 class Checks(dict[str, "ValueCheck | None"]):
-    """The checks of an object's fields, each compiled when a document first has the field."""
+    """Checks of an object's fields, each compiled when a document first has the field."""
 
     def __init__(self, properties: Mapping[str, Schema], scope: SchemaScope, *, any_other: bool) -> None:
         super().__init__()
         self.properties = properties
         self.scope = scope
-        self.other = scalars.anything if any_other else None
+        self.default = scalars.accept_any if any_other else None
 
     @cached_property
     def known(self) -> KnownFields:
-        """What hints about unknown fields need."""
+        """Fields that hints about unknown fields use."""
         usable = {name: field for name, field in self.properties.items() if in_version(field, self.scope.version)}
         return known_fields(usable, lambda field: fields_of(field, self.scope))
 
     def __missing__(self, key: str) -> ValueCheck | None:
         field = self.properties.get(key)
         if field is None or not in_version(field, self.scope.version):
-            return self.other
+            return self.default
         check = self[key] = compile_node(field, self.scope)
         return check
 
@@ -140,227 +148,234 @@ class Checks(dict[str, "ValueCheck | None"]):
 def definition(
     document: str, name: str, version: str, crd: bool, server: Version = NEWEST, complete: bool = False
 ) -> ValueCheck:
-    """The compiled definition of a schema file."""
-    if document == CORE and (name, crd) in NAMED:
-        return NAMED[name, crd]
+    """Return the compiled check of a definition in a schema file."""
+    if document == CORE and (name, crd) in SCALAR_DEFINITIONS:
+        return SCALAR_DEFINITIONS[name, crd]
     schema = load(document)["$defs"][name]
     if crd and "x-in-crd" in schema:
         return definition(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
-    if complete and name in _WRITTEN:
-        schema = {**schema, "required": [*schema.get("required", ()), _WRITTEN[name]]}
+    if complete and name in _ALWAYS_WRITTEN:
+        schema = {**schema, "required": [*schema.get("required", ()), _ALWAYS_WRITTEN[name]]}
     return compile_node(schema, SchemaScope(document, version, crd, server, complete))
 
 
 def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
-    """The check of one schema node, for values that are not null."""
+    """Return the check of one schema node, for values that are not null."""
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
         complete = scope.complete and crd
         return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server, complete)
-    check = _typed(schema, scope)
-    return further(check, schema, scope.server) if scope.crd else check
+    check = _compile_type(schema, scope)
+    return with_keywords(check, schema, scope.server) if scope.crd else check
 
 
-def _typed(schema: Schema, scope: SchemaScope) -> ValueCheck:
+def _compile_type(schema: Schema, scope: SchemaScope) -> ValueCheck:
     kind = schema.get("type", "any")
     if kind == "object":
-        return _object(schema, scope)
+        return _compile_object(schema, scope)
     if kind == "array":
-        return _list(schema, scope)
+        return _compile_list(schema, scope)
     if kind == "string":
-        return bounded_string(schema) or scalars.string
+        return compile_string(schema) or scalars.check_string
     if kind == "int-or-string":
-        return crd_amount(schema)
+        return compile_int_or_string(schema)
     if kind == "integer":
-        return _integer(schema, scope)
+        return _compile_integer(schema, scope)
     if kind == "any":
-        return doubted if scope.complete else scalars.anything
-    return {"boolean": scalars.boolean, "number": scalars.number}[kind]
+        return possible_change if scope.complete else scalars.accept_any
+    return {"boolean": scalars.check_boolean, "number": scalars.check_number}[kind]
 
 
-def _integer(schema: Schema, scope: SchemaScope) -> ValueCheck:
-    """A whole number. Until 1.36 servers dropped the formats of a CRD's integers: 2**31 is one of `int32`."""
+def _compile_integer(schema: Schema, scope: SchemaScope) -> ValueCheck:
+    """Return the check of an integer. Until 1.36 servers ignore the formats of a CRD's integers, so 2**31 is a valid
+    `int32`.
+    """
     kind, low, high = schema.get("format", ""), schema.get("minimum"), schema.get("maximum")
     if scope.crd and scope.server < (1, 36) and kind in scalars.INT_RANGES:
-        own = scalars.INT_RANGES[kind]
-        kind, low, high = "", None if low == own[0] else low, None if high == own[1] else high
-    return scalars.integer(kind, low, high)
+        format_range = scalars.INT_RANGES[kind]
+        kind, low, high = "", None if low == format_range[0] else low, None if high == format_range[1] else high
+    return scalars.compile_integer(kind, low, high)
 
 
 def _plain_type(schema: Schema) -> type | None:
-    """The Python type of a value that needs no further check."""
+    """Return the Python type of a value that needs no further check, or None."""
     if "$ref" in schema or any(bound in schema for bound in _BOUNDS):
         return None
-    return _PLAIN.get(schema.get("type", "any"))
+    return _PLAIN_TYPES.get(schema.get("type", "any"))
 
 
-def _object(schema: Schema, scope: SchemaScope) -> ValueCheck:
+def _compile_object(schema: Schema, scope: SchemaScope) -> ValueCheck:
     if schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
-        return doubted if scope.complete else _any_object
+        return possible_change if scope.complete else _check_any_object
     if isinstance(schema.get("additionalProperties"), dict):
-        return _map(schema["additionalProperties"], scope)
-    return _fields(schema, scope)
+        return _compile_map(schema["additionalProperties"], scope)
+    return _compile_fields(schema, scope)
 
 
-def _any_object(value: Any) -> Violations:
+def _check_any_object(value: Any) -> Violations:
     return None if isinstance(value, dict) else [type_mismatch("object", value)]
 
 
-def _fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
+def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     properties: Mapping[str, Schema] = schema.get("properties", {})
     any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields")) and not scope.complete
     checks = Checks(properties, scope, any_other=any_other)
     plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
     required = tuple(schema.get("required", ())) if scope.crd else ()
-    doubts = doubtful(scope)
+    doubtful_types = doubtful_types_of(scope)
 
     def check(value: Any) -> Violations:
         if type(value) is not dict and not isinstance(value, dict):
             return [type_mismatch("object", value)]
-        faults: Violations = None
+        violations: Violations = None
         for key, item in value.items():
             if type(item) is plain.get(key):
                 continue
             field = checks[key]
             if field is None:
-                found = [_unknown(key, checks, value, len(faults or ()))]
-            elif type(item) in doubts:
-                found = doubted(item)  # type: ignore[assignment]
-            elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
+                field_violations = [_unknown_key(key, checks, value, len(violations or ()))]
+            elif type(item) in doubtful_types:
+                field_violations = possible_change(item)  # type: ignore[assignment]
+            elif item is None or (field_violations := field(item)) is None:  # type: ignore[assignment]
                 continue
             else:
-                _adopt(found, key)
-                find_home(found, properties, value)
-            faults = _more(faults, found)
+                _prepend_key(field_violations, key)
+                find_home(field_violations, properties, value)
+            violations = _extend(violations, field_violations)
         for name in required:
             if value.get(name) is None:
-                faults = _missing(name, faults)
-        return faults
+                violations = _add_missing(name, violations)
+        return violations
 
-    least = least_properties(schema) if scope.crd else 0
-    return _with_least(check, least) if least else check
+    minimum = min_properties(schema) if scope.crd else 0
+    return _with_min_properties(check, minimum) if minimum else check
 
 
-def _with_least(check: ValueCheck, least: int) -> ValueCheck:
-    """The check with `minProperties`, which is asked where nothing else is wrong."""
+def _with_min_properties(check: ValueCheck, minimum: int) -> ValueCheck:
+    """Return the check with `minProperties`, which is checked only if nothing else is wrong."""
 
     def checked(value: Any) -> Violations:
-        faults = check(value)
-        if not faults and sum(item is not None for item in value.values()) < least:
+        violations = check(value)
+        if not violations and sum(item is not None for item in value.values()) < minimum:
             return [
-                SchemaViolation("invalid-value", f"Invalid value: must have at least {least} properties", "fill it in")
+                SchemaViolation(
+                    "invalid-value", f"Invalid value: must have at least {minimum} properties", "fill it in"
+                )
             ]
-        return faults
+        return violations
 
     return checked
 
 
-def _more(faults: Violations, found: list[SchemaViolation]) -> list[SchemaViolation]:
-    """Add faults to those of the same object, in place: a sum would copy all of them for each."""
-    if faults is None:
-        return [*found]
-    faults.extend(found)
-    return faults
+def _extend(violations: Violations, added: list[SchemaViolation]) -> list[SchemaViolation]:
+    """Add violations to those of the same object, in place: concatenation would copy them all for each addition."""
+    if violations is None:
+        return [*added]
+    violations.extend(added)
+    return violations
 
 
-def _adopt(found: list[SchemaViolation], key: str | int) -> None:
-    for fault in found:
-        fault.path.append(key)
+def _prepend_key(violations: list[SchemaViolation], key: str | int) -> None:
+    for violation in violations:
+        violation.path.append(key)
 
 
-def _missing(name: str, faults: Violations) -> Violations:
-    """A required field that is not there, unless it is there under a name that was probably meant to be it."""
-    if faults and any(fault.suggestion == name and len(fault.path) == 1 for fault in faults):
-        return faults
-    fault = SchemaViolation("required-value", "Required value", f'add "{name}"')
-    fault.path.append(name)
-    return [*(faults or ()), fault]
+def _add_missing(name: str, violations: Violations) -> Violations:
+    """Add the violation of a missing required field, unless an unknown field was probably meant to be it."""
+    if violations and any(violation.suggestion == name and len(violation.path) == 1 for violation in violations):
+        return violations
+    violation = SchemaViolation("required-value", "Required value", f'add "{name}"')
+    violation.path.append(name)
+    return [*(violations or ()), violation]
 
 
-def _unknown(key: str, checks: Checks, there: Mapping[str, Any], faults: int) -> SchemaViolation:
-    """Return the fault for a key that the schema, or this version of it, does not know; `faults` came before it."""
+def _unknown_key(key: str, checks: Checks, siblings: Mapping[str, Any], count: int) -> SchemaViolation:
+    """Return the violation for a key that the schema, or this version of it, does not have.
+
+    `count` is the number of violations that came before it in the same object.
+    """
     scope = checks.scope
     field = checks.properties.get(key)
     if field is not None:
         return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
-    if faults >= limits().findings:
-        return bare_unknown_field(key)  # reported only if others are ignored, and a hint takes long
-    fault = unknown_field(key, checks.known, there)
-    if fault.cure is not None and fault.suggestion is not None and there[key] is not None:
-        wrong = compile_node(checks.properties[fault.suggestion], scope)(there[key]) or ()
-        if any(one.name == "wrong-type" and not one.path for one in wrong):
-            fault.cure = None  # a list under the name of a number would only be wrong in another way
-    return fault
+    if count >= limits().findings:
+        return bare_unknown_field(key)  # rarely reported, and a hint is slow
+    violation = unknown_field(key, checks.known, siblings)
+    if violation.fix_template is not None and violation.suggestion is not None and siblings[key] is not None:
+        wrong = compile_node(checks.properties[violation.suggestion], scope)(siblings[key]) or ()
+        if any(violation.name == "wrong-type" and not violation.path for violation in wrong):
+            violation.fix_template = None  # a list renamed to a number field would still be wrong
+    return violation
 
 
-def _map(values: Schema, scope: SchemaScope) -> ValueCheck:
+def _compile_map(values: Schema, scope: SchemaScope) -> ValueCheck:
     plain = _plain_type(values)
     check_item = compile_node(values, scope)
-    doubts = doubtful(scope)
+    doubtful_types = doubtful_types_of(scope)
 
     def check(value: Any) -> Violations:
         if type(value) is not dict and not isinstance(value, dict):
             return [type_mismatch("object", value)]
-        faults: Violations = None
+        violations: Violations = None
         for key, item in value.items():
-            if type(item) in doubts:
-                found = doubted(item)
+            if type(item) in doubtful_types:
+                item_violations = possible_change(item)
             elif type(item) is plain or item is None:
                 continue
             else:
-                found = check_item(item)
-            if found is not None:
-                _adopt(found, key)
-                faults = _more(faults, found)
-        return faults
+                item_violations = check_item(item)
+            if item_violations is not None:
+                _prepend_key(item_violations, key)
+                violations = _extend(violations, item_violations)
+        return violations
 
     return check
 
 
-def _list(schema: Schema, scope: SchemaScope) -> ValueCheck:
+def _compile_list(schema: Schema, scope: SchemaScope) -> ValueCheck:
     items: Schema = schema["items"]
     plain = _plain_type(items)
     check_item = compile_node(items, scope)
-    as_whole = list_bounds(schema, _defaults(items, scope)) if scope.crd else None
+    as_whole = compile_list_bounds(schema, _item_defaults(items, scope)) if scope.crd else None
     crd = scope.crd
-    doubts = doubtful(scope)
+    doubtful_types = doubtful_types_of(scope)
 
     def check(value: Any) -> Violations:
         if type(value) is not list and not isinstance(value, list):
-            return [_no_list(value, plain)]
-        faults: Violations = None
+            return [_not_a_list(value, plain)]
+        violations: Violations = None
         for index, item in enumerate(value):
             if type(item) is plain:
                 continue
             if item is None:
-                # Go leaves a null item at its zero value; a CRD's schema refuses it.
-                found: Violations = [_no_item(items.get("type", "object"))] if crd else None
-            elif type(item) in doubts:
-                found = doubted(item)
+                # Go leaves a null item at its zero value; a CRD's schema rejects it
+                item_violations: Violations = [_null_item(items.get("type", "object"))] if crd else None
+            elif type(item) in doubtful_types:
+                item_violations = possible_change(item)
             else:
-                found = check_item(item)
-            if found is not None:
-                _adopt(found, index)
-                faults = _more(faults, found)
-        if as_whole is not None and (found := as_whole(value)) is not None:
-            faults = _more(faults, found)
-        return faults
+                item_violations = check_item(item)
+            if item_violations is not None:
+                _prepend_key(item_violations, index)
+                violations = _extend(violations, item_violations)
+        if as_whole is not None and (item_violations := as_whole(value)) is not None:
+            violations = _extend(violations, item_violations)
+        return violations
 
     return check
 
 
-def _no_list(value: Any, items: type | None) -> SchemaViolation:
-    fault = type_mismatch("array", value)
-    fault.cure = fix_list(value) if items is str else None
-    return fault
+def _not_a_list(value: Any, items: type | None) -> SchemaViolation:
+    violation = type_mismatch("array", value)
+    violation.fix_template = fix_list(value) if items is str else None
+    return violation
 
 
-def _no_item(expected: str) -> SchemaViolation:
-    fault = type_mismatch(expected, None)
-    fault.cure = NO_ITEM
-    return fault
+def _null_item(expected: str) -> SchemaViolation:
+    violation = type_mismatch(expected, None)
+    violation.fix_template = NO_ITEM
+    return violation
 
 
-def _defaults(items: Schema, scope: SchemaScope) -> dict[str, Any]:
-    """The defaults of a list item's fields: the server fills them in before it compares list-map keys."""
+def _item_defaults(items: Schema, scope: SchemaScope) -> dict[str, Any]:
+    """Return the defaults of a list item's fields, which the server sets before it compares list-map keys."""
     return {name: field["default"] for name, field in fields_of(items, scope).items() if "default" in field}

@@ -1,12 +1,12 @@
-"""The formats of strings that a server looks at in CRDs (apiextensions-apiserver; go-openapi's `strfmt`)."""
+"""String formats that the API server checks in CRDs (apiextensions-apiserver; go-openapi's `strfmt`)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from ptcompile.apiserver.structure.faults import SchemaViolation, Violations, format_value
-from ptcompile.apiserver.structure.scalars import base64, time
+from ptcompile.apiserver.structure.scalars import check_base64, check_time
+from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value
 from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
 from ptcompile.kubernetes.versions import Version
 
@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import ValueCheck
+    from ptcompile.apiserver.structure.violations import ValueCheck
 
 FormatCheck = Callable[[str], bool]
 
 _UUID: Final = "[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 
 
-def _pattern(text: str) -> FormatCheck:
+def _matches(text: str) -> FormatCheck:
     match = re.compile(text, re.ASCII | re.IGNORECASE).fullmatch
     return lambda value: match(value) is not None
 
@@ -39,7 +39,7 @@ def _is_date(value: str) -> bool:
 
 
 def _is_address(version: int) -> FormatCheck:
-    def holds(value: str) -> bool:
+    def is_valid(value: str) -> bool:
         import ipaddress
 
         try:
@@ -47,7 +47,7 @@ def _is_address(version: int) -> FormatCheck:
         except ValueError:
             return False
 
-    return holds
+    return is_valid
 
 
 def _is_cidr(value: str) -> bool:
@@ -71,46 +71,46 @@ def _is_uri(value: str) -> bool:
 
 
 FORMATS: Final[dict[str, FormatCheck]] = {
-    "datetime": lambda value: time(value) is None,
-    "byte": lambda value: base64(value) is None,
+    "datetime": lambda value: check_time(value) is None,
+    "byte": lambda value: check_base64(value) is None,
     "date": _is_date,
-    "duration": _pattern(
+    "duration": _matches(
         r"[+-]?(?:\d+\s*(?:ns|us|µs|μs|ms|s|m|h|d|w|[a-z]+)\s*)+|[+-]?(?:[0-9]*(?:\.[0-9]*)?[a-zµμ]+)+|0"
     ),
-    "email": _pattern(r"(?:[^<>]*<)?[^@\s<>]+@[^@\s<>]+>?"),
-    "hostname": _pattern(
+    "email": _matches(r"(?:[^<>]*<)?[^@\s<>]+@[^@\s<>]+>?"),
+    "hostname": _matches(
         r"(?=.{1,255})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?"
     ),
     "ipv4": _is_address(4),
     "ipv6": _is_address(6),
     "cidr": _is_cidr,
     "uri": _is_uri,
-    "mac": _pattern(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}"),
-    "uuid": _pattern(_UUID % ("[0-9a-f]", "[0-9a-f]")),
-    "uuid3": _pattern(_UUID % ("3", "[0-9a-f]")),
-    "uuid4": _pattern(_UUID % ("4", "[89ab]")),
-    "uuid5": _pattern(_UUID % ("5", "[89ab]")),
-    "hexcolor": _pattern(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6})"),
-    "bsonobjectid": _pattern(r"[0-9a-f]{24}"),
+    "mac": _matches(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}"),
+    "uuid": _matches(_UUID % ("[0-9a-f]", "[0-9a-f]")),
+    "uuid3": _matches(_UUID % ("3", "[0-9a-f]")),
+    "uuid4": _matches(_UUID % ("4", "[89ab]")),
+    "uuid5": _matches(_UUID % ("5", "[89ab]")),
+    "hexcolor": _matches(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6})"),
+    "bsonobjectid": _matches(r"[0-9a-f]{24}"),
 }
-"""By name without dashes. Formats that are not here are not looked at, by the server neither."""
+"""Checks keyed by format name without dashes. The API server ignores all other formats, too."""
 
-_SINCE: Final[dict[str, tuple[Version, FormatCheck]]] = {
+_FORMATS_BY_VERSION: Final[dict[str, tuple[Version, FormatCheck]]] = {
     "k8sshortname": ((1, 34), is_dns_label),
     "k8slongname": ((1, 34), is_dns_subdomain),
 }
-"""Formats that older servers drop."""
+"""Formats that older servers ignore, with the first version that checks them."""
 
 
-def text_format(name: str, server: Version) -> ValueCheck | None:
-    """The check of a format, or None where the server does not know it."""
+def compile_format(name: str, server: Version) -> ValueCheck | None:
+    """Return the check of a format, or None if the server does not check it."""
     key = name.replace("-", "")
-    since, holds = _SINCE.get(key, ((1, 0), FORMATS.get(key)))
-    if holds is None or server < since:
+    since, is_valid = _FORMATS_BY_VERSION.get(key, ((1, 0), FORMATS.get(key)))
+    if is_valid is None or server < since:
         return None
 
     def check(value: Any) -> Violations:
-        if holds(value):
+        if is_valid(value):
             return None
         return [
             SchemaViolation(

@@ -1,7 +1,7 @@
-"""Plain JSON Schemas of users, by jsonschema, with patterns in linear time.
+"""Checks against plain JSON Schemas of users, with jsonschema and patterns that match in linear time.
 
-Evaluations are counted, and so is their depth. Of the errors of alternatives none
-is kept, and no message is longer than it is shown. Equal values are found by their hash.
+Evaluations and their depth are limited. Errors of alternatives are not kept, long messages are cut, and equal values
+are found by hash.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ptcompile.apiserver.evaluations import (
     current,
     enter,
     leave,
-    unchecked,
+    not_checked,
 )
-from ptcompile.apiserver.goregex import fits
+from ptcompile.apiserver.goregex import matches
 from ptcompile.apiserver.structure.logic import comparable
 from ptcompile.diagnostics import Path, Problem, field_path
 
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
     Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
 
-LONGEST: Final = 300
-"""Characters of a message."""
-_DEEPEST: Final = 100
-"""Keywords within keywords."""
-_LISTED: Final = 20
-"""Choices in a message."""
-_COST: Final = 4
+MESSAGE_MAX: Final = 300
+"""Maximum number of characters of a message."""
+_DEPTH_MAX: Final = 100
+"""Maximum nesting of keywords."""
+_MAX_LISTED_CHOICES: Final = 20
+"""Maximum number of choices in a message."""
+_COST_OF_KEYWORD: Final = 4
 _COST_OF_REFERENCE: Final = 24
 _COST_OF_ERROR: Final = 12
-"""Evaluations that a keyword, a reference and an error of jsonschema count for: checks of CRDs are so much faster."""
+"""Evaluations that a keyword, a reference and an error of jsonschema cost: CRD checks are that much faster."""
 
 
 class TooDeepError(Exception):
-    """A schema is evaluated too deep in itself."""
+    """Raised when the evaluation of a schema nests too deep."""
 
 
 class UnsafeError(Exception):
-    """A keyword whose patterns jsonschema matches by itself, and not in linear time."""
+    """Raised for a keyword whose patterns jsonschema matches itself, which may take exponential time."""
 
 
-def bounded(validator: Any, schema: Any) -> Any:
-    """Return a class like `validator`, one of jsonschema's, that ends soon or raises; for this schema alone."""
+def bounded_validator(validator: Any, schema: Any) -> Any:
+    """Return a subclass of `validator`, a class of jsonschema, that ends soon or raises; it only fits this schema."""
     from jsonschema.validators import extend
 
-    own: dict[str, Keyword] = {
-        "additionalProperties": _additional,
+    replaced: dict[str, Keyword] = {
+        "additionalProperties": _additional_properties,
         "anyOf": _any_of,
         "enum": _enum(),
         "oneOf": _one_of,
@@ -62,12 +62,15 @@ def bounded(validator: Any, schema: Any) -> Any:
         "patternProperties": _pattern_properties,
         "uniqueItems": _unique,
     }
-    known: Mapping[str, Keyword] = validator.VALIDATORS
-    if "unevaluatedProperties" in known and _has_patterns(schema):
-        own["unevaluatedProperties"] = _unsafe
+    keywords: Mapping[str, Keyword] = validator.VALIDATORS
+    if "unevaluatedProperties" in keywords and _has_patterns(schema):
+        replaced["unevaluatedProperties"] = _raise_unsafe
     costs = dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _COST_OF_REFERENCE)
-    words = {name: _counted(own.get(name, keyword), costs.get(name, _COST)) for name, keyword in known.items()}
-    return extend(validator, words)  # type: ignore[no-untyped-call]
+    counted_keywords = {
+        name: _with_cost(replaced.get(name, keyword), costs.get(name, _COST_OF_KEYWORD))
+        for name, keyword in keywords.items()
+    }
+    return extend(validator, counted_keywords)  # type: ignore[no-untyped-call]
 
 
 def _has_patterns(schema: Any) -> bool:
@@ -83,21 +86,21 @@ def _has_patterns(schema: Any) -> bool:
     return False
 
 
-def _counted(keyword: Keyword, cost: int) -> Keyword:
-    """Return the keyword with its cost: what it looks through, and the text of its messages."""
+def _with_cost(keyword: Keyword, cost: int) -> Keyword:
+    """Return the keyword with its cost: the values that it looks through and the text of its messages."""
 
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         evaluations = current()
         evaluations.spend(cost + (len(value) if isinstance(value, list | dict) else 0))
-        if evaluations.depth >= _DEEPEST:
+        if evaluations.depth >= _DEPTH_MAX:
             raise TooDeepError
         evaluations.depth += 1
         try:
             for error in keyword(validator, value, instance, schema) or ():
                 evaluations.spend(_COST_OF_ERROR)
-                if len(error.message) > LONGEST:
+                if len(error.message) > MESSAGE_MAX:
                     evaluations.spend(len(error.message) // 8)
-                    error.message = f"{error.message[:150]}...{error.message[-147:]}"  # what is wrong is at the end
+                    error.message = f"{error.message[:150]}...{error.message[-147:]}"  # the end says what is wrong
                     error.args = ()
                 yield error
         finally:
@@ -112,7 +115,7 @@ def _error(message: str) -> Any:
     return ValidationError(message)
 
 
-def _unsafe(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterator[Any]:
+def _raise_unsafe(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterator[Any]:
     raise UnsafeError
 
 
@@ -121,8 +124,8 @@ def _enum() -> Keyword:
 
     def enum(_validator: Any, values: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
         if id(values) not in prepared:
-            more = len(values) - _LISTED
-            first = ", ".join(map(repr, values[:_LISTED]))
+            more = len(values) - _MAX_LISTED_CHOICES
+            first = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
             prepared[id(values)] = frozenset(map(comparable, values)), f"[{first}{f', and {more} more' * (more > 0)}]"
         allowed, choices = prepared[id(values)]
         if comparable(instance) not in allowed:
@@ -131,8 +134,8 @@ def _enum() -> Keyword:
     return enum
 
 
-def _unique(_validator: Any, wanted: bool, instance: Any, _schema: Any) -> Iterator[Any]:
-    if wanted and isinstance(instance, list):
+def _unique(_validator: Any, is_unique: bool, instance: Any, _schema: Any) -> Iterator[Any]:
+    if is_unique and isinstance(instance, list):
         current().spend(len(instance))
         if len(set(map(comparable, instance))) < len(instance):
             yield _error(f"{instance!r} has non-unique elements")
@@ -156,7 +159,7 @@ def _holds(validator: Any, branch: Any, instance: Any) -> bool:
 
 
 def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
-    if isinstance(instance, str) and not fits(pattern, instance):
+    if isinstance(instance, str) and not matches(pattern, instance):
         yield _error(f"{instance!r} does not match {pattern!r}")
 
 
@@ -164,16 +167,16 @@ def _pattern_properties(validator: Any, patterns: Mapping[str, Any], instance: A
     for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
         current().spend(len(instance))
         for key, value in instance.items():
-            if fits(pattern, key):
+            if matches(pattern, key):
                 yield from validator.descend(value, inner, path=key, schema_path=pattern)
 
 
-def _additional(validator: Any, allowed: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
     if not isinstance(instance, dict):
         return
-    patterns, known = schema.get("patternProperties", {}), schema.get("properties", {})
+    patterns, fields = schema.get("patternProperties", {}), schema.get("properties", {})
     current().spend(len(instance) * len(patterns))
-    extra = [key for key in instance if key not in known and not any(fits(one, key) for one in patterns)]
+    extra = [key for key in instance if key not in fields and not any(matches(pattern, key) for pattern in patterns)]
     if isinstance(allowed, dict):
         for key in extra:
             yield from validator.descend(instance[key], allowed, path=key)
@@ -183,61 +186,65 @@ def _additional(validator: Any, allowed: Any, instance: Any, schema: Mapping[str
         yield _error(f"Additional properties are not allowed ({names} {verb} unexpected)")
 
 
-_ERRORS: Final = 100
-"""Errors that are reported of one object."""
-_SMALL: Final = 100_000
-"""Evaluations to say why a schema is not valid."""
+_ERRORS_MAX: Final = 100
+"""Maximum number of errors reported per object."""
+_EXPLANATION_BUDGET: Final = 100_000
+"""Evaluations for explaining why a schema is invalid."""
 
 
 class JsonSchema:
-    """A plain JSON Schema that a user brought, and the file that it came from."""
+    """A user's JSON Schema and the file that it comes from."""
 
     def __init__(self, schema: Mapping[str, Any], filename: str) -> None:
         self.schema = schema
         self.filename = filename
         self.validator: Any = None
-        """jsonschema's, made when an object is first held to the schema."""
+        """Validator of jsonschema, created when the schema first checks an object."""
         self.notes: Sequence[Problem] | None = None
-        """Warnings of patterns that cannot be matched here; None until an object is held to the schema."""
+        """Warnings about patterns that cannot be matched; None until the schema first checks an object."""
 
 
 def json_schema_problems(manifest: Mapping[str, Any], definition: JsonSchema) -> Iterator[Problem]:
-    """What a JSON Schema has against a manifest. A null is an unset field, as everywhere in Kubernetes."""
+    """Yield the problems that a JSON Schema finds in a manifest. A null is an unset field, as everywhere in
+    Kubernetes.
+    """
     values = [0]
     data = _without_nulls(manifest, values)
     current().grant(values[0])
     errors: list[Any] = []
-    why, help = _applied(definition, data, errors)
-    for error in sorted(errors, key=lambda one: [str(part) for part in one.path]):
+    why, help = _apply(definition, data, errors)
+    for error in sorted(errors, key=lambda error: [str(part) for part in error.path]):
         yield _problem(error, definition.filename)
     if why:
         to_the_end = " to the end" if errors else ""
         message = f"the JSON Schema in {definition.filename} was not applied{to_the_end}: {why}"
-        yield unchecked((), message, help)
+        yield not_checked((), message, help)
 
 
-def _applied(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, str]:
-    """Add the errors of an object, and say why there may be others and what to do about it; "" if there are none."""
+def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, str]:
+    """Append the errors of an object, and return why there may be others and the help; both are "" if there are
+    none.
+    """
     from referencing.exceptions import Unresolvable
 
     try:
         if definition.validator is None:
             definition.validator = _validator(definition.schema)
-        errors += islice(definition.validator.iter_errors(data), _ERRORS)
+        errors += islice(definition.validator.iter_errors(data), _ERRORS_MAX)
     except Unresolvable as missing:
-        return f"it refers to {missing.ref}, which is not in the file", "put what it refers to under its definitions"
+        return f"it refers to {missing.ref}, which is not in the file", "add the referenced schema to its definitions"
     except OutOfEvaluationsError:
         current().ran_out = False
         return "checking it takes too long", ASK_SERVER
     except (TooDeepError, RecursionError):
-        return "it is nested too deep, or refers to itself without end", ASK_SERVER
+        return "it is nested too deep or refers to itself endlessly", ASK_SERVER
     except UnsafeError:
         return "unevaluatedProperties together with patternProperties is not supported", ASK_SERVER
-    except Exception as error:  # whatever it is, the schema is a user's
+    except Exception as error:  # a user's schema may raise anything
         why = f"it is not a JSON Schema ({type(error).__name__}: {str(error)[:100]})"
-        return _flaw(definition.schema) or why, "correct the schema"
-    if len(errors) == _ERRORS:
-        return f"more than {_ERRORS - 1} mistakes were found", "correct those first"
+        return _explain_invalid_schema(definition.schema) or why, "correct the schema"
+    if len(errors) == _ERRORS_MAX:
+        return f"it reports more than {_ERRORS_MAX - 1} mistakes", "correct those first"
     return "", ""
 
 
@@ -245,21 +252,23 @@ def _validator(schema: Mapping[str, Any]) -> Any:
     from jsonschema.validators import validator_for
     from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
 
-    return bounded(validator_for(schema), schema)(schema, registry=EMPTY_REGISTRY)
+    return bounded_validator(validator_for(schema), schema)(schema, registry=EMPTY_REGISTRY)
 
 
-def _flaw(schema: Mapping[str, Any]) -> str:
-    """Say where a JSON Schema is not valid, or "" if that is not known."""
+def _explain_invalid_schema(schema: Mapping[str, Any]) -> str:
+    """Return where a JSON Schema is invalid, or "" if that is unknown."""
     from jsonschema.validators import validator_for
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     if not isinstance(schema.get("$schema", ""), str):
         return "it is not a JSON Schema: $schema: must be a string"
-    token = enter(Evaluations(_SMALL))
+    token = enter(Evaluations(_EXPLANATION_BUDGET))
     try:
         validator = validator_for(schema)
-        error = next(bounded(validator, {})(validator.META_SCHEMA, registry=REGISTRY).iter_errors(schema), None)
-    except Exception:  # then its first exception has to do
+        error = next(
+            bounded_validator(validator, {})(validator.META_SCHEMA, registry=REGISTRY).iter_errors(schema), None
+        )
+    except Exception:  # the caller reports its own exception
         return ""
     finally:
         leave(token)
@@ -277,23 +286,23 @@ def _problem(error: Any, filename: str) -> Problem:
         name = "required-value"
     elif error.validator == "additionalProperties":
         name, on_key = "unknown-field", True
-        known = schema_properties(error.schema)
-        here = error.instance if isinstance(error.instance, dict) else {}
-        unknown = next((key for key in here if key not in known), None)
+        properties = schema_properties(error.schema)
+        instance = error.instance if isinstance(error.instance, dict) else {}
+        unknown = next((key for key in instance if key not in properties), None)
         path = (*path, unknown) if isinstance(unknown, str) else path
     where = field_path(path)
     message = f"{where}: {error.message}" if where else str(error.message)
-    return Problem(name, path, message[:LONGEST], f"see the schema in {filename}", on_key=on_key)
+    return Problem(name, path, message[:MESSAGE_MAX], f"see the schema in {filename}", on_key=on_key)
 
 
 def schema_properties(schema: Any) -> frozenset[str]:
-    """The properties that a schema names."""
+    """Return the properties that a schema names."""
     return frozenset(schema.get("properties", ())) if isinstance(schema, dict) else frozenset()
 
 
 def _without_nulls(value: Any, values: list[int]) -> Any:
-    """A value without nulls; `values[0]` counts its parts."""
+    """Return a value without nulls; `values[0]` counts its parts."""
     values[0] += 1
     if isinstance(value, Mapping):
-        return {key: _without_nulls(one, values) for key, one in value.items() if one is not None}
-    return [_without_nulls(one, values) for one in value] if isinstance(value, list) else value
+        return {key: _without_nulls(item, values) for key, item in value.items() if item is not None}
+    return [_without_nulls(item, values) for item in value] if isinstance(value, list) else value

@@ -1,6 +1,6 @@
-"""Keywords of a schema beyond types: enums, patterns, bounds, list keys, `allOf` and its like.
+"""Schema keywords beyond types: enums, patterns, bounds, list keys, `allOf` and related keywords.
 
-The operators' CRDs have next to none of it; users' have.
+The operators' CRDs hardly use them; users' CRDs do.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current
-from ptcompile.apiserver.structure.faults import SchemaViolation, Violations, format_value, type_mismatch
-from ptcompile.apiserver.structure.scalars import whole
+from ptcompile.apiserver.structure.scalars import integer_value
+from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value, type_mismatch
 from ptcompile.diagnostics.fixes import fix_spelling
 from ptcompile.kubernetes.versions import Version
 
@@ -18,82 +18,89 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import ValueCheck
     from ptcompile.apiserver.structure.logic import Validates
+    from ptcompile.apiserver.structure.violations import ValueCheck
 
     Schema = Mapping[str, Any]
 
 
-_NAME = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_FORM = {
-    f"^{_NAME}$": "use lower case letters, digits and '-', with a letter or a digit at both ends",
-    rf"^{_NAME}(\.{_NAME})*$": "use lower case letters, digits, '-' and '.', with a letter or a digit at both ends",
+_LABEL_PATTERN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_PATTERN_HELP = {
+    f"^{_LABEL_PATTERN}$": "use lower case letters, digits and '-', with a letter or a digit at both ends",
+    rf"^{_LABEL_PATTERN}(\.{_LABEL_PATTERN})*$": (
+        "use lower case letters, digits, '-' and '.', with a letter or a digit at both ends"
+    ),
 }
-"""The commonest patterns of the CRDs, in words."""
+"""Help for the most common patterns of CRDs."""
 
 
-_LISTED = 20
-"""Choices in a message."""
-_COMPARED = 200
-"""Choices among which one that was probably meant is looked for."""
+_MAX_LISTED_CHOICES = 20
+"""Maximum number of choices in a message."""
+_MAX_COMPARED_CHOICES = 200
+"""Maximum number of choices among which a near miss is looked for."""
 
 
-def only_texts(enum: Sequence[Any]) -> bool:
-    """Return whether all choices are texts; the API server takes others beside `type: string`, and ignores them."""
+def are_all_texts(enum: Sequence[Any]) -> bool:
+    """Return whether all choices are texts. The API server accepts other choices with `type: string` too, and ignores
+    them.
+    """
     return all(isinstance(choice, str) for choice in enum)
 
 
-def listed(choices: Sequence[Any]) -> str:
-    """Return the choices as a message names them: the first of them, where they are many."""
-    if only_texts(choices):
-        names = [f'"{choice}"' if len(choice) <= _LONG else format_value(choice) for choice in choices[:_LISTED]]
+def list_choices(choices: Sequence[Any]) -> str:
+    """Return the choices as a message lists them, with a count instead of the rest if there are many."""
+    if are_all_texts(choices):
+        names = [
+            f'"{choice}"' if len(choice) <= _CHOICE_CHARACTERS_MAX else format_value(choice)
+            for choice in choices[:_MAX_LISTED_CHOICES]
+        ]
     else:
-        names = [format_value(choice) for choice in choices[:_LISTED]]
-    more = len(choices) - _LISTED
+        names = [format_value(choice) for choice in choices[:_MAX_LISTED_CHOICES]]
+    more = len(choices) - _MAX_LISTED_CHOICES
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
-_LONG = 200
-"""Characters of a choice that is named as it is written."""
+_CHOICE_CHARACTERS_MAX = 200
+"""Maximum number of characters of a choice that a message names unchanged."""
 
 
-def _search(pattern: str) -> Callable[[str], object] | None:
-    """What looks for a pattern of Go's syntax; None where it cannot be read."""
-    from ptcompile.apiserver.goregex import Theirs, fits, in_python
+def _compile_search(pattern: str) -> Callable[[str], object] | None:
+    """Return a search function for a pattern in Go's syntax, or None if the pattern cannot be compiled."""
+    from ptcompile.apiserver.goregex import UntrustedPattern, matches, to_python_syntax
 
-    if isinstance(pattern, Theirs):
-        return lambda text: fits(pattern, text) or None
+    if isinstance(pattern, UntrustedPattern):
+        return lambda text: matches(pattern, text) or None
     import re
 
     try:
-        return re.compile(in_python(pattern), re.ASCII).search
+        return re.compile(to_python_syntax(pattern), re.ASCII).search
     except re.error:
         return None
 
 
-def bounded_string(schema: Schema) -> ValueCheck | None:
-    """A check of a string's enum, lengths and pattern, or None where the schema has none of them."""
+def compile_string(schema: Schema) -> ValueCheck | None:
+    """Return the check of a string's enum, lengths and pattern, or None if the schema has none of them."""
     pattern = schema.get("pattern")
-    enum: tuple[str, ...] = tuple(schema["enum"]) if "enum" in schema and only_texts(schema["enum"]) else ()
+    enum: tuple[str, ...] = tuple(schema["enum"]) if "enum" in schema and are_all_texts(schema["enum"]) else ()
     low, high = schema.get("minLength", 0), schema.get("maxLength")
     if not (enum or pattern or low or high is not None):
         return None
-    # Go's `$` is the end of the text; Python's also stands before a last line break.
-    search = _search(pattern) if pattern else None
+    # Go's `$` only matches the end of the text; Python's also matches before a final line break
+    search = _compile_search(pattern) if pattern else None
     allowed = frozenset(enum)
-    choices = listed(enum)
+    choices = list_choices(enum)
 
     def check(value: Any) -> Violations:
         if not isinstance(value, str):
             return [type_mismatch("string", value)]
         if enum and value not in allowed:
             text = f"Unsupported value: {format_value(value)}: supported values: {choices}"
-            near = closest_match(value, enum) if len(enum) <= _COMPARED else None
-            fault = SchemaViolation(
-                "unsupported-value", text, f'did you mean "{near}"?' if near else "write one of them"
+            near = closest_match(value, enum) if len(enum) <= _MAX_COMPARED_CHOICES else None
+            violation = SchemaViolation(
+                "unsupported-value", text, f'did you mean "{near}"?' if near else "use one of them"
             )
-            fault.cure = fix_spelling(value, near)
-            return [fault]
+            violation.fix_template = fix_spelling(value, near)
+            return [violation]
         if high is not None and len(value) > high:
             return [SchemaViolation("too-long-value", f"Too long: may not be more than {high} bytes", "shorten it")]
         if len(value) < low:
@@ -104,26 +111,30 @@ def bounded_string(schema: Schema) -> ValueCheck | None:
             ]
         if search is not None and search(value) is None:
             text = f"Invalid value: {format_value(value)}: must match '{pattern}'"
-            return [SchemaViolation("invalid-value", text, _FORM.get(pattern or "", "write it in that form"))]
+            return [
+                SchemaViolation(
+                    "invalid-value", text, _PATTERN_HELP.get(pattern or "", "write a value that matches the pattern")
+                )
+            ]
         return None
 
     return check
 
 
-def crd_amount(schema: Schema) -> ValueCheck:
-    """A check of a CRD's `x-kubernetes-int-or-string`: a whole number, or text of the schema's pattern."""
-    as_text = bounded_string(schema)
+def compile_int_or_string(schema: Schema) -> ValueCheck:
+    """Return the check of `x-kubernetes-int-or-string`: an integer, or text that matches the schema's pattern."""
+    as_text = compile_string(schema)
 
     def check(value: Any) -> Violations:
         if isinstance(value, str):
             return as_text(value) if as_text else None
-        return None if whole(value) is not None else [type_mismatch("integer or string", value)]
+        return None if integer_value(value) is not None else [type_mismatch("integer or string", value)]
 
     return check
 
 
-def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> ValueCheck | None:
-    """A check of a list as a whole: its length and its keys; None where the schema says nothing of either."""
+def compile_list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> ValueCheck | None:
+    """Return the check of a list's length and keys, or None if the schema does not limit them."""
     low, high = schema.get("minItems", 0), schema.get("maxItems")
     keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
     is_set = schema.get("x-kubernetes-list-type") == "set"
@@ -133,7 +144,7 @@ def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> ValueCheck 
     def check(value: Any) -> Violations:
         if high is not None and len(value) > high:
             text = f"Too many: {len(value)}: must have at most {high} items"
-            return [SchemaViolation("too-many-items", text, f"keep {high} at most")]
+            return [SchemaViolation("too-many-items", text, f"keep at most {high}")]
         if len(value) < low:
             return [
                 SchemaViolation(
@@ -143,16 +154,16 @@ def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> ValueCheck 
         if len(value) < 2:
             return None
         if keys:
-            return _same_keys(value, keys, item_defaults)
-        return _same_items(value) if is_set else None
+            return _duplicate_keys(value, keys, item_defaults)
+        return _duplicate_items(value) if is_set else None
 
     return check
 
 
-def _same_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str, Any]) -> Violations:
-    if len(keys) == 1 and _all_differ(items, keys[0]):
+def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str, Any]) -> Violations:
+    if len(keys) == 1 and _have_unique_texts(items, keys[0]):
         return None
-    faults: list[SchemaViolation] = []
+    violations: list[SchemaViolation] = []
     seen = set()
     for index, item in enumerate(items):
         if not isinstance(item, dict):
@@ -161,155 +172,159 @@ def _same_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str,
         if None in parts:
             parts = [defaults.get(key) if part is None else part for key, part in zip(keys, parts, strict=True)]
         identity = tuple(parts)
-        # A missing or ill-typed key is another fault, told elsewhere.
+        # a missing key or a key of the wrong type is reported elsewhere
         if None in identity or any(isinstance(part, list | dict) for part in parts):
             continue
         if identity in seen:
-            faults.append(_duplicate(index, dict(zip(keys, parts, strict=True))))
+            violations.append(_duplicate(index, dict(zip(keys, parts, strict=True))))
         seen.add(identity)
-    return faults or None
+    return violations or None
 
 
-def _all_differ(items: Sequence[Any], key: str) -> bool:
-    """Whether each item is an object with a text of its own under a key."""
-    own = [item.get(key) for item in items if type(item) is dict]
-    return set(map(type, own)) == {str} and len(set(own)) == len(items)
+def _have_unique_texts(items: Sequence[Any], key: str) -> bool:
+    """Return whether each item is an object with its own text under the key."""
+    values = [item.get(key) for item in items if type(item) is dict]
+    return set(map(type, values)) == {str} and len(set(values)) == len(items)
 
 
-def _same_items(items: Sequence[Any]) -> Violations:
-    faults: list[SchemaViolation] = []
+def _duplicate_items(items: Sequence[Any]) -> Violations:
+    violations: list[SchemaViolation] = []
     seen = set()
     for index, item in enumerate(items):
         if isinstance(item, list | dict):
             continue
         if item in seen:
-            faults.append(_duplicate(index, item))
+            violations.append(_duplicate(index, item))
         seen.add(item)
-    return faults or None
+    return violations or None
 
 
 def _duplicate(index: int, value: Any) -> SchemaViolation:
     import json
 
     text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
-    fault = SchemaViolation("duplicate-value", text, "remove one of the two, or give it another key")
-    fault.path.append(index)
-    return fault
+    violation = SchemaViolation("duplicate-value", text, "remove one of the two, or give it another key")
+    violation.path.append(index)
+    return violation
 
 
-def least_properties(schema: Schema) -> int:
-    """How many fields an object must have at least."""
+def min_properties(schema: Schema) -> int:
+    """Return the minimum number of fields of an object."""
     return int(schema.get("minProperties", 0))
 
 
-LOGIC: Final = ("allOf", "anyOf", "oneOf", "not")
-_NUMBERS: Final = ("minimum", "maximum", "multipleOf")
+LOGIC_KEYWORDS: Final = ("allOf", "anyOf", "oneOf", "not")
+_NUMBER_KEYWORDS: Final = ("minimum", "maximum", "multipleOf")
 
 
-def further(check: ValueCheck, schema: Schema, server: Version) -> ValueCheck:
-    """The check with what else the schema says; the same check where it says nothing more."""
+def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCheck:
+    """Return the check extended by the schema's other keywords, or the same check if it has none."""
     checks: list[ValueCheck] = []
-    if "enum" in schema and not (schema.get("type") == "string" and only_texts(schema["enum"])):
-        checks.append(_enum(schema["enum"]))
+    if "enum" in schema and not (schema.get("type") == "string" and are_all_texts(schema["enum"])):
+        checks.append(_compile_enum(schema["enum"]))
     if (
-        (schema.get("type") == "number" and any(key in schema for key in _NUMBERS))
+        (schema.get("type") == "number" and any(key in schema for key in _NUMBER_KEYWORDS))
         or "multipleOf" in schema
         or schema.get("exclusiveMinimum") is True
         or schema.get("exclusiveMaximum") is True
     ):
-        checks.append(_number(schema))
+        checks.append(_compile_number(schema))
     if schema.get("type") == "string" and "format" in schema:
-        from ptcompile.apiserver.structure.formats import text_format
+        from ptcompile.apiserver.structure.formats import compile_format
 
-        one = text_format(schema["format"], server)
-        checks += [one] if one else []
+        format_check = compile_format(schema["format"], server)
+        checks += [format_check] if format_check else []
     if "maxProperties" in schema:
-        checks.append(_few(schema["maxProperties"]))
+        checks.append(_compile_max_properties(schema["maxProperties"]))
     if "minProperties" in schema and "properties" not in schema:
-        checks.append(_many(schema["minProperties"]))
+        checks.append(_compile_min_properties(schema["minProperties"]))
     if "x-logic" in schema:
-        checks.append(_logic(schema["x-logic"]))
-    return _both(check, checks) if checks else check
+        checks.append(_compile_logic(schema["x-logic"]))
+    return _chain(check, checks) if checks else check
 
 
-def _both(first: ValueCheck, rest: list[ValueCheck]) -> ValueCheck:
+def _chain(first: ValueCheck, rest: list[ValueCheck]) -> ValueCheck:
     def check(value: Any) -> Violations:
-        found = first(value)
-        if found:
-            return found
-        faults = [fault for one in rest for fault in one(value) or ()]
-        return faults or None
+        violations = first(value)
+        if violations:
+            return violations
+        violations = [violation for one in rest for violation in one(value) or ()]
+        return violations or None
 
     return check
 
 
-def _enum(values: Sequence[Any]) -> ValueCheck:
+def _compile_enum(values: Sequence[Any]) -> ValueCheck:
     from ptcompile.apiserver.structure.logic import comparable
 
     allowed = frozenset(map(comparable, values))
-    choices = listed(values)
+    choices = list_choices(values)
 
     def check(value: Any) -> Violations:
         if comparable(value) in allowed:
             return None
         text = f"Unsupported value: {format_value(value)}: supported values: {choices}"
-        return [SchemaViolation("unsupported-value", text, "write one of them")]
+        return [SchemaViolation("unsupported-value", text, "use one of them")]
 
     return check
 
 
-def _number(schema: Schema) -> ValueCheck:
+def _compile_number(schema: Schema) -> ValueCheck:
     from ptcompile.apiserver.structure.logic import is_multiple, is_number
 
-    low, high, step = (schema.get(key) for key in _NUMBERS)
+    low, high, step = (schema.get(key) for key in _NUMBER_KEYWORDS)
     above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
 
     def check(value: Any) -> Violations:
         if not is_number(value):
             return None
         if low is not None and (value < low or (above and value == low)):
-            return [_invalid(value, f"must be greater than {'' if above else 'or equal to '}{low}")]
+            return [_invalid_value(value, f"must be greater than {'' if above else 'or equal to '}{low}")]
         if high is not None and (value > high or (below and value == high)):
-            return [_invalid(value, f"must be less than {'' if below else 'or equal to '}{high}")]
+            return [_invalid_value(value, f"must be less than {'' if below else 'or equal to '}{high}")]
         if step and not is_multiple(value, step):
-            return [_invalid(value, f"must be a multiple of {step}")]
+            return [_invalid_value(value, f"must be a multiple of {step}")]
         return None
 
     return check
 
 
-def _few(most: int) -> ValueCheck:
+def _compile_max_properties(maximum: int) -> ValueCheck:
     def check(value: Any) -> Violations:
-        if not isinstance(value, dict) or len(value) <= most:
+        if not isinstance(value, dict) or len(value) <= maximum:
             return None
         return [
             SchemaViolation(
-                "too-many-items", f"Too many: {len(value)}: must have at most {most} items", f"keep {most} at most"
+                "too-many-items",
+                f"Too many: {len(value)}: must have at most {maximum} items",
+                f"keep at most {maximum}",
             )
         ]
 
     return check
 
 
-def _many(least: int) -> ValueCheck:
+def _compile_min_properties(minimum: int) -> ValueCheck:
     def check(value: Any) -> Violations:
-        if not isinstance(value, dict) or len(value) >= least:
+        if not isinstance(value, dict) or len(value) >= minimum:
             return None
-        return [_invalid(len(value), f"must have at least {least} properties")]
+        return [_invalid_value(len(value), f"must have at least {minimum} properties")]
 
     return check
 
 
-def _logic(schema: Schema) -> ValueCheck:
-    """Check `allOf`, `anyOf`, `oneOf` and `not`. Without evaluations left, it accepts, and the caller reports that."""
+def _compile_logic(schema: Schema) -> ValueCheck:
+    """Return the check of `allOf`, `anyOf`, `oneOf` and `not`. Without evaluations left, it accepts, and the caller
+    reports that.
+    """
     holds: Validates | None = None
 
     def check(value: Any) -> Violations:
         nonlocal holds
         if holds is None:
-            from ptcompile.apiserver.structure.logic import logic
+            from ptcompile.apiserver.structure.logic import compile_logic
 
-            holds = logic(schema)
+            holds = compile_logic(schema)
         evaluations = current()
         evaluations.grant(1)
         try:
@@ -317,11 +332,11 @@ def _logic(schema: Schema) -> ValueCheck:
                 return None
         except OutOfEvaluationsError:
             return None
-        words = " and ".join(key for key in LOGIC if key in schema)
-        return [_invalid(value, f"must validate {words} of the CRD's schema")]
+        words = " and ".join(key for key in LOGIC_KEYWORDS if key in schema)
+        return [_invalid_value(value, f"must validate {words} of the CRD's schema")]
 
     return check
 
 
-def _invalid(value: Any, why: str) -> SchemaViolation:
+def _invalid_value(value: Any, why: str) -> SchemaViolation:
     return SchemaViolation("invalid-value", f"Invalid value: {format_value(value)}: {why}", "see the CRD's schema")

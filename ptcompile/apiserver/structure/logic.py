@@ -1,7 +1,7 @@
-"""`allOf`, `anyOf`, `oneOf` and `not` of a CRD: they validate values whose structure is known by now.
+"""`allOf`, `anyOf`, `oneOf` and `not` of a CRD, for values whose structure is valid.
 
-Each branch becomes a function from a value to whether it holds. As on the API server, a keyword says nothing of values
-of other types: `multipleOf` of a string holds.
+Each branch becomes a predicate. As on the API server, a keyword ignores values of other types: `multipleOf` accepts a
+string.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile.apiserver.evaluations import Evaluations
-from ptcompile.apiserver.structure.scalars import whole
+from ptcompile.apiserver.structure.scalars import integer_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 Validates = Callable[["Any", Evaluations], bool]
 
-_TYPES: Final[dict[str, Callable[[Any], bool]]] = {
+_TYPE_PREDICATES: Final[dict[str, Callable[[Any], bool]]] = {
     "array": lambda value: isinstance(value, list),
     "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: whole(value) is not None,
+    "integer": lambda value: integer_value(value) is not None,
     "number": lambda value: is_number(value),
     "object": lambda value: isinstance(value, dict),
     "string": lambda value: isinstance(value, str),
 }
-_SIZES: Final[tuple[tuple[str, str, type], ...]] = (
+_SIZE_KEYWORDS: Final[tuple[tuple[str, str, type], ...]] = (
     ("minLength", "maxLength", str),
     ("minItems", "maxItems", list),
     ("minProperties", "maxProperties", dict),
@@ -38,18 +38,18 @@ def is_number(value: Any) -> bool:
 
 
 def comparable(value: Any) -> Any:
-    """Return what can be put into a set, and is equal for equal JSON: 1 and 1.0 are, 1 and true are not."""
+    """Return a hashable form that is equal for equal JSON: that of 1 equals that of 1.0, but not that of true."""
     if isinstance(value, bool):
         return "boolean", value
     if isinstance(value, Mapping):
-        return "object", frozenset((key, comparable(one)) for key, one in value.items())
+        return "object", frozenset((key, comparable(item)) for key, item in value.items())
     if isinstance(value, list):
-        return "array", tuple(comparable(one) for one in value)
+        return "array", tuple(comparable(item) for item in value)
     return value
 
 
 def is_multiple(value: float, step: float) -> bool:
-    """Return whether a number is a multiple, with a tolerance for fractions as in kube-openapi."""
+    """Return whether a number is a multiple, with the tolerance for fractions of kube-openapi."""
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
     try:
@@ -59,8 +59,8 @@ def is_multiple(value: float, step: float) -> bool:
         return True
 
 
-def number_holds(schema: Mapping[str, Any]) -> Callable[[Any], bool]:
-    """Return the check of `minimum`, `maximum` and `multipleOf`; of no number it says anything."""
+def compile_number(schema: Mapping[str, Any]) -> Callable[[Any], bool]:
+    """Return the predicate of `minimum`, `maximum` and `multipleOf`; it accepts values that are not numbers."""
     low, high, step = (schema.get(key) for key in ("minimum", "maximum", "multipleOf"))
     above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
 
@@ -76,9 +76,9 @@ def number_holds(schema: Mapping[str, Any]) -> Callable[[Any], bool]:
     return holds
 
 
-def logic(schema: Mapping[str, Any]) -> Validates:
-    """Compile what a schema says of values, its type included."""
-    checks = [*_own(schema), *_parts(schema), *_choices(schema)]
+def compile_logic(schema: Mapping[str, Any]) -> Validates:
+    """Compile the keywords of a schema, including its type, into a predicate."""
+    checks = [*_compile_keywords(schema), *_compile_children(schema), *_compile_branches(schema)]
 
     def holds(value: Any, evaluations: Evaluations) -> bool:
         evaluations.spend(1 + len(checks))
@@ -87,66 +87,72 @@ def logic(schema: Mapping[str, Any]) -> Validates:
     return holds
 
 
-def _own(schema: Mapping[str, Any]) -> list[Validates]:
+def _compile_keywords(schema: Mapping[str, Any]) -> list[Validates]:
     checks: list[Validates] = []
-    if is_type := _TYPES.get(schema.get("type") or ""):
+    if is_type := _TYPE_PREDICATES.get(schema.get("type") or ""):
         checks.append(lambda value, _: is_type(value))
     if schema.get("enum"):
         choices = frozenset(map(comparable, schema["enum"]))
         checks.append(lambda value, _: comparable(value) in choices)
     if any(schema.get(key) is not None for key in ("minimum", "maximum", "multipleOf")):
-        number = number_holds(schema)
+        number = compile_number(schema)
         checks.append(lambda value, _: number(value))
-    for least, most, kind in _SIZES:
-        low, high = schema.get(least), schema.get(most)
+    for min_key, max_key, kind in _SIZE_KEYWORDS:
+        low, high = schema.get(min_key), schema.get(max_key)
         if low is not None or high is not None:
-            checks.append(_size(kind, low or 0, high))
+            checks.append(_compile_size(kind, low or 0, high))
     if pattern := schema.get("pattern"):
-        from ptcompile.apiserver.goregex import fits
+        from ptcompile.apiserver.goregex import matches
 
-        checks.append(lambda value, _: not isinstance(value, str) or fits(pattern, value))
+        checks.append(lambda value, _: not isinstance(value, str) or matches(pattern, value))
     if required := [name or "" for name in schema.get("required") or ()]:
         checks.append(lambda value, _: not isinstance(value, dict) or all(name in value for name in required))
     return checks
 
 
-def _size(kind: type, low: int, high: int | None) -> Validates:
+def _compile_size(kind: type, low: int, high: int | None) -> Validates:
     def holds(value: Any, _: Evaluations) -> bool:
         return not isinstance(value, kind) or (low <= len(value) and (high is None or len(value) <= high))  # type: ignore[arg-type]
 
     return holds
 
 
-def _parts(schema: Mapping[str, Any]) -> list[Validates]:
+def _compile_children(schema: Mapping[str, Any]) -> list[Validates]:
     checks: list[Validates] = []
     if isinstance(schema.get("items"), Mapping):
-        item = logic(schema["items"])
-        checks.append(lambda value, left: not isinstance(value, list) or all(item(one, left) for one in value))
-    fields = {name: logic(field) for name, field in (schema.get("properties") or {}).items() if field is not None}
+        item_holds = compile_logic(schema["items"])
+        checks.append(
+            lambda value, evaluations: (
+                not isinstance(value, list) or all(item_holds(item, evaluations) for item in value)
+            )
+        )
+    fields = {
+        name: compile_logic(field) for name, field in (schema.get("properties") or {}).items() if field is not None
+    }
 
     def fields_hold(value: Any, evaluations: Evaluations) -> bool:
         if not isinstance(value, dict):
             return True
-        return all(fields[name](one, evaluations) for name, one in value.items() if name in fields)
+        return all(fields[name](item, evaluations) for name, item in value.items() if name in fields)
 
     return [*checks, fields_hold] if fields else checks
 
 
-def _choices(schema: Mapping[str, Any]) -> list[Validates]:
+def _compile_branches(schema: Mapping[str, Any]) -> list[Validates]:
     checks: list[Validates] = []
     if every := _branches(schema, "allOf"):
-        checks.append(lambda value, left: all(branch(value, left) for branch in every))
+        checks.append(lambda value, evaluations: all(branch(value, evaluations) for branch in every))
     if some := _branches(schema, "anyOf"):
-        checks.append(lambda value, left: any(branch(value, left) for branch in some))
+        checks.append(lambda value, evaluations: any(branch(value, evaluations) for branch in some))
     if exactly := _branches(schema, "oneOf"):
-        checks.append(lambda value, left: _once(exactly, value, left))
+        checks.append(lambda value, evaluations: _holds_once(exactly, value, evaluations))
     if isinstance(schema.get("not"), Mapping):
-        unwanted = logic(schema["not"])
-        checks.append(lambda value, left: not unwanted(value, left))
+        unwanted = compile_logic(schema["not"])
+        checks.append(lambda value, evaluations: not unwanted(value, evaluations))
     return checks
 
 
-def _once(branches: Sequence[Validates], value: Any, evaluations: Evaluations) -> bool:
+def _holds_once(branches: Sequence[Validates], value: Any, evaluations: Evaluations) -> bool:
     count = 0
     for branch in branches:
         count += branch(value, evaluations)
@@ -156,4 +162,4 @@ def _once(branches: Sequence[Validates], value: Any, evaluations: Evaluations) -
 
 
 def _branches(schema: Mapping[str, Any], key: str) -> list[Validates]:
-    return [logic(one or {}) for one in schema.get(key) or ()]
+    return [compile_logic(branch or {}) for branch in schema.get(key) or ()]

@@ -1,9 +1,9 @@
-"""Checks of single values, as Go's decoder (built-in kinds) or the CRD's schema (operators' kinds) takes them."""
+"""Checks of single values, as Go's decoder (built-in kinds) or the CRD's schema (operators' kinds) accepts them."""
 
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.apiserver.structure.faults import SchemaViolation, Violations, format_value, type_mismatch
+from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value, type_mismatch
 from ptcompile.diagnostics.fixes import QUOTES, fix_quantity
 from ptcompile.kubernetes.quantity import valid as valid_quantity
 
@@ -11,11 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.apiserver.structure.faults import ValueCheck
+    from ptcompile.apiserver.structure.violations import ValueCheck
 
 INT_RANGES: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
-# The pattern that controller-gen writes beside every quantity of a CRD.
+# controller-gen adds this pattern to every quantity of a CRD
 _CRD_QUANTITY = Pattern(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?"
 ).fullmatch
@@ -28,8 +28,10 @@ _BASE64 = Pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=
 _QUANTITY_HELP = 'write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or "16Gi"'
 
 
-def whole(value: Any) -> int | None:
-    """The whole number that a value is, or None. `4.0` is one: kubectl sends it as `4`. `true` is none."""
+def integer_value(value: Any) -> int | None:
+    """Return the integer that a value stands for, or None. `4.0` counts, because kubectl sends it as `4`; `true` does
+    not.
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -37,23 +39,23 @@ def whole(value: Any) -> int | None:
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
-def anything(value: Any) -> Violations:
-    """JSON of any shape."""
+def accept_any(value: Any) -> Violations:
+    """Accept any JSON value."""
     return None
 
 
-def string(value: Any) -> Violations:
-    """Any text."""
+def check_string(value: Any) -> Violations:
+    """Check that the value is a text."""
     return None if isinstance(value, str) else [type_mismatch("string", value)]
 
 
-def boolean(value: Any) -> Violations:
-    """True or false, not their names in quotes."""
+def check_boolean(value: Any) -> Violations:
+    """Check that the value is a boolean, not a quoted one."""
     return None if isinstance(value, bool) else [type_mismatch("boolean", value)]
 
 
-def integer(kind: str, minimum: int | None = None, maximum: int | None = None) -> ValueCheck:
-    """A whole number of the range of `kind` (int32, int64) and of the schema's own bounds."""
+def compile_integer(kind: str, minimum: int | None = None, maximum: int | None = None) -> ValueCheck:
+    """Return the check of an integer in the range of `kind` (int32, int64) and within the schema's bounds."""
     low, high = INT_RANGES.get(kind, INT_RANGES["int64"])
     expected = "integer" if kind not in INT_RANGES else kind
     floor = low if minimum is None else max(low, minimum)
@@ -62,7 +64,7 @@ def integer(kind: str, minimum: int | None = None, maximum: int | None = None) -
     def check(value: Any) -> Violations:
         if type(value) is int and floor <= value <= ceiling:
             return None
-        int_value = whole(value)
+        int_value = integer_value(value)
         if int_value is None:
             return [type_mismatch(expected, value)]
         if not low <= int_value <= high:
@@ -79,51 +81,53 @@ def integer(kind: str, minimum: int | None = None, maximum: int | None = None) -
     return check
 
 
-def number(value: Any) -> Violations:
-    """Any number."""
+def check_number(value: Any) -> Violations:
+    """Check that the value is a number."""
     return None if isinstance(value, int | float) and not isinstance(value, bool) else [type_mismatch("number", value)]
 
 
-def decoded_quantity(value: Any) -> Violations:
-    """A quantity as apimachinery's `Quantity.UnmarshalJSON` takes it: text or number."""
+def check_decoded_quantity(value: Any) -> Violations:
+    """Check a quantity as apimachinery's `Quantity.UnmarshalJSON` accepts it: text or number."""
     if valid_quantity(value):
         return None
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return [type_mismatch("quantity", value)]
-    return [_no_quantity(value)]
+    return [_invalid_quantity(value)]
 
 
-def _no_quantity(value: Any) -> SchemaViolation:
-    fault = SchemaViolation(
+def _invalid_quantity(value: Any) -> SchemaViolation:
+    violation = SchemaViolation(
         "invalid-quantity", f"Invalid value: {format_value(value)}: is not a quantity", _QUANTITY_HELP
     )
-    fault.cure = fix_quantity(value)
-    return fault
+    violation.fix_template = fix_quantity(value)
+    return violation
 
 
-def crd_quantity(value: Any) -> Violations:
-    """A quantity in a CRD: an integer, or text that fits a pattern looser than Go's parser, which reads it later."""
+def check_crd_quantity(value: Any) -> Violations:
+    """Check a quantity in a CRD: an integer, or text of a pattern that is looser than Go's parser, which reads it
+    later.
+    """
     if isinstance(value, str):
         if _CRD_QUANTITY(value) is None:
-            return [_no_quantity(value)]
+            return [_invalid_quantity(value)]
         if valid_quantity(value):
             return None
         text = f"Invalid value: {format_value(value)}: the CRD accepts it, but it cannot be read as a quantity"
         return [SchemaViolation("invalid-quantity", text, _QUANTITY_HELP, stage="pod")]
-    if whole(value) is not None:
+    if integer_value(value) is not None:
         return None
-    fault = type_mismatch("integer or string", value)
+    violation = type_mismatch("integer or string", value)
     if isinstance(value, float):
-        fault.help = f'quote the value: "{value}"'
-        fault.cure = QUOTES
-    return [fault]
+        violation.help = f'quote the value: "{value}"'
+        violation.fix_template = QUOTES
+    return [violation]
 
 
-def decoded_int_or_string(value: Any) -> Violations:
-    """`intstr.IntOrString`: text, or a number of 32 bits."""
+def check_decoded_int_or_string(value: Any) -> Violations:
+    """Check an `intstr.IntOrString`: text, or a 32-bit integer."""
     if isinstance(value, str):
         return None
-    int_value = whole(value)
+    int_value = integer_value(value)
     if int_value is None:
         return [type_mismatch("int32 or string", value)]
     low, high = INT_RANGES["int32"]
@@ -133,16 +137,16 @@ def decoded_int_or_string(value: Any) -> Violations:
     return [SchemaViolation("wrong-type", text, f"use a number from {low} to {high}")]
 
 
-def crd_int_or_string(value: Any) -> Violations:
-    """`x-kubernetes-int-or-string`: a number beyond 32 bits passes here, and the pod is rejected."""
-    found = decoded_int_or_string(value)
-    if found and whole(value) is not None:
-        found[0].stage = "pod"
-    return found
+def check_crd_int_or_string(value: Any) -> Violations:
+    """Check `x-kubernetes-int-or-string`: the CRD accepts larger integers, but the pod is rejected."""
+    violations = check_decoded_int_or_string(value)
+    if violations and integer_value(value) is not None:
+        violations[0].stage = "pod"
+    return violations
 
 
-def time(value: Any) -> Violations:
-    """A time of RFC 3339."""
+def check_time(value: Any) -> Violations:
+    """Check a time in RFC 3339 form."""
     if not isinstance(value, str):
         return [type_mismatch("string", value)]
     if _TIME(value):
@@ -156,14 +160,14 @@ def time(value: Any) -> Violations:
     ]
 
 
-def base64(value: Any) -> Violations:
-    """Bytes in base64, line ends ignored, as Go's `encoding/json` reads `[]byte`."""
+def check_base64(value: Any) -> Violations:
+    """Check base64 text, ignoring line breaks, as Go's `encoding/json` reads `[]byte`."""
     if not isinstance(value, str):
         return [type_mismatch("string", value)]
     if _BASE64(value.replace("\n", "").replace("\r", "")):
         return None
     return [
         SchemaViolation(
-            "wrong-type", "must be base64", "encode the value with base64; a Secret takes plain text in stringData"
+            "wrong-type", "must be base64", "encode the value with base64, or use stringData for plain text in a Secret"
         )
     ]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
-from ptcompile.apiserver.crds import Definition, shipped
+from ptcompile.apiserver.crds import Definition, shipped_definition
 from ptcompile.apiserver.crds.rules import rule_problems, with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM
 from ptcompile.apiserver.server_side_apply import merge_by_schema
@@ -33,7 +33,7 @@ def stored_after_apply(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[
     kind = kind_of(new)
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]
-    elif (definition := shipped(kind)) is not None:
+    elif (definition := shipped_definition(kind)) is not None:
         schema, document = dict(definition.schema), definition.document
     else:
         return new, []
@@ -54,7 +54,7 @@ def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
             for changed_path, before, after in _value_pairs(old, new, path.split("."), ()):
                 if before != after:
                     yield immutable(changed_path, None, RECREATE_HELP, why)
-    elif (definition := shipped(kind)) is not None and definition.schema.get("x-ruled"):
+    elif (definition := shipped_definition(kind)) is not None and definition.schema.get("x-ruled"):
         reported_paths = {problem.path for problem in rule_problems(definition.schema, definition.document, update.new)}
         for problem in rule_problems(definition.schema, definition.document, update.new, update.old):
             if problem.path not in reported_paths:

@@ -17,13 +17,13 @@ from ptcompile.apiserver.validation.job import (
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import (
-    Say,
+    ProblemFactory,
     child_rejection,
     decode_problems,
     entries,
     hint,
     invalid_value,
-    quoted,
+    quote_names,
     webhook_rejection,
 )
 from ptcompile.diagnostics import Path, Problem
@@ -201,7 +201,7 @@ _REASONS = (
 _GATED = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 
 
-def failure_policy(policy: Json, known: Sequence[str], path: Path, say: Say) -> Iterator[Problem]:
+def failure_policy(policy: Json, known: Sequence[str], path: Path, say: ProblemFactory) -> Iterator[Problem]:
     """The rules one by one. Gates that are off by default refuse what needs them."""
     if policy.get("restartStrategy") == "InPlaceRestart":
         text_ = "Forbidden: InPlaceRestart needs the feature gate InPlaceRestart, which is off by default"
@@ -215,7 +215,7 @@ def failure_policy(policy: Json, known: Sequence[str], path: Path, say: Say) -> 
             yield say((*here, "action"), text_, "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")
         for j, reason in enumerate(as_strings(rule.get("onJobFailureReasons"))):
             if reason not in _REASONS:
-                text_ = f'Unsupported value: "{reason}": supported values: {quoted(_REASONS)}'
+                text_ = f'Unsupported value: "{reason}": supported values: {quote_names(_REASONS)}'
                 yield say((*here, "onJobFailureReasons", j), text_, hint(reason, _REASONS))
         for j, target in enumerate(as_strings(rule.get("targetReplicatedJobs"))):
             if target not in known:
@@ -223,7 +223,7 @@ def failure_policy(policy: Json, known: Sequence[str], path: Path, say: Say) -> 
                 yield say((*here, "targetReplicatedJobs", j), text_, hint(target, known))
 
 
-def _name(name: str, seen: set[str], path: Path, say: Say) -> Iterator[Problem]:
+def _name(name: str, seen: set[str], path: Path, say: ProblemFactory) -> Iterator[Problem]:
     if not _RULE_NAME(name) or len(name) > 128:
         text_ = f'Invalid value: "{name}": must have 1 to 128 letters, digits or _,: with a letter first'
         yield say((*path, "name"), text_, "end it with a letter, a digit or an underscore")
@@ -232,7 +232,7 @@ def _name(name: str, seen: set[str], path: Path, say: Say) -> Iterator[Problem]:
     seen.add(name)
 
 
-def claims(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
+def claims(spec: Json, name: str, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     """Each template has a name of its own, is mounted, and no volume of that name is already there."""
     seen: set[str] = set()
     pods = [nested_map(j, "template", "spec", "template", "spec") for j in as_mappings(spec.get("replicatedJobs"))]
@@ -250,7 +250,7 @@ def claims(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
             yield from _use(claim, pods, here, say)
 
 
-def _claim(claim: str, name: str, path: Path, say: Say) -> Problem | None:
+def _claim(claim: str, name: str, path: Path, say: ProblemFactory) -> Problem | None:
     if why := names.why_not_dns_subdomain(claim):
         return say(path, f'Invalid value: "{claim}": {why}', "name the claim with letters, digits and dashes")
     full = f"{claim}-{name}"
@@ -260,7 +260,7 @@ def _claim(claim: str, name: str, path: Path, say: Say) -> Problem | None:
     return None
 
 
-def _use(claim: str, pods: list[Json], path: Path, say: Say) -> Iterator[Problem]:
+def _use(claim: str, pods: list[Json], path: Path, say: ProblemFactory) -> Iterator[Problem]:
     containers = [c for p in pods for key in ("initContainers", "containers") for c in as_mappings(p.get(key))]
     if not any(m.get("name") == claim for c in containers for m in as_mappings(c.get("volumeMounts"))):
         yield say(path, f'Invalid value: "{claim}": no container mounts it', "mount it, or remove the template")
@@ -349,7 +349,7 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     yield from spec_problems(nested_map(manifest, "spec"), object_name(manifest), (), _say)
 
 
-def spec_problems(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
+def spec_problems(spec: Json, name: str, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     """The conditions on a JobSet's spec, which stands under `path` + `spec`; Trainer makes such specs too."""
     here = (*path, "spec")
     jobs = as_mappings(spec.get("replicatedJobs"))
@@ -379,14 +379,14 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
             yield child_rejection(path, f'Invalid value: "{own}": it becomes a label of the Jobs: {why}', "rename it")
 
 
-def _network(network: Json, path: Path, say: Say) -> Iterator[Problem]:
+def _network(network: Json, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     subdomain = as_string(network.get("subdomain"))
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
         help = "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a Service"
         yield say((*path, "subdomain"), f'Invalid value: "{subdomain}": {why}', help)
 
 
-def _managed_by(value: Any, path: Path, say: Say) -> Iterator[Problem]:
+def _managed_by(value: Any, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     if not isinstance(value, str):
         return
     if why := names.why_not_domain_prefixed_path(value):
@@ -395,18 +395,18 @@ def _managed_by(value: Any, path: Path, say: Say) -> Iterator[Problem]:
         yield say(path, "Too long: may not be more than 63 bytes", "shorten it")
 
 
-def _counts(job: Json, path: Path, say: Say) -> Iterator[Problem]:
+def _counts(job: Json, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     each = as_int(nested_map(job, "template", "spec").get("parallelism"), 1)
     if each * as_int(job.get("replicas"), 1) > _MAX:
         yield say((*path, "replicas"), f"Invalid value: replicas x parallelism must not exceed {_MAX}", "lower them")
 
 
-def _group(group: str, path: Path, say: Say) -> Iterator[Problem]:
+def _group(group: str, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     if group and (why := names.why_not_dns_1035_label(group)):
         yield say(path, f'Invalid value: "{group}": {why}', "use letters, digits and dashes, starting with a letter")
 
 
-def job_names(job: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
+def job_names(job: Json, name: str, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     """The names of the last Job and of its last pod."""
     own, job_spec = as_string(job.get("name")), nested_map(job, "template", "spec")
     last = f"{name}-{own}-{as_int(job.get('replicas'), 1) - 1}"
@@ -428,7 +428,7 @@ def _spelling(own: str) -> str:
     return "give it a name" if not own else "use lower case letters, digits and dashes in both names, a letter first"
 
 
-def _depends(job: Json, known: Sequence[str], index: int, path: Path, say: Say) -> Iterator[Problem]:
+def _depends(job: Json, known: Sequence[str], index: int, path: Path, say: ProblemFactory) -> Iterator[Problem]:
     depends = as_mappings(job.get("dependsOn"))
     if index == 0 and depends:
         help = "move the job after those that it waits for"
@@ -446,7 +446,7 @@ def _depends(job: Json, known: Sequence[str], index: int, path: Path, say: Say) 
             yield say((*path, i, "name"), text_, help)
 
 
-def _targets(value: Any, known: Sequence[str], path: Path, say: Say) -> Iterator[Problem]:
+def _targets(value: Any, known: Sequence[str], path: Path, say: ProblemFactory) -> Iterator[Problem]:
     for i, target in enumerate(as_strings(value)):
         if target not in known:
             meant = closest_match(target, known)
@@ -454,7 +454,7 @@ def _targets(value: Any, known: Sequence[str], path: Path, say: Say) -> Iterator
             yield say((*path, i), f'Invalid value: "{target}": there is no replicatedJob of this name', help)
 
 
-def _coordinator(spec: Json, name: str, jobs: Sequence[Json], path: Path, say: Say) -> Iterator[Problem]:
+def _coordinator(spec: Json, name: str, jobs: Sequence[Json], path: Path, say: ProblemFactory) -> Iterator[Problem]:
     if not isinstance(spec.get("coordinator"), Mapping):
         return
     coordinator = nested_map(spec, "coordinator")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
-from ptcompile.apiserver.webhooks import controller_failure, quoted
+from ptcompile.apiserver.webhooks import controller_failure, quote_names
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, nested_map, object_name
@@ -52,7 +52,7 @@ def _replica(kind: str, replica: Json) -> Iterator[Problem]:
         yield _said((*path, "replicas"), f"Invalid value: {count}: must be greater than or equal to 1", help)
     restart = replica.get("restartPolicy")
     if restart and restart not in _RESTART:
-        text = f'Unsupported value: "{restart}": supported values: {quoted(_RESTART)}'
+        text = f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART)}'
         yield _said((*path, "restartPolicy"), text, "use Never or OnFailure")
     if not as_mappings(nested_map(replica, "template", "spec").get("containers")):
         containers = (*path, "template", "spec", "containers")
@@ -70,10 +70,10 @@ def _policy(spec: Json) -> Iterator[Problem]:
         text = f"Invalid value: {spec['slotsPerWorker']}: must be greater than or equal to 0"
         yield _said(("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker")
     if clean and clean not in _CLEAN:
-        text = f'Unsupported value: "{clean}": supported values: {quoted(_CLEAN)}'
+        text = f'Unsupported value: "{clean}": supported values: {quote_names(_CLEAN)}'
         yield _said(("spec", "runPolicy", "cleanPodPolicy"), text, "use None, Running or All")
     if manager and manager not in _MANAGERS:
-        text = f'Unsupported value: "{manager}": supported values: {quoted(_MANAGERS)}'
+        text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
         yield _said(("spec", "runPolicy", "managedBy"), text, "remove managedBy")
 
 

@@ -12,7 +12,7 @@ from ptcompile.apiserver.webhooks import (
     controller_failure,
     decode_problems,
     invalid_value,
-    quoted,
+    quote_names,
     webhook_rejection,
 )
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -99,7 +99,8 @@ def _check(manifest: Json, known: Established) -> Iterator[Problem]:
     manager = nested_map(spec, "runPolicy").get("managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
         path = ("spec", "runPolicy", "managedBy")
-        yield _say(path, f'Unsupported value: "{manager}": supported values: {quoted(_MANAGERS)}', "remove managedBy")
+        text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
+        yield _say(path, text, "remove managedBy")
     specs = spec.get("pytorchReplicaSpecs")
     if specs is None:
         yield _say(_SPECS, "Required value: must be required", "describe a Master, Workers, or both")
@@ -120,7 +121,7 @@ def _replica(key: str, replica: Json) -> Iterator[Problem]:
     path = (*_SPECS, key)
     if key not in _KEYS:
         meant = key.capitalize() if key.capitalize() in _KEYS else "Worker"
-        text_ = f'Unsupported value: "{key}": supported values: {quoted(_KEYS)}'
+        text_ = f'Unsupported value: "{key}": supported values: {quote_names(_KEYS)}'
         yield Problem("webhook-refusal", path, f"{field_path(path)}: {text_}", f"write {meant}",
                       authority="training-operator", on_key=True)  # fmt: skip
     count = replica.get("replicas")

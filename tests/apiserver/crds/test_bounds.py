@@ -33,7 +33,7 @@ def items(schema: Json) -> Json:
 MANY_LISTS = [[n] for n in range(6000)]
 
 SHAPES: dict[str, tuple[Json, Any, str]] = {
-    "endless": ({"properties": {"p": {"$ref": "#/properties/p"}}}, "x", "refers to itself without end"),
+    "endless": ({"properties": {"p": {"$ref": "#/properties/p"}}}, "x", "refers to itself endlessly"),
     "doubling": (doubling(28), "x", "takes too long"),
     "alternatives": (items({"oneOf": [{"minimum": n} for n in range(2500)]}), [-1] * 20_000, "takes too long"),
     "one of a long list": (items({"anyOf": [{"maxItems": n} for n in range(3000)]}), [[0] * 20_000], "takes too long"),

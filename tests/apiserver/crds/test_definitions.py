@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.apiserver.crds import shipped
+from ptcompile.apiserver.crds import shipped_definition
 from ptcompile.apiserver.crds.loader import read_definitions
-from ptcompile.apiserver.kinds import SHIPPED
+from ptcompile.apiserver.kinds import SHIPPED_GROUPS
 
 Json = dict[str, Any]
 
@@ -233,8 +233,8 @@ SHIPPED_KINDS = [
 
 @pytest.mark.parametrize("kind", SHIPPED_KINDS)
 def test_kinds_that_ship_with_us(kind: tuple[str, str]) -> None:
-    assert kind[0].rpartition("/")[0] in SHIPPED
-    assert shipped(kind) is not None
+    assert kind[0].rpartition("/")[0] in SHIPPED_GROUPS
+    assert shipped_definition(kind) is not None
     report = ptcompile.lint({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}, "spec": {"x": 1}})
     assert ("unknown-field", ("spec", "x")) in [(d.name, d.path) for d in report.diagnostics]
 

@@ -13,7 +13,7 @@ from referencing import Registry, Resource
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM
 from ptcompile.apiserver.structure import structure
-from ptcompile.apiserver.structure.faults import to_problem
+from ptcompile.apiserver.structure.violations import to_problem
 from ptcompile.diagnostics import Problem
 from tests.places import places
 
@@ -488,14 +488,14 @@ def test_fields_of_another_version() -> None:
     assert found(manifest, "1.34") == []
     problem = found(manifest, "1.33")[0]
     assert (problem.name, problem.path) == ("version-unknown-field", ("spec", "hostnameOverride"))
-    assert problem.message == "spec.hostnameOverride: unknown field to Kubernetes 1.33: it came with 1.34"
+    assert problem.message == "spec.hostnameOverride: unknown field in Kubernetes 1.33: added in 1.34"
     assert problem.help == "remove it, or use Kubernetes 1.34 or newer"
 
 
 def test_a_crd_knows_the_fields_of_the_version_it_was_made_with() -> None:
     path: Path = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "hostnameOverride")
     problem = found(changed(PYTORCH, path, "x"))[0]
-    assert "made with Kubernetes 1.31: it came with 1.34" in problem.message
+    assert "made with Kubernetes 1.31: added in 1.34" in problem.message
     assert found(changed(VOLCANO, (*TASK, "template", "spec", "hostnameOverride"), "x"), "1.30") == []
 
 

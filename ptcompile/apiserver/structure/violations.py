@@ -1,0 +1,213 @@
+"""Structural violations: path, message, and the field that was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import closest
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path
+from ptcompile.diagnostics.fixes import Cure, fix_key, fix_type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.diagnostics.terms import Stage
+
+    Schema = Mapping[str, Any]
+    FieldsOf = Callable[[Schema], Mapping[str, Any]]
+    """Returns the fields of a schema node, following references, list items and map values."""
+
+
+class SchemaViolation:
+    """One structural mistake. `path` is reversed: each container appends its key on the way to the root."""
+
+    __slots__ = ("fix_template", "help", "home", "moved_value", "name", "on_key", "path", "stage", "suggestion", "text")
+
+    def __init__(self, name: str, text: str, help: str | None = None, *, stage: Stage = "apply") -> None:
+        self.name = name
+        self.text = text
+        self.help = help
+        self.stage: Stage = stage
+        self.path: list[str | int] = []
+        self.on_key = False
+        self.suggestion: str | None = None
+        """Field of the same object that was probably meant, if this one is unknown."""
+        self.home: int | None = None
+        """Number of steps up to an object that has the field, if it is unknown here."""
+        self.fix_template: Cure | None = None
+        self.moved_value: str | int | None = None
+        """Scalar value of an unknown field whose home does not set it."""
+
+
+Violations = list[SchemaViolation] | None
+"""Result of a check. None means valid, so accepting a value allocates nothing."""
+
+ValueCheck = Callable[["Any"], Violations]
+"""Checks one value that is not null."""
+
+_TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+
+_QUOTED_TYPES = {"boolean", "integer", "number"}
+
+
+def type_name(value: Any) -> str:
+    """Return the JSON name of a value's type."""
+    if value is None:
+        return "null"
+    for kind, name in _TYPES.items():
+        if isinstance(value, kind):
+            return name
+    return "object"
+
+
+def format_value(value: Any) -> str:
+    """Return a value as JSON for a message, shortened if it is long."""
+    import json
+
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def type_mismatch(expected: str, value: Any) -> SchemaViolation:
+    """Return the violation of a value whose type differs from the field's."""
+    got = type_name(value)
+    detail = f" ({format_value(value)})" if got in _QUOTED_TYPES or got == "string" else ""
+    violation = SchemaViolation(
+        "wrong-type", f"must be of type {expected}, not {got}{detail}", _type_help(expected, got, value)
+    )
+    violation.fix_template = fix_type(expected, value)
+    return violation
+
+
+def _type_help(expected: str, got: str, value: Any) -> str:
+    if got == "null":
+        return "remove the empty item"
+    if expected == "string" and got in _QUOTED_TYPES:
+        return f'quote the value: "{format_value(value)}"'
+    if expected in {"integer", "int32", "int64", "boolean"} and got == "string":
+        return "remove the quotes" if _is_bare(expected, value) else f"write a plain {expected}"
+    if expected == "array":
+        return "write a list, one item per line, each after a dash"
+    return f"write a value of type {expected}"
+
+
+def _is_bare(expected: str, value: str) -> bool:
+    if expected == "boolean":
+        return value in {"true", "false"}
+    return value.lstrip("-").isdecimal()
+
+
+def to_problem(violation: SchemaViolation) -> Problem:
+    """Convert a violation with a complete path to a `Problem`."""
+    path: Path = tuple(reversed(violation.path))
+    help_text = violation.help
+    fix = violation.fix_template.at(path) if violation.fix_template else None
+    if violation.home is not None:
+        home = (*path[: len(path) - violation.home], violation.path[0])
+        help_text = f"move it to {field_path(home)}"
+        if violation.moved_value is not None:
+            edits = (Edit("set", home, violation.moved_value), Edit("remove", path))
+            fix = Fix(f"move it to {field_path(home)}", edits, safe=False)
+    where = field_path(path)
+    message = f"{where}: {violation.text}" if where else violation.text
+    return Problem(violation.name, path, message, help_text, stage=violation.stage, on_key=violation.on_key, fix=fix)
+
+
+_NO_HINT: Final = "remove it, or check where it belongs"
+
+
+class KnownFields(NamedTuple):
+    """Fields of a schema node that a hint may name."""
+
+    properties: Mapping[str, Any]
+    homes: Mapping[str, str]
+    """The child, such as `containers[]`, that has a field of this name; the first one if several do."""
+
+
+def known_fields(properties: Mapping[str, Any], fields: FieldsOf) -> KnownFields:
+    """Return the fields that hints about a node may name. It is slow, so callers keep the result for all unknown fields
+    of the node.
+    """
+    homes: dict[str, str] = {}
+    for child, schema in properties.items():
+        if child != "status":
+            child_label = f"{child}[]" if "items" in schema else child
+            for name in fields(schema):
+                homes.setdefault(name, child_label)
+    return KnownFields(properties, homes)
+
+
+def bare_unknown_field(key: object) -> SchemaViolation:
+    """Return the violation for an unknown key, without a hint."""
+    violation = SchemaViolation("unknown-field", "unknown field")
+    violation.path.append(str(key))
+    violation.on_key = True
+    violation.help = _NO_HINT
+    return violation
+
+
+def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) -> SchemaViolation:
+    """Return the violation for an unknown key, with the best hint that this object and its children give.
+
+    `siblings` is the object with the key.
+    """
+    name, properties = str(key), known.properties
+    violation = bare_unknown_field(key)
+    same_letters = _same_letters_field(name, properties)
+    if same_letters:
+        violation.suggestion = same_letters
+        violation.help = f'did you mean "{same_letters}"?'
+        violation.fix_template = fix_key(name, same_letters, siblings)
+        return violation
+    if name in known.homes:
+        violation.help = f"move it into {known.homes[name]}"
+        return violation
+    similar = closest(name, properties)
+    violation.suggestion = similar
+    violation.fix_template = fix_key(name, similar, siblings)
+    violation.help = f'did you mean "{similar}"?' if similar else _NO_HINT
+    return violation
+
+
+def find_home(violations: Iterable[SchemaViolation], properties: Mapping[str, Any], parent: Mapping[str, Any]) -> None:
+    """Set the home of unknown fields in a child that this object has; the nearest such object wins.
+
+    `parent` is this object.
+    """
+    for violation in violations:
+        if violation.name != "unknown-field" or violation.home is not None or violation.suggestion is not None:
+            continue
+        key = violation.path[0]
+        if key in properties and key != "name":
+            violation.home = len(violation.path)
+            if key not in parent:
+                violation.moved_value = _scalar_at(parent, violation.path)
+
+
+def _scalar_at(value: Any, path: list[str | int]) -> str | int | None:
+    """Return the value at a reversed path if it is a string, a number or a boolean, else None."""
+    for part in reversed(path):
+        value = value[part]
+    return value if isinstance(value, str | int) else None
+
+
+def wrong_version(key: str, since: str | None, until: str | None, version: str, *, in_crd: bool) -> SchemaViolation:
+    """Return the violation for a field of another Kubernetes version."""
+    owner = f"the schema of this kind, made with Kubernetes {version}" if in_crd else f"Kubernetes {version}"
+    change = f"added in {since}" if since else f"removed after {until}"
+    violation = SchemaViolation("version-unknown-field", f"unknown field in {owner}: {change}")
+    violation.help = "remove it" if in_crd or not since else f"remove it, or use Kubernetes {since} or newer"
+    violation.path.append(key)
+    violation.on_key = True
+    return violation
+
+
+def _same_letters_field(name: str, properties: Iterable[str]) -> str | None:
+    letters = _letters(name)
+    return next((field for field in properties if _letters(field) == letters), None)
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
