@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ptcompile.requirements.capabilities import table
+from ptcompile.requirements.capabilities import capability_table
 
 if __name__ == "__main__":
-    Path(__file__).with_suffix(".json").write_text(json.dumps(table(), indent=2) + "\n", encoding="utf-8")
+    Path(__file__).with_suffix(".json").write_text(json.dumps(capability_table(), indent=2) + "\n", encoding="utf-8")

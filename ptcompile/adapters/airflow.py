@@ -1,4 +1,4 @@
-"""An Airflow operator that runs a spec as a job and waits for its end without a worker (Airflow 2.11 and 3).
+"""An Airflow operator that runs a spec as a job and waits for it without occupying a worker (Airflow 2.11 and 3).
 
 Needs apache-airflow-providers-cncf-kubernetes, whose connections and hooks it uses.
 """
@@ -18,15 +18,15 @@ import ptcompile
 from ptcompile.adapters import cluster
 
 Event = dict[str, Any]
-"""What a trigger says at the end: `ptcompile.Status.to_dict()`."""
+"""Payload of the trigger's final event: `ptcompile.Status.to_dict()`."""
 
 
 class PtcompileOperator(BaseOperator):
-    """Compile a spec under a name of this try, create its objects, and wait for the job's end.
+    """Compile a spec, create its objects, and wait for the end of the job, whose name is unique per try.
 
-    The name is known before compiling, so that host names fit. A worker that is started again in the same try finds the
-    job that it made. A spec that does not compile fails the task without a retry. The log of node 0 goes to the task's
-    log when the job is over, as far as its pod is still there.
+    The name is known before compiling, so host names fit it. A worker restarted within the same try finds the existing
+    job. A spec that does not compile fails the task without a retry. When the job is over, the log of node 0 is copied
+    to the task's log if its pod still exists.
     """
 
     template_fields: Sequence[str] = ("spec", "target", "cluster", "namespace", "run_name")
@@ -44,9 +44,9 @@ class PtcompileOperator(BaseOperator):
         kubernetes_conn_id: str = "kubernetes_default",
         deferrable: bool = True,
         poll_interval: float = 10.0,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.spec, self.target, self.cluster = spec, target, cluster
         self.namespace, self.run_name = namespace, run_name
         self.kubernetes_conn_id = kubernetes_conn_id
@@ -54,19 +54,19 @@ class PtcompileOperator(BaseOperator):
         self._job: ptcompile.Reference | None = None
 
     def execute(self, context: Any) -> None:
-        """Create the job, or find that of this try, and wait for it."""
-        result = self._compiled(context)
+        """Create the job, or find the one of this try, and wait for it."""
+        result = self._compile(context)
         self._job = job = result.handle.job._replace(namespace=result.handle.job.namespace or self.namespace)
         if cluster.find(self._api, job) is None:
             cluster.submit(self._api, result, self.namespace)
         context["ti"].xcom_push(key="job", value=job._asdict())
         if self.deferrable:
-            trigger = PtcompileTrigger(cluster.target_of(job), job.namespace or "", job.name, **self._how)
+            trigger = PtcompileTrigger(cluster.target_of(job), job.namespace or "", job.name, **self._trigger_options)
             self.defer(trigger=trigger, method_name="execute_complete")
         self._finish(job, cluster.wait(self._api, job, self.poll_interval).to_dict())
 
     def execute_complete(self, context: Any, event: Event) -> None:
-        """Airflow calls it when the trigger has seen the end."""
+        """Finish the task; Airflow calls this when the trigger fires."""
         self._finish(cluster.reference(event["target"], event["namespace"], event["name"]), event)
 
     def on_kill(self) -> None:
@@ -80,28 +80,28 @@ class PtcompileOperator(BaseOperator):
         return KubernetesHook(conn_id=self.kubernetes_conn_id).api_client
 
     @property
-    def _how(self) -> dict[str, Any]:
+    def _trigger_options(self) -> dict[str, Any]:
         return {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
 
-    def _compiled(self, context: Any) -> ptcompile.Result:
+    def _compile(self, context: Any) -> ptcompile.Result:
         ti = context["ti"]
         tries = {"dag_id": ti.dag_id, "task_id": ti.task_id, "run_id": ti.run_id, "try_number": str(ti.try_number)}
         mapped = str(getattr(ti, "map_index", -1))
         digest = hashlib.sha256("\0".join([*tries.values(), mapped]).encode()).hexdigest()[:8]
         name = self.run_name or f"{cluster.label(ti.task_id)}-{digest}"
         labels = {key: cluster.label(value) for key, value in tries.items()}
-        laid = [(("metadata", "labels", f"airflow.apache.org/{key}"), value) for key, value in labels.items()]
-        result = ptcompile.compile(self.spec, target=self.target, cluster=self.cluster, name=name, overrides=laid)
-        for found in result.diagnostics:
-            self.log.warning("%s %s", found.code, found.message)
+        overrides = [(("metadata", "labels", f"airflow.apache.org/{key}"), value) for key, value in labels.items()]
+        result = ptcompile.compile(self.spec, target=self.target, cluster=self.cluster, name=name, overrides=overrides)
+        for diagnostic in result.diagnostics:
+            self.log.warning("%s %s", diagnostic.code, diagnostic.message)
         if not result.ok:
             raise AirflowFailException(str(ptcompile.CompileError(result.diagnostics)))
         return result
 
     def _finish(self, job: ptcompile.Reference, event: Event) -> None:
         live = cluster.find(self._api, job)
-        for one in cluster.replicas(self._api, live)[:1] if live is not None else ():
-            for line in cluster.log(self._api, one):
+        for replica in cluster.replicas(self._api, live)[:1] if live is not None else ():
+            for line in cluster.log(self._api, replica):
                 self.log.info("[node 0] %s", line)
         if event["state"] != "succeeded":
             why = ": ".join(str(event[key]) for key in ("reason", "message") if event.get(key))
@@ -120,18 +120,18 @@ class PtcompileTrigger(BaseTrigger):
         self.kubernetes_conn_id, self.poll_interval = kubernetes_conn_id, poll_interval
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Plain data: Airflow keeps it in its database."""
-        how = {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
-        return f"{type(self).__module__}.{type(self).__qualname__}", {**self.job, **how}
+        """Return the arguments as plain data for Airflow's database."""
+        options = {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {**self.job, **options}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """One event, at the end of the job."""
+        """Yield one event when the job ends."""
         hook = AsyncKubernetesHook(conn_id=self.kubernetes_conn_id)
         job = cluster.reference(**self.job)
         async with hook.get_conn() as api:
-            while not (found := cluster.state(await _live(api, job))).done:
+            while not (status := cluster.state(await _live(api, job))).done:
                 await asyncio.sleep(self.poll_interval)
-        yield TriggerEvent({**found.to_dict(), **self.job})
+        yield TriggerEvent({**status.to_dict(), **self.job})
 
 
 async def _live(api: Any, job: ptcompile.Reference) -> Mapping[str, Any] | None:
@@ -143,11 +143,11 @@ async def _live(api: Any, job: ptcompile.Reference) -> Mapping[str, Any] | None:
         if not group:
             pod = await CoreV1Api(api).read_namespaced_pod(job.name, job.namespace)
             return {"apiVersion": "v1", "kind": "Pod", **api.sanitize_for_serialization(pod)}
-        found: Mapping[str, Any] = await CustomObjectsApi(api).get_namespaced_custom_object(
+        live: Mapping[str, Any] = await CustomObjectsApi(api).get_namespaced_custom_object(
             group, version, job.namespace, job.plural, job.name
         )
     except ApiException as error:
         if error.status == 404:
             return None
         raise
-    return found
+    return live

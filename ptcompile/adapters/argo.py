@@ -1,6 +1,7 @@
-"""Argo Workflows: resource templates that apply what was compiled and wait for its end. Plain data; no library.
+"""Argo Workflows: resource templates that apply compiled objects and wait for the job's end. Plain data; no library.
 
-Argo (4.1) applies one object a template, asks the failure condition first, and deletes what it owns with the Workflow.
+Argo (4.1) applies one object per template, checks the failure condition first, and deletes owned objects with the
+Workflow.
 """
 
 from __future__ import annotations
@@ -14,32 +15,34 @@ Json = dict[str, Any]
 
 
 def templates(result: Result, *, owned: bool = True) -> list[Json]:
-    """A template for each object of one compiled job, in the order of applying; the last waits for the job's end.
+    """Return one template per object of a compiled job, in apply order; the last one waits for the job's end.
 
-    `owned` lets the Workflow own the objects: deleting it deletes them. Raises `CompileError` for a result with errors,
-    and ValueError where the text has `{{`, which Argo would fill in.
+    With `owned`, the Workflow owns the objects, so deleting it deletes them. Raises `CompileError` for a result with
+    errors, and ValueError for a manifest with `{{`, which Argo would substitute.
     """
     from ptcompile.source.emitter import emit_all
 
     handle, manifests = result.handle, result.unwrap()
-    made: list[Json] = []
-    for one, manifest in zip(handle.objects, manifests, strict=True):
+    out: list[Json] = []
+    for reference, manifest in zip(handle.objects, manifests, strict=True):
         text = emit_all([manifest])
         if "{{" in text:
-            raise ValueError(f"{one.kind}/{one.name} has '{{{{', which Argo would take for one of its own variables")
+            raise ValueError(
+                f"{reference.kind}/{reference.name} has '{{{{', which Argo would substitute as a template tag"
+            )
         resource: Json = {"action": "create", **({"setOwnerReference": True} if owned else {}), "manifest": text}
-        if one == handle.job:
+        if reference == handle.job:
             resource |= {"successCondition": handle.succeeded.argo, "failureCondition": handle.failed.argo}
-        made.append({"name": f"{one.kind.lower()}-{len(made)}", "resource": resource})
-    return made
+        out.append({"name": f"{reference.kind.lower()}-{len(out)}", "resource": resource})
+    return out
 
 
 def workflow(result: Result, *, service_account: str | None = None) -> Json:
-    """A Workflow of these templates one after another, named like the job with a suffix of Argo's."""
-    made = templates(result)
+    """Return a Workflow that runs these templates in sequence. Argo adds a suffix to its name, which is the job's."""
+    object_templates = templates(result)
     job = result.handle.job
-    steps = [[{"name": one["name"], "template": one["name"]}] for one in made]
-    spec: Json = {"entrypoint": "train", "templates": [{"name": "train", "steps": steps}, *made]}
+    steps = [[{"name": template["name"], "template": template["name"]}] for template in object_templates]
+    spec: Json = {"entrypoint": "train", "templates": [{"name": "train", "steps": steps}, *object_templates]}
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Workflow",

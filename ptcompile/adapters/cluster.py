@@ -1,6 +1,6 @@
-"""What was compiled, in a cluster: apply it, look at it, read its logs, delete it, through a caller's own client.
+"""Compiled objects in a cluster: apply, look up, read logs and delete through the caller's own client.
 
-`api` is a `kubernetes.client.ApiClient` (30 to 37). Errors of the server are its `ApiException`, unless said otherwise.
+`api` is a `kubernetes.client.ApiClient` (30 to 37). Server errors are its `ApiException`, unless noted otherwise.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ class Replica(NamedTuple):
 
     role: str
     number: int
-    """In its role."""
+    """Index of the pod in its role."""
     rank: int | None
-    """Of the node; None for a pod that does not train."""
+    """Node rank, or None for a pod of an auxiliary role."""
     container: str
-    """The one whose log is the pod's."""
+    """Name of the container whose log is the pod's log."""
     pod: Json
 
 
 def label(name: str) -> str:
-    """A name as a DNS label, with room for what a run adds to it and an operator derives from it."""
+    """Return a name as a DNS label, with room for the suffixes of a run and of an operator."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:30].strip("-") or "job"
 
 
 def reference(target: str, namespace: str, name: str) -> Reference:
-    """The job of a target by its name. Raises ValueError for an unknown target."""
+    """Return the reference to a target's job by name. Raises ValueError for an unknown target."""
     operator = operators.BY_TARGET.get(target)
     if operator is None:
         raise ValueError(f"no target {target!r}")
@@ -57,41 +57,40 @@ def reference(target: str, namespace: str, name: str) -> Reference:
 
 
 def target_of(job: Reference) -> str:
-    """The target that writes jobs of this kind."""
+    """Return the target that emits jobs of this kind."""
     return operators.KINDS[job.api_version, job.kind][0].target_name
 
 
 def handle_of(live: Mapping[str, Any]) -> Handle:
-    """The handle of a live job. It knows nothing of the objects beside it, which the job owns (`submit`)."""
+    """Return the handle of a live job. It does not cover the other objects, which the job owns (see `submit`)."""
     return next(iter(handles([live])))
 
 
 def submit(api: Any, result: Result, namespace: str) -> Json:
-    """Create the objects of one compiled job in their order, and return the live job.
+    """Create the objects of one compiled job in order, and return the live job.
 
-    The objects beside it are then owned by the job, so that deleting it deletes them. `namespace` is for objects that
-    name none. Where the server refuses one step, what was created is deleted again. Raises `CompileError` for a
-    result with errors.
+    The job then owns the other objects, so deleting it deletes them. `namespace` is for objects without one. If the
+    server rejects a step, the objects created so far are deleted. Raises `CompileError` for a result with errors.
     """
-    made: list[tuple[Reference, Json]] = []
+    created: list[tuple[Reference, Json]] = []
     try:
-        for manifest, one in zip(result.unwrap(), result.handle.objects, strict=True):
-            where = one if one.namespace else one._replace(namespace=namespace)
-            made.append((where, _json(_ask(api, "POST", _path(where, name=False), body=manifest))))
-        *beside, (_, job) = made
-        for one, _ in beside:
-            _ask(api, "PATCH", _path(one), body={"metadata": {"ownerReferences": [_owner(job)]}}, content=_MERGE)
-    except Exception:  # whatever the caller's client raises: half a job is worse than none
-        for one, _ in reversed(made):
-            delete(api, one)
+        for manifest, obj in zip(result.unwrap(), result.handle.objects, strict=True):
+            reference = obj if obj.namespace else obj._replace(namespace=namespace)
+            created.append((reference, _parse_json(_request(api, "POST", _path(reference, name=False), body=manifest))))
+        *dependencies, (_, job) = created
+        for obj, _ in dependencies:
+            _request(api, "PATCH", _path(obj), body={"metadata": {"ownerReferences": [_owner(job)]}}, content=_MERGE)
+    except Exception:  # any client error: a partial job is worse than none
+        for obj, _ in reversed(created):
+            delete(api, obj)
         raise
     return job
 
 
-def find(api: Any, one: Reference) -> Json | None:
-    """A live object, or None where there is none."""
+def find(api: Any, obj: Reference) -> Json | None:
+    """Return a live object, or None if it does not exist."""
     try:
-        return _json(_ask(api, "GET", _path(one)))
+        return _parse_json(_request(api, "GET", _path(obj)))
     except Exception as error:
         if _is_gone(error):
             return None
@@ -99,70 +98,72 @@ def find(api: Any, one: Reference) -> Json | None:
 
 
 def state(live: Mapping[str, Any] | None) -> Status:
-    """The state of a job; that of one which is gone before its end is failed."""
+    """Return the state of a job. A job that is gone before its end has failed."""
     return Status("failed", "Deleted", "the job was deleted before its end") if live is None else status_of(live)
 
 
 def wait(api: Any, job: Reference, poll_interval: float = 10.0) -> Status:
-    """Ask for the job every so many seconds until it is over; its last state."""
-    while not (found := state(find(api, job))).done:
+    """Poll the job every `poll_interval` seconds until it is over, and return its last state."""
+    while not (status := state(find(api, job))).done:
         time.sleep(poll_interval)
-    return found
+    return status
 
 
-def find_all(api: Any, one: Reference, selector: str) -> list[Json]:
-    """The live objects of a kind that have these labels, in every namespace; none of a kind the server lacks."""
-    path = _path(one._replace(namespaced=False), name=False)
+def find_all(api: Any, kind: Reference, selector: str) -> list[Json]:
+    """Return the live objects of a kind with these labels in every namespace, or [] if the server lacks the kind."""
+    path = _path(kind._replace(namespaced=False), name=False)
     try:
-        items: list[Json] = _json(_ask(api, "GET", path, {"labelSelector": selector}))["items"]
+        items: list[Json] = _parse_json(_request(api, "GET", path, {"labelSelector": selector}))["items"]
     except Exception as error:
         if _is_gone(error):
             return []
         raise
-    return [{"apiVersion": one.api_version, "kind": one.kind, **item} for item in items]  # a list's items have neither
+    return [
+        {"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items
+    ]  # list items have neither field
 
 
-def delete(api: Any, one: Reference, propagation: str = "Background") -> None:
-    """Delete an object; one that is gone already is deleted."""
+def delete(api: Any, obj: Reference, propagation: str = "Background") -> None:
+    """Delete an object. An object that is already gone counts as deleted."""
     try:
-        _ask(api, "DELETE", _path(one), body={"propagationPolicy": propagation})
+        _request(api, "DELETE", _path(obj), body={"propagationPolicy": propagation})
     except Exception as error:
         if not _is_gone(error):
             raise
 
 
 def _is_gone(error: Exception) -> bool:
-    """Whether the server answered that there is no such object, in whatever class the caller's client raises that."""
+    """Return whether the server answered 404, whatever exception class the caller's client raises."""
     return getattr(error, "status", None) == 404
 
 
 def replicas(api: Any, live: Json) -> tuple[Replica, ...]:
-    """The pods of a job, role after role in the order of ranks; of a recreated pod the newest."""
+    """Return the pods of a job by role and rank; of a recreated pod, only the newest."""
     handle = handle_of(live)
-    found: list[Replica] = []
+    out: list[Replica] = []
     for role in handle.roles:
         query = {"labelSelector": role.selector} if role.selector else {"fieldSelector": handle.field_selector}
         path = f"/api/v1/namespaces/{quote(nested_map(live, 'metadata')['namespace'])}/pods"
         newest: dict[int, Json] = {}
-        for pod in sorted(_json(_ask(api, "GET", path, query))["items"], key=_created):
-            newest[_index(pod, role)] = pod
-        found += (_replica(role, index, newest[index]) for index in sorted(newest))
-    return tuple(found)
+        for pod in sorted(_parse_json(_request(api, "GET", path, query))["items"], key=_creation_time):
+            newest[_index_of(pod, role)] = pod
+        out += (_replica(role, index, newest[index]) for index in sorted(newest))
+    return tuple(out)
 
 
 def log(api: Any, replica: Replica, *, follow: bool = False, since_seconds: int | None = None) -> Iterator[str]:
-    """The lines of a pod's log without their ends. Decoded as UTF-8; what is none is replaced."""
+    """Yield the lines of a pod's log without line ends. Bytes that are not UTF-8 are replaced."""
     metadata = nested_map(replica.pod, "metadata")
     query: dict[str, Any] = {"container": replica.container}
     query |= {"follow": "true"} if follow else {}
     query |= {"sinceSeconds": since_seconds} if since_seconds is not None else {}
     path = f"/api/v1/namespaces/{quote(metadata['namespace'])}/pods/{quote(metadata['name'])}/log"
-    left = b""
-    for chunk in _ask(api, "GET", path, query).stream(4096, decode_content=True):
-        *lines, left = (left + chunk).split(b"\n")
+    buffer = b""
+    for chunk in _request(api, "GET", path, query).stream(4096, decode_content=True):
+        *lines, buffer = (buffer + chunk).split(b"\n")
         yield from (line.decode("utf-8", errors="replace") for line in lines)
-    if left:
-        yield left.decode("utf-8", errors="replace")
+    if buffer:
+        yield buffer.decode("utf-8", errors="replace")
 
 
 def _replica(role: RolePods, index: int, pod: Json) -> Replica:
@@ -170,12 +171,12 @@ def _replica(role: RolePods, index: int, pod: Json) -> Replica:
     return Replica(role.name, index, rank, role.container, pod)
 
 
-def _index(pod: Json, role: RolePods) -> int:
+def _index_of(pod: Json, role: RolePods) -> int:
     pod_label = as_string(nested_map(pod, "metadata", "labels").get(role.index_label or ""))
     return int(pod_label) if pod_label.isdecimal() else 0
 
 
-def _created(pod: Json) -> str:
+def _creation_time(pod: Json) -> str:
     return as_string(nested_map(pod, "metadata").get("creationTimestamp"))
 
 
@@ -191,13 +192,13 @@ def _owner(job: Json) -> Json:
     }
 
 
-def _path(one: Reference, *, name: bool = True) -> str:
-    group = f"/apis/{one.api_version}" if "/" in one.api_version else f"/api/{one.api_version}"
-    space = f"/namespaces/{quote(one.namespace or '')}" if one.namespaced else ""
-    return f"{group}{space}/{one.plural}" + (f"/{quote(one.name)}" if name else "")
+def _path(obj: Reference, *, name: bool = True) -> str:
+    group = f"/apis/{obj.api_version}" if "/" in obj.api_version else f"/api/{obj.api_version}"
+    space = f"/namespaces/{quote(obj.namespace or '')}" if obj.namespaced else ""
+    return f"{group}{space}/{obj.plural}" + (f"/{quote(obj.name)}" if name else "")
 
 
-def _ask(
+def _request(
     api: Any,
     method: str,
     path: str,
@@ -205,23 +206,23 @@ def _ask(
     body: Any = None,
     content: str = "application/json",
 ) -> Any:
-    """The response of urllib3, its body unread. One way for all kinds. Raises `ApiException`."""
+    """Return urllib3's response with its body unread, for any client version. Raises `ApiException`."""
     target = path + (f"?{urlencode(query)}" if query else "")
-    how = {
+    options = {
         "header_params": {"Accept": "*/*", "Content-Type": content},
         "body": body,
         "auth_settings": ["BearerToken"],
     }
     if not hasattr(api, "param_serialize"):  # before 37
-        return api.call_api(target, method, **how, _return_http_data_only=True, _preload_content=False)
-    answer = api.call_api(*api.param_serialize(method, target, **how))
-    if not 200 <= answer.status < 300:
+        return api.call_api(target, method, **options, _return_http_data_only=True, _preload_content=False)
+    reply = api.call_api(*api.param_serialize(method, target, **options))
+    if not 200 <= reply.status < 300:
         from kubernetes.client.exceptions import ApiException
 
-        raise ApiException(http_resp=answer, body=answer.response.data.decode(errors="replace"))
-    return answer.response
+        raise ApiException(http_resp=reply, body=reply.response.data.decode(errors="replace"))
+    return reply.response
 
 
-def _json(response: Any) -> Json:
-    found: Json = json.loads(response.data)
-    return found
+def _parse_json(response: Any) -> Json:
+    data: Json = json.loads(response.data)
+    return data

@@ -1,7 +1,7 @@
 """A TorchX scheduler (TorchX 0.7): `torchx run -s ptcompile -cfg target=jobset dist.ddp -j 2x8 --script train.py`.
 
-A dry run compiles, and asks no cluster. Scheduling, describing, cancelling and logs go through the client given to
-`create_scheduler`, else through that of the kubeconfig or the pod's service account, made when it is first needed.
+A dry run compiles without contacting a cluster. Scheduling, describing, canceling and logs use the client passed to
+`create_scheduler`, or else one from the kubeconfig or the pod's service account, created on first use.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _PHASES: Final = {
     "Succeeded": AppState.SUCCEEDED,
     "Failed": AppState.FAILED,
 }
-_OURS: Final = {"app.kubernetes.io/managed-by": "torchx-ptcompile"}
-"""Labels of every job that this scheduler makes, by which `list` finds them."""
+_SCHEDULER_LABELS: Final = {"app.kubernetes.io/managed-by": "torchx-ptcompile"}
+"""Labels of every job that this scheduler creates; `list` finds the jobs by them."""
 
 
 class SubmitRequest(NamedTuple):
-    """What a dry run gives: the compiled job, and the namespace of its objects."""
+    """Result of a dry run: the compiled job, and the namespace of its objects."""
 
     result: ptcompile.Result
     namespace: str
@@ -78,7 +78,7 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
         spec = spec_of(app, make_unique(cluster.label(app.name)).lower())
         spec["metadata"] |= {
             "namespace": namespace,
-            "labels": {**_OURS, "torchx.pytorch.org/app-name": cluster.label(app.name)},
+            "labels": {**_SCHEDULER_LABELS, "torchx.pytorch.org/app-name": cluster.label(app.name)},
         }
         spec["spec"] |= {"queue": cfg["queue"]} if cfg.get("queue") else {}
         profile = disk.read(str(cfg["cluster"])) if cfg.get("cluster") else None
@@ -87,42 +87,42 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
         return AppDryRunInfo(SubmitRequest(result, namespace), lambda request: request.result.yaml())
 
     def schedule(self, dryrun_info: AppDryRunInfo[SubmitRequest]) -> str:
-        """Create the objects; the app's id."""
+        """Create the objects and return the app's id."""
         request = dryrun_info.request
         cluster.submit(self._api, request.result, request.namespace)
         job = request.result.handle.job
         return f"{job.namespace or request.namespace}:{cluster.target_of(job)}:{job.name}"
 
     def describe(self, app_id: str) -> DescribeAppResponse | None:
-        """The job's state and its pods; None where it is gone."""
+        """Return the job's state and its pods, or None if the job is gone."""
         live = cluster.find(self._api, _reference(app_id))
         if live is None:
             return None
-        found = ptcompile.status(live)
+        status = ptcompile.status(live)
         pods = cluster.replicas(self._api, live)
         roles = cluster.handle_of(live).roles
         return DescribeAppResponse(
             app_id=app_id,
             state=_state(live),
-            msg=found.why or "",
-            roles=[Role(name=one.name, image="", num_replicas=one.replicas) for one in roles],
+            msg=status.why or "",
+            roles=[Role(name=role.name, image="", num_replicas=role.replicas) for role in roles],
             roles_statuses=[
-                RoleStatus(one.name, [_replica(pod) for pod in pods if pod.role == one.name]) for one in roles
+                RoleStatus(role.name, [_replica(pod) for pod in pods if pod.role == role.name]) for role in roles
             ],
         )
 
     def list(self) -> list[ListAppResponse]:
-        """The jobs of this scheduler in every namespace, of every kind that the cluster has."""
-        selector = ",".join(f"{key}={value}" for key, value in _OURS.items())
-        found = []
+        """Return this scheduler's jobs in every namespace, of every kind that the cluster has."""
+        selector = ",".join(f"{key}={value}" for key, value in _SCHEDULER_LABELS.items())
+        responses = []
         for target in TARGETS:
             for live in cluster.find_all(self._api, cluster.reference(target, "", ""), selector):
                 metadata = live["metadata"]
                 if target == "pod" and metadata.get("ownerReferences"):
-                    continue  # a job's
+                    continue  # owned by a job
                 app_id = f"{metadata['namespace']}:{target}:{metadata['name']}"
-                found.append(ListAppResponse(app_id=app_id, state=_state(live)))
-        return found
+                responses.append(ListAppResponse(app_id=app_id, state=_state(live)))
+        return responses
 
     def _cancel_existing(self, app_id: str) -> None:
         job = _reference(app_id)
@@ -141,26 +141,26 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
         should_tail: bool = False,
         streams: Stream | None = None,
     ) -> Iterable[str]:
-        """The log of replica `k` of a role; of a role that is none of the job's, of the node with rank `k`.
+        """Return the log of replica `k` of a role; for an unknown role name, of the node with rank `k`.
 
-        `until` is not supported by Kubernetes, nor is one of both streams alone: that is a ValueError.
+        Kubernetes supports neither `until` nor a single stream; asking for one stream raises ValueError.
         """
         if streams not in (None, Stream.COMBINED):
-            raise ValueError("a container's log has both streams: leave out `streams`")
+            raise ValueError("streams must be None or COMBINED: a container's log has both streams")
         live = cluster.find(self._api, _reference(app_id))
         pods = cluster.replicas(self._api, live) if live is not None else ()
-        own = [one for one in pods if one.role == role_name and one.number == k]
-        chosen = own or [one for one in pods if one.rank == k and role_name not in {pod.role for pod in pods}]
+        pods_of_role = [p for p in pods if p.role == role_name and p.number == k]
+        chosen = pods_of_role or [p for p in pods if p.rank == k and role_name not in {p.role for p in pods}]
         if not chosen:
             raise ValueError(f"{app_id} has no pod {k} of role {role_name!r}; pods are deleted when some jobs end")
-        seconds = int((datetime.now(UTC) - _aware(since)).total_seconds()) if since else None
+        seconds = int((datetime.now(UTC) - _with_timezone(since)).total_seconds()) if since else None
         lines = cluster.log(self._api, chosen[0], follow=should_tail, since_seconds=seconds)
         ended = (f"{line}\n" for line in lines)
         return filter_regex(regex, ended) if regex else ended
 
 
 def create_scheduler(session_name: str, client: Any = None, **_: Any) -> PtcompileScheduler:
-    """TorchX's entry point. `client` is a `kubernetes.client.ApiClient`."""
+    """Create the scheduler; TorchX's entry point. `client` is a `kubernetes.client.ApiClient`."""
     return PtcompileScheduler(session_name, client)
 
 
@@ -175,11 +175,11 @@ def _state(live: Mapping[str, Any]) -> AppState:
     return _STATES[ptcompile.status(live).state]
 
 
-def _replica(one: cluster.Replica) -> ReplicaStatus:
-    phase = one.pod.get("status", {}).get("phase", "")
-    host = one.pod.get("status", {}).get("podIP") or one.pod["metadata"]["name"]
-    return ReplicaStatus(one.number, _PHASES.get(phase, AppState.UNKNOWN), one.role, host)
+def _replica(replica: cluster.Replica) -> ReplicaStatus:
+    phase = replica.pod.get("status", {}).get("phase", "")
+    host = replica.pod.get("status", {}).get("podIP") or replica.pod["metadata"]["name"]
+    return ReplicaStatus(replica.number, _PHASES.get(phase, AppState.UNKNOWN), replica.role, host)
 
 
-def _aware(when: datetime) -> datetime:
+def _with_timezone(when: datetime) -> datetime:
     return when if when.tzinfo else when.astimezone()

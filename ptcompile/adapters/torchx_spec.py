@@ -1,7 +1,7 @@
-"""A TorchX `AppDef` as a spec. Nothing of TorchX is imported: an AppDef is read by its attributes.
+"""A TorchX `AppDef` as a spec. TorchX is not imported: an AppDef is read by its attributes.
 
-`dist.ddp` and its like write `bash -c "torchrun ..."`. Its options become words of the spec, so that each target can
-tell torchrun where the nodes meet; TorchX's own address, `${rank0_env}`, is dropped.
+Components such as `dist.ddp` write `bash -c "torchrun ..."`. torchrun's options become spec fields, so each target can
+pass torchrun the rendezvous endpoint; TorchX's own address, `${rank0_env}`, is dropped.
 """
 
 from __future__ import annotations
@@ -16,62 +16,69 @@ from ptcompile.simulator.launchers.torchrun import conf_of
 
 Json = dict[str, Any]
 
-_WORDS: Final = {
+_ELASTIC_FIELDS: Final = {
     "nproc-per-node": "nprocPerNode",
     "max-restarts": "maxRestarts",
     "monitor-interval": "monitorInterval",
     "start-method": "startMethod",
     "rdzv-backend": "rdzvBackend",
 }
-"""torchrun's options that the spec has words for."""
-_WIRING: Final = frozenset({"nnodes", "module", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "node-rank"})
-"""Its options that the target, or another word of the spec, decides."""
-_UNKNOWN: Final = re.compile(r"\$\{(replica_id|rank0_env)\}")
-_RANK_0: Final = re.compile(r"\$?\$\{\$\{rank0_env\}[^}]*\}")
-"""Where TorchX has torchrun meet: `$${${rank0_env}:=localhost}`. The target knows better."""
+"""Spec fields for torchrun's options."""
+_HANDLED_OPTIONS: Final = frozenset({"nnodes", "module", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "node-rank"})
+"""Options that the target or another spec field sets."""
+_UNSUPPORTED_MACRO: Final = re.compile(r"\$\{(replica_id|rank0_env)\}")
+_RENDEZVOUS_HOST: Final = re.compile(r"\$?\$\{\$\{rank0_env\}[^}]*\}")
+"""torchrun's endpoint host in TorchX, such as `$${${rank0_env}:=localhost}`; the target sets its own."""
 
 
 def spec_of(app: Any, name: str) -> Json:
-    """The spec of an AppDef, under the name of this run.
+    """Return the spec of an AppDef under the name of this run.
 
-    Raises ValueError with a sentence for what a training job has no word for: several roles, the id of a replica.
+    Raises ValueError for an AppDef that one training job cannot express: several roles, or the id of a replica.
     """
     if len(app.roles) != 1:
         raise ValueError(f"{app.name}: an AppDef with {len(app.roles)} roles is not one training job")
     role = app.roles[0]
-    command = [_filled(_RANK_0.sub("localhost", word), name) for word in (role.entrypoint, *role.args)]
+    command = [_substitute(_RENDEZVOUS_HOST.sub("localhost", arg), name) for arg in (role.entrypoint, *role.args)]
     launch = of_container(command, [], {})
-    words: Json = {"image": role.image, **({"nodes": role.num_replicas} if role.num_replicas > 1 else {})}
-    env = {key: _filled(value, name) for key, value in role.env.items()}
+    fields: Json = {"image": role.image, **({"nodes": role.num_replicas} if role.num_replicas > 1 else {})}
+    env = {key: _substitute(value, name) for key, value in role.env.items()}
     if launch.launcher == "torchrun" and launch.entry:
-        words |= {**_entry(launch), "elastic": _elastic(launch, role)}
-        env = {**_variables(launch), **env}
+        fields |= {**_entry_fields(launch), "elastic": _elastic_fields(launch, role)}
+        env = {**_option_variables(launch), **env}
     else:
-        words["command"] = command
-    words |= {**_resources(role.resource), **_mounts(role.mounts), **_retries(role), **({"env": env} if env else {})}
-    for where, value in _texts(words):
-        if found := _UNKNOWN.search(value):
-            raise ValueError(f"{app.name}: {where} has {found[0]}, which no target of ptcompile fills in")
-    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": words}
+        fields["command"] = command
+    fields |= {
+        **_resource_fields(role.resource),
+        **_volume_fields(role.mounts),
+        **_run_policy(role),
+        **({"env": env} if env else {}),
+    }
+    for path, value in _iter_texts(fields):
+        if match := _UNSUPPORTED_MACRO.search(value):
+            raise ValueError(f"{app.name}: {path} has {match[0]}, which no target of ptcompile fills in")
+    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": fields}
 
 
-def _filled(word: str, name: str) -> str:
-    """TorchX's macros that are known before the job runs; `$$` is TorchX's `$`."""
-    return Template(word).safe_substitute(app_id=name, img_root="", base_img_root="")
+def _substitute(text: str, name: str) -> str:
+    """Fill in TorchX's macros that are known before the job runs; TorchX writes `$` as `$$`."""
+    return Template(text).safe_substitute(app_id=name, img_root="", base_img_root="")
 
 
-def _entry(launch: Invocation) -> Json:
+def _entry_fields(launch: Invocation) -> Json:
     entry, *args = launch.entry
     return {"module" if launch.options.get("module") else "script": entry, **({"args": args} if args else {})}
 
 
-def _elastic(launch: Invocation, role: Any) -> Json:
-    """The words of torchrun's options."""
+def _elastic_fields(launch: Invocation, role: Any) -> Json:
+    """Return the spec fields for torchrun's options."""
     options = launch.options
-    elastic: Json = {word: _number(options[option]) for option, word in _WORDS.items() if option in options}
-    least = role.min_replicas or role.num_replicas
-    if least < role.num_replicas:
-        elastic["nnodes"] = f"{least}:{role.num_replicas}"
+    elastic: Json = {
+        field: _int_or_text(options[option]) for option, field in _ELASTIC_FIELDS.items() if option in options
+    }
+    min_nodes = role.min_replicas or role.num_replicas
+    if min_nodes < role.num_replicas:
+        elastic["nnodes"] = f"{min_nodes}:{role.num_replicas}"
     elif role.num_replicas == 1:
         elastic.pop("rdzvBackend", None)
     if "rdzv-conf" in options:
@@ -79,51 +86,59 @@ def _elastic(launch: Invocation, role: Any) -> Json:
     return elastic
 
 
-def _variables(launch: Invocation) -> dict[str, str]:
-    """The variables by which torchrun is told the options that a spec has no word for, such as --tee."""
-    left = {one: value for one, value in launch.options.items() if one not in {*_WORDS, *_WIRING} and value}
-    return {f"PET_{one.upper().replace('-', '_')}": value for one, value in left.items()}
+def _option_variables(launch: Invocation) -> dict[str, str]:
+    """Return PET_ variables for the torchrun options without a spec field, such as --tee."""
+    options = {
+        option: value
+        for option, value in launch.options.items()
+        if option not in {*_ELASTIC_FIELDS, *_HANDLED_OPTIONS} and value
+    }
+    return {f"PET_{option.upper().replace('-', '_')}": value for option, value in options.items()}
 
 
-def _retries(role: Any) -> Json:
-    """TorchX's APPLICATION and HOT_SPARE start all replicas again, its REPLICA the one that failed."""
+def _run_policy(role: Any) -> Json:
+    """Return the run policy: TorchX's APPLICATION and HOT_SPARE restart all replicas, its REPLICA only the failed
+    one.
+    """
     if not role.max_retries:
         return {}
-    again = "RestartPod" if getattr(role.retry_policy, "value", "") == "REPLICA" else "RestartJob"
-    return {"runPolicy": {"backoffLimit": role.max_retries, "onPodFailure": again}}
+    on_failure = "RestartPod" if getattr(role.retry_policy, "value", "") == "REPLICA" else "RestartJob"
+    return {"runPolicy": {"backoffLimit": role.max_retries, "onPodFailure": on_failure}}
 
 
-def _number(text: str) -> int | str:
+def _int_or_text(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _resources(resource: Any) -> Json:
-    """TorchX's memMB is in units of 1,000,000 bytes, as its own Kubernetes scheduler has it; -1 and 0 say nothing."""
-    amounts: Json = {"cpu": resource.cpu, "memory": resource.memMB, "gpu": resource.gpu, **resource.devices}
-    given = {name: amount for name, amount in amounts.items() if amount and amount > 0}
-    told = {**given, **({"memory": f"{given['memory']}M"} if "memory" in given else {})}
-    return {"resources": told} if told else {}
+def _resource_fields(resource: Any) -> Json:
+    """Return the resources. TorchX's memMB is in units of 1,000,000 bytes (its Kubernetes scheduler); -1 and 0 mean
+    unset.
+    """
+    quantities: Json = {"cpu": resource.cpu, "memory": resource.memMB, "gpu": resource.gpu, **resource.devices}
+    requested = {name: quantity for name, quantity in quantities.items() if quantity and quantity > 0}
+    resources = {**requested, **({"memory": f"{requested['memory']}M"} if "memory" in requested else {})}
+    return {"resources": resources} if resources else {}
 
 
-def _mounts(mounts: Sequence[Any]) -> Json:
-    """Bind mounts as hostPath volumes, volume mounts as claims, devices as hostPath of a device."""
+def _volume_fields(mounts: Sequence[Any]) -> Json:
+    """Return bind mounts as hostPath volumes, volume mounts as claims, and devices as hostPath devices."""
     volumes: list[Json] = []
-    places: list[Json] = []
-    for at, mount in enumerate(mounts):
-        name = f"mount-{at}"
+    volume_mounts: list[Json] = []
+    for index, mount in enumerate(mounts):
+        name = f"mount-{index}"
         if hasattr(mount, "src"):
             source: Json = {"persistentVolumeClaim": {"claimName": mount.src}}
         else:
             source = {"hostPath": {"path": mount.src_path}}
         volumes.append({"name": name, **source})
         read_only = {"readOnly": True} if getattr(mount, "read_only", False) else {}
-        places.append({"name": name, "mountPath": mount.dst_path, **read_only})
-    return {"volumes": volumes, "volumeMounts": places} if volumes else {}
+        volume_mounts.append({"name": name, "mountPath": mount.dst_path, **read_only})
+    return {"volumes": volumes, "volumeMounts": volume_mounts} if volumes else {}
 
 
-def _texts(value: Any, where: str = "") -> list[tuple[str, str]]:
-    """Every text of plain data, with where it stands."""
+def _iter_texts(value: Any, path: str = "") -> list[tuple[str, str]]:
+    """Return every string of plain data with its path."""
     if isinstance(value, str):
-        return [(where, value)]
+        return [(path, value)]
     items: Any = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, one in items for found in _texts(one, f"{where}.{key}".lstrip("."))]
+    return [text for key, item in items for text in _iter_texts(item, f"{path}.{key}".lstrip("."))]

@@ -127,9 +127,9 @@ def extended(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) ->
     """What the rules of plugins and of the configuration find."""
     if asked.extensions is None:
         return ()
-    from ptcompile.extending.calls import problems
+    from ptcompile.extending.calls import rule_problems
 
-    return problems(asked.extensions, manifest, others.objects)
+    return rule_problems(asked.extensions, manifest, others.objects)
 
 
 def inside_of(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterator[Problem]:

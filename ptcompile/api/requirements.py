@@ -12,7 +12,7 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import RUNS_PODS
 from ptcompile.requirements.jobs import Requirement, requires_spec as needs
-from ptcompile.requirements.setup import Setup, platform as set_up
+from ptcompile.requirements.setup import Setup, plan_setup as set_up
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -61,7 +61,7 @@ def requires(
     if (manifests := given_manifests(spec, filename)) is not None:
         from ptcompile.requirements import jobs as of_manifests
 
-        return Requirements(of_manifests.requires(manifests, profile), tuple(found))
+        return Requirements(of_manifests.requires_manifests(manifests, profile), tuple(found))
     specs, told = jobs(spec, profile, target, filename)
     needed = dict.fromkeys(one for each in specs for one in needs(each, profile, target))
     return Requirements(tuple(needed), (*found, *told))

@@ -66,14 +66,14 @@ def rule_findings(
         if (problem.name, problem.path) not in known and not _of_a_pass(problem):
             yield problem._replace(help=_HELPS.get(problem.name, problem.help))
     if extensions is not None and extensions.rules:
-        from ptcompile.extending.calls import problems
+        from ptcompile.extending.calls import rule_problems
 
-        own = list(problems(extensions, data, manifests))
+        own = list(rule_problems(extensions, data, manifests))
         known = {(problem.name, problem.path) for problem in own}
         found = (
             PlacedProblem(problem, index)
             for index, manifest in enumerate(manifests)
-            for problem in problems(extensions, manifest, manifests)
+            for problem in rule_problems(extensions, manifest, manifests)
         )
         yield from own
         yield from (one for one in locate(found, data, trace) if (one.name, one.path) not in known)

@@ -7,7 +7,7 @@ from functools import wraps
 
 from ptcompile.compiler.build import PluginFailedError
 from ptcompile.extending import Extensions
-from ptcompile.extending.calls import failed
+from ptcompile.extending.calls import extension_failure
 from ptcompile.ir.job import Context, Job, Pass, Target
 
 TYPE_CHECKING = False
@@ -67,6 +67,6 @@ def _guarded(what: str, function: Callable[PassInput, PassResult]) -> Callable[P
             raise
         except Exception as error:  # third-party code
             help = "report it to the plugin's author; without the plugin the spec may compile"
-            raise PluginFailedError(failed(what, error, help)) from error
+            raise PluginFailedError(extension_failure(what, error, help)) from error
 
     return guarded

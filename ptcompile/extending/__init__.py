@@ -1,8 +1,8 @@
-"""What plugins add: rules, passes and targets, as one value that the verbs take.
+"""Extensions by plugins: rules, passes and targets, as one value that the verbs accept.
 
-A plugin is an installed package. It is loaded only where the project's configuration, or a caller, names it, and never
-from the files that are linted. Its author imports from here alone: `Rule` and `Found` for rules, `Job` and `Context`
-for passes, `Target` for targets.
+A plugin is an installed package. It is loaded only if the project's configuration or a caller names it, never because
+of the files being linted. Plugin authors import only from here: `Rule` and `Found` for rules, `Job` and `Context` for
+passes, `Target` for targets.
 """
 
 from __future__ import annotations
@@ -39,43 +39,45 @@ __all__ = [
 
 
 class Rule(NamedTuple):
-    """A question about one object. Unlike a built-in rule it is given plain data, and carries its own code."""
+    """A check of one object. Unlike a built-in rule, it receives plain data and carries its own code."""
 
     code: str
     """The plugin's prefix and three digits, such as ACME001."""
     name: str
     """Lower-case words joined by hyphens, such as cost-center."""
     check: Callable[[Json, Sequence[Json]], Iterable[Found]]
-    """object, the objects of its stream -> findings. Pure: no I/O, and it changes neither argument."""
+    """Called with the object and the objects of its stream; yields findings. Pure: no I/O, and no changes to its
+    arguments.
+    """
     kinds: tuple[str, ...] = ()
-    """The kinds it is asked of, as `Job` or `batch/v1/Job`; TrainingJob is a spec. Empty: every kind."""
+    """The kinds it applies to, as `Job` or `batch/v1/Job`; TrainingJob is a spec. Empty means every kind."""
     severity: Severity = "warning"
     stage: Stage = "style"
     authority: Authority = "ptcompile"
     page: str = ""
-    """What `ptcompile explain CODE` prints: a sentence, then paragraphs. Empty: the docstring of `check`."""
+    """The page for `ptcompile explain CODE`: a sentence, then paragraphs. If empty, the docstring of `check`."""
 
 
 class Loaded(NamedTuple):
-    """A plugin that was loaded."""
+    """A loaded plugin."""
 
     name: str
     version: str
 
 
 class Extensions(NamedTuple):
-    """All that plugins and the configuration add to ptcompile."""
+    """Everything that plugins and the configuration add to ptcompile."""
 
     plugins: tuple[Loaded, ...] = ()
     rules: tuple[Rule, ...] = ()
-    """Of plugins, then those that the configuration declares; in the order of their codes."""
+    """Rules of plugins, then those declared in the configuration; sorted by code."""
     passes: tuple[tuple[str, Pass], ...] = ()
-    """By name; they run after the built-in ones, in this order."""
+    """Passes with their names; they run after the built-in ones, in this order."""
     targets: Mapping[str, Target] = MappingProxyType({})
 
     @property
     def codes(self) -> dict[str, str]:
-        """The code of every rule, by name."""
+        """The code of each rule, keyed by rule name."""
         return {rule.name: rule.code for rule in self.rules}
 
 

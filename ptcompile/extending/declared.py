@@ -1,4 +1,4 @@
-"""Rules without code: tables of the configuration, each with a place and an expression in CEL that has to hold there.
+"""Rules without code: tables of the configuration, each with a path and a CEL expression that must hold there.
 
     [[tool.ptcompile.rule]]
     code = "ACME101"
@@ -8,7 +8,7 @@
     expression = "'cost-center' in self"
     message = "every job has the label cost-center"
 
-`self` is the value at the path, `object` the whole object. A rule is data, so that a repository may carry it: its
+`self` is the value at the path, `object` the whole object. A rule is data, so a repository may carry it: its
 expression can read the object, and nothing else.
 """
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 CODE: Final = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
 _is_name: Final = re.compile(r"[a-z]+(-[a-z0-9]+)+").fullmatch
-EACH: Final = ("object", "pod", "container")
-_NEEDED: Final = ("code", "name", "path", "expression", "message")
-_KEYS: Final = (*_NEEDED, "kind", "each", "help", "severity", "stage")
+SCOPES: Final = ("object", "pod", "container")
+_REQUIRED_KEYS: Final = ("code", "name", "path", "expression", "message")
+_ALL_KEYS: Final = (*_REQUIRED_KEYS, "kind", "each", "help", "severity", "stage")
 
 
-class _Declared(NamedTuple):
-    """What a table says, read."""
+class _DeclaredRule(NamedTuple):
+    """The parsed fields of a table."""
 
     path: Path
     expression: str
@@ -51,54 +51,61 @@ class _Declared(NamedTuple):
     each: str
 
 
-def rule(table: object) -> Rule:
-    """The rule of one table. Raises ValueError with what is wrong with it."""
+def declared_rule(table: object) -> Rule:
+    """Return the rule of one table. Raises ValueError if the table is invalid."""
     if not isinstance(table, Mapping):
-        raise ValueError('a table, such as [[tool.ptcompile.rule]] with code = "ACME101"')
+        raise ValueError('a rule must be a table, such as [[tool.ptcompile.rule]] with code = "ACME101"')
     for key in table:
-        if key not in _KEYS:
-            near = closest_match(str(key), _KEYS)
-            raise ValueError(f"unknown key {key!r}" + (f"; did you mean {near}?" if near else f": {', '.join(_KEYS)}"))
-    missing = [key for key in _NEEDED if key not in table]
+        if key not in _ALL_KEYS:
+            suggestion = closest_match(str(key), _ALL_KEYS)
+            raise ValueError(
+                f"unknown key {key!r}"
+                + (f"; did you mean {suggestion}?" if suggestion else f": {', '.join(_ALL_KEYS)}")
+            )
+    missing = [key for key in _REQUIRED_KEYS if key not in table]
     if missing:
-        raise ValueError(f"{', '.join(missing)}: missing")
-    text = {key: _text(key, value) for key, value in table.items() if key != "kind"}
-    check_code(text["code"], text["name"])
-    each = _one_of("each", text.get("each", "object"), EACH)
-    read = _Declared(_path(text["path"]), text["expression"], text["message"], text.get("help"), each)
-    wrong = checked(read.expression, frozenset(("self", "object")))
-    if wrong:
-        raise ValueError(f"expression: {wrong}")
-    severity: Any = _one_of("severity", text.get("severity", "warning"), get_args(Severity))
-    stage: Any = _one_of("stage", text.get("stage", "style"), get_args(Stage))
-    page = f"{read.message}.\n\nExpected at {text['path']}: {read.expression}"
-    return Rule(text["code"], text["name"], _check(read), _kinds(table.get("kind", [])), severity, stage, page=page)
+        raise ValueError(f"missing {', '.join(missing)}")
+    texts = {key: _required_text(key, value) for key, value in table.items() if key != "kind"}
+    check_code(texts["code"], texts["name"])
+    each = _checked_choice("each", texts.get("each", "object"), SCOPES)
+    declared = _DeclaredRule(_path(texts["path"]), texts["expression"], texts["message"], texts.get("help"), each)
+    error = checked(declared.expression, frozenset(("self", "object")))
+    if error:
+        raise ValueError(f"expression: {error}")
+    severity: Any = _checked_choice("severity", texts.get("severity", "warning"), get_args(Severity))
+    stage: Any = _checked_choice("stage", texts.get("stage", "style"), get_args(Stage))
+    page = f"{declared.message}.\n\nExpected at {texts['path']}: {declared.expression}"
+    return Rule(
+        texts["code"], texts["name"], _make_check(declared), _kinds(table.get("kind", [])), severity, stage, page=page
+    )
 
 
 def check_code(code: str, name: str) -> None:
-    """Raises ValueError for a code or a name that a rule outside ptcompile cannot have."""
+    """Raise ValueError for a code or name that a rule outside ptcompile must not have."""
     if not CODE.fullmatch(code):
-        raise ValueError(f"code {code!r}: two to eight capital letters, not PTC, and three digits, such as ACME101")
+        raise ValueError(
+            f"code must be 2 to 8 capital letters (not PTC) and three digits, such as ACME101, not {code!r}"
+        )
     if not _is_name(name):
-        raise ValueError(f"name {name!r}: lower-case words joined by hyphens, such as cost-center")
+        raise ValueError(f"name must be lower-case words joined by hyphens, such as cost-center, not {name!r}")
 
 
-def _text(key: str, value: object) -> str:
+def _required_text(key: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{key}: a string that is not empty")
+        raise ValueError(f"{key} must be a non-empty string")
     return value
 
 
-def _one_of(key: str, value: str, allowed: Sequence[str]) -> str:
+def _checked_choice(key: str, value: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
-        raise ValueError(f"{key} {value!r}: one of {', '.join(allowed)}")
+        raise ValueError(f"{key} must be one of {', '.join(allowed)}, not {value!r}")
     return value
 
 
 def _kinds(value: object) -> tuple[str, ...]:
     kinds = [value] if isinstance(value, str) else value
-    if not isinstance(kinds, list) or not all(isinstance(one, str) and one for one in kinds):
-        raise ValueError('kind: a kind or a list of them, such as ["Job", "jobset.x-k8s.io/v1alpha2/JobSet"]')
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind for kind in kinds):
+        raise ValueError('kind must be a kind or a list of kinds, such as ["Job", "jobset.x-k8s.io/v1alpha2/JobSet"]')
     return tuple(kinds)
 
 
@@ -109,23 +116,23 @@ def _path(text: str) -> Path:
         raise ValueError(f"path {text!r}: {error}") from None
 
 
-def _check(read: _Declared) -> Callable[[Json, Sequence[Json]], Iterator[Found]]:
+def _make_check(read: _DeclaredRule) -> Callable[[Json, Sequence[Json]], Iterator[Found]]:
     def check(manifest: Json, _others: Sequence[Json]) -> Iterator[Found]:
-        of_object = shared()
-        if "budget" not in of_object:
-            of_object["budget"] = fresh_budget(manifest)
-        budget = of_object["budget"]
-        for under, data in _each(read.each, manifest):
-            for path, value in _values(data, read.path, under):
-                wrong = _wrong(read.expression, value, manifest, budget)
-                if wrong is not None:
-                    yield found_at(path, read.message + wrong, read.help)
+        state = shared()
+        if "budget" not in state:
+            state["budget"] = fresh_budget(manifest)
+        budget = state["budget"]
+        for under, data in _iter_roots(read.each, manifest):
+            for path, value in _iter_values(data, read.path, under):
+                reason = _failure_reason(read.expression, value, manifest, budget)
+                if reason is not None:
+                    yield found_at(path, read.message + reason, read.help)
 
     return check
 
 
-def _each(each: str, manifest: Json) -> Iterator[tuple[Path, Any]]:
-    """Where the path begins: at the object, at each of its pod templates, or at each container of those."""
+def _iter_roots(each: str, manifest: Json) -> Iterator[tuple[Path, Any]]:
+    """Yield the roots of the path: the object, each of its pod templates, or each of their containers."""
     if each == "object":
         yield (), manifest
         return
@@ -135,32 +142,34 @@ def _each(each: str, manifest: Json) -> Iterator[tuple[Path, Any]]:
             continue
         for key in ("initContainers", "containers"):
             yield from (
-                (path, one) for path, one in _values(template.template, ("spec", key, "*"), template.path) if one
+                (path, container)
+                for path, container in _iter_values(template.template, ("spec", key, "*"), template.path)
+                if container
             )
 
 
-def _values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any]]:
-    """The values at a path, with `*` for every item; one that is not there is None, at the place where it would be."""
+def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield the values at a path, with `*` for every item. A missing value is None, at the path where it would be."""
     if not path:
         yield under, data
         return
     key, rest = path[0], path[1:]
     if key == "*":
         items = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
-        for at, one in items:
-            yield from _values(one, rest, (*under, at))
-    elif isinstance(data, list) and isinstance(key, str):  # an item by its name
-        for at, one in enumerate(data):
-            if isinstance(one, Mapping) and one.get("name") == key:
-                yield from _values(one, rest, (*under, at))
+        for key_or_index, item in items:
+            yield from _iter_values(item, rest, (*under, key_or_index))
+    elif isinstance(data, list) and isinstance(key, str):  # a list item by name
+        for key_or_index, item in enumerate(data):
+            if isinstance(item, Mapping) and item.get("name") == key:
+                yield from _iter_values(item, rest, (*under, key_or_index))
     elif "*" not in rest or get(data, (key,)) is not None:
-        yield from _values(get(data, (key,)), rest, (*under, key))
+        yield from _iter_values(get(data, (key,)), rest, (*under, key))
 
 
-def _wrong(expression: str, value: Any, manifest: Json, budget: list[int]) -> str | None:
-    """Return None if the expression is true, else why it failed if there is more to say than that it is not.
+def _failure_reason(expression: str, value: Any, manifest: Json, budget: list[int]) -> str | None:
+    """Return None if the expression is true, else the reason why it is not, or "" if there is none to add.
 
-    One that fails on its values does not hold, as on the API server. Raises UncheckedError and CostError.
+    An expression that fails on its values does not hold, as on the API server. Raises UncheckedError and CostError.
     """
     try:
         return None if evaluate(expression, {"self": value, "object": manifest}, budget) is True else ""

@@ -1,12 +1,12 @@
-"""A world as a picture: pods, Services, volumes and the rendezvous. One file a format."""
+"""Pictures of a world: pods, Services, volumes and the rendezvous, with one module per format."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptcompile.graph.mermaid import mermaid
-from ptcompile.graph.svg import svg
+from ptcompile.graph.mermaid import render_mermaid
+from ptcompile.graph.svg import render_svg
 from ptcompile.simulator.world import World
 
-GRAPHS: dict[str, Callable[[World], str]] = {"mermaid": mermaid, "svg": svg}
-"""From a world to the text of its picture."""
+GRAPHS: dict[str, Callable[[World], str]] = {"mermaid": render_mermaid, "svg": render_svg}
+"""Renderers from a world to text, keyed by format."""

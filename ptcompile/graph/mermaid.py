@@ -1,21 +1,21 @@
-"""Mermaid flowcharts, for README files and merge requests. Every name is escaped: nothing in it is syntax."""
+"""Mermaid flowcharts for README files and merge requests. Every name is escaped, so none is read as syntax."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.graph.picture import Card, Picture, RoleGroup, picture
+from ptcompile.graph.picture import Card, Picture, RoleGroup, make_picture
 from ptcompile.report.layout import printable
 from ptcompile.simulator.world import World
 
 _SAFE = frozenset(" .,_-/+*()")
 
 
-def mermaid(world: World) -> str:
-    """All jobs of a world as one flowchart."""
+def render_mermaid(world: World) -> str:
+    """Return all jobs of a world as one flowchart."""
     lines = ["flowchart LR"]
     for number, job in enumerate(world.jobs):
-        lines += _job(picture(job), f"j{number}")
+        lines += _job_lines(make_picture(job), f"j{number}")
     lines += [
         "  classDef lead stroke:#4f46e5,stroke-width:3px",
         "  classDef more stroke-dasharray:4 4",
@@ -24,46 +24,46 @@ def mermaid(world: World) -> str:
 
 
 def escape(text: str) -> str:
-    """Text for a quoted label: all that could be syntax as Mermaid's own entities."""
+    """Return text for a quoted label, with everything that could be syntax as Mermaid entities."""
     return "".join(c if c.isalnum() or c in _SAFE else f"#{ord(c)};" for c in printable(text))
 
 
-def _job(shown: Picture, key: str) -> Iterator[str]:
-    yield f'  subgraph {key}["{escape(shown.title)}"]'
-    for i, group in enumerate(shown.groups):
-        yield from _group(group, f"{key}r{i}")
+def _job_lines(picture: Picture, key: str) -> Iterator[str]:
+    yield f'  subgraph {key}["{escape(picture.title)}"]'
+    for i, group in enumerate(picture.groups):
+        yield from _group_lines(group, f"{key}r{i}")
     yield "  end"
-    services = {name: f"{key}s{i}" for i, name in enumerate(shown.services)}
+    services = {name: f"{key}s{i}" for i, name in enumerate(picture.services)}
     for name, node in services.items():
         yield f'  {node}(["Service {escape(name)}"])'
-    volumes = {one[0]: f"{key}v{i}" for i, one in enumerate(shown.volumes)}
-    for name, sort, called in shown.volumes:
-        yield f'  {volumes[name]}[("{escape(f"{sort} {called}")}")]'
-    for i, group in enumerate(shown.groups):
+    volumes = {volume[0]: f"{key}v{i}" for i, volume in enumerate(picture.volumes)}
+    for name, sort, label in picture.volumes:
+        yield f'  {volumes[name]}[("{escape(f"{sort} {label}")}")]'
+    for i, group in enumerate(picture.groups):
         yield from (f"  {services[name]} -.-> {key}r{i}" for name in group.services)
         yield from (f"  {key}r{i} --- {volumes[name]}" for name in group.volumes)
-    yield from _meeting(shown, key)
+    yield from _rendezvous_arrows(picture, key)
 
 
-def _group(group: RoleGroup, key: str) -> Iterator[str]:
+def _group_lines(group: RoleGroup, key: str) -> Iterator[str]:
     yield f'    subgraph {key}["{escape(group.name)} x{group.count}"]'
     for i, card in enumerate(group.cards):
         if group.hidden and i == len(group.cards) - 1:
             yield f'      {key}more["{group.hidden} more"]:::more'
-        yield f'      {key}p{i}["{_card(card)}"]' + (":::lead" if card.leads else "")
+        yield f'      {key}p{i}["{_card_label(card)}"]' + (":::lead" if card.leads else "")
     yield "    end"
 
 
-def _card(card: Card) -> str:
+def _card_label(card: Card) -> str:
     devices = f"{card.devices} devices" if card.devices else ""
     return "<br/>".join(escape(line) for line in (card.name, card.rank, devices) if line)
 
 
-def _meeting(shown: Picture, key: str) -> Iterator[str]:
-    """An arrow from every pod that meets to the one where they do."""
-    cards = [(f"{key}r{i}p{n}", card) for i, group in enumerate(shown.groups) for n, card in enumerate(group.cards)]
+def _rendezvous_arrows(picture: Picture, key: str) -> Iterator[str]:
+    """Yield an arrow from every pod in the rendezvous to the pod of the endpoint."""
+    cards = [(f"{key}r{i}p{n}", card) for i, group in enumerate(picture.groups) for n, card in enumerate(group.cards)]
     lead = next((node for node, card in cards if card.leads), None)
-    if lead is None or not shown.meeting:
+    if lead is None or not picture.meeting:
         return
-    label = escape(shown.meeting)
+    label = escape(picture.meeting)
     yield from (f'  {node} -->|"{label}"| {lead}' for node, card in cards if card.meets and node != lead)

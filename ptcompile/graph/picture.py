@@ -1,4 +1,4 @@
-"""What a picture of a job shows, before anything is drawn. Wide roles are folded; all text is still as in the file."""
+"""Contents of a job's picture, before drawing. Wide roles are folded; texts are not escaped yet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-SHOWN: Final = 3
-"""Pods of a wide role that are drawn: the first ones and the last. Never is one alone left out."""
-MOST_ROLES: Final = 8
+MAX_CARDS: Final = 3
+"""Number of pods drawn for a wide role: the first ones and the last. A single pod is never hidden."""
+MAX_ROLES: Final = 8
 TIMES: Final = "\u00d7"
 
 
@@ -31,24 +31,24 @@ class Card:
 
     name: str
     address: str
-    """The shortest name under which others find it, or an empty string."""
+    """The shortest name by which other pods find it, or ""."""
     rank: str
     devices: int
     meets: bool
-    """Whether it takes part in the rendezvous."""
+    """Whether the pod takes part in the rendezvous."""
     leads: bool
-    """Whether the endpoint names it."""
+    """Whether the rendezvous endpoint names the pod."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleGroup:
-    """One role: its pods that are drawn, how many stand between them, and the volumes that they mount."""
+    """One role: its drawn pods, the number of hidden ones, and the volumes they mount."""
 
     name: str
     count: int
     cards: tuple[Card, ...]
     hidden: int
-    """Pods that are left out before the last card."""
+    """Number of hidden pods before the last card."""
     volumes: tuple[str, ...]
     services: tuple[str, ...]
 
@@ -63,18 +63,18 @@ class Picture:
     groups: tuple[RoleGroup, ...]
     services: tuple[str, ...]
     volumes: tuple[tuple[str, str, str], ...]
-    """Key, sort and what it is called, such as `("claim datasets", "claim", "datasets")`."""
+    """Key, kind and label of each volume, such as `("claim datasets", "claim", "datasets")`."""
     meeting: str
-    """The rendezvous in a few words, such as `c10d :29400`; empty where there is none."""
+    """The rendezvous in a few words, such as `c10d :29400`, or ""."""
     notes: tuple[str, ...]
 
 
-def picture(job: SimulatedJob) -> Picture:
-    """What to draw of a job."""
-    found = job_rendezvous(job)
-    roles = [role for role in job.roles if role.count > 0][:MOST_ROLES]
-    groups = tuple(_group(job, role, found) for role in roles)
-    volumes = {key: (key, sort, source) for role in roles for key, sort, source in _volumes(job.pod(role, 0))}
+def make_picture(job: SimulatedJob) -> Picture:
+    """Return the picture of a job."""
+    rendezvous = job_rendezvous(job)
+    roles = [role for role in job.roles if role.count > 0][:MAX_ROLES]
+    groups = tuple(_make_group(job, role, rendezvous) for role in roles)
+    volumes = {key: (key, sort, source) for role in roles for key, sort, source in _mounted_volumes(job.pod(role, 0))}
     services = tuple(dict.fromkeys(name for group in groups for name in group.services))
     target = f"  ·  target {job.target}" if job.target else ""
     left_out = len([r for r in job.roles if r.count > 0]) - len(roles)
@@ -82,75 +82,80 @@ def picture(job: SimulatedJob) -> Picture:
     return Picture(
         title=job.title,
         subtitle=f"{kind_of(job.manifest)[0]}  ·  namespace {job.namespace}{target}",
-        facts=tuple(_facts(job, found)),
+        facts=tuple(_job_facts(job, rendezvous)),
         groups=groups,
         services=services,
         volumes=tuple(volumes.values()),
-        meeting=_label(found) if found else "",
-        notes=(*job.expansion.refused, *(found.notes if found else ()), *job.notes, *more),
+        meeting=_rendezvous_label(rendezvous) if rendezvous else "",
+        notes=(*job.expansion.refused, *(rendezvous.notes if rendezvous else ()), *job.notes, *more),
     )
 
 
-def _facts(job: SimulatedJob, found: JobRendezvous | None) -> Iterator[str]:
+def _job_facts(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[str]:
     yield f"{job.size} pod{'s' * (job.size != 1)}"
-    if found is not None:
-        yield f"{found.first.nodes_text or '?'} node{'s' * (found.first.nodes != (1, 1))}"
-        one = found.processes == (1, 1)
-        yield f"{found.processes_text} process{'' if one else 'es'}"
+    if rendezvous is not None:
+        yield f"{rendezvous.first.nodes_text or '?'} node{'s' * (rendezvous.first.nodes != (1, 1))}"
+        is_single = rendezvous.processes == (1, 1)
+        yield f"{rendezvous.processes_text} process{'' if is_single else 'es'}"
     totals = job.totals()
     for name, count in amounts.accelerators(totals).items():
         yield f"{count} {TIMES} {name}"
     yield from (f"{totals[name]} {name}" for name in ("cpu", "memory") if name in totals)
 
 
-def _label(found: JobRendezvous) -> str:
-    first = found.first
-    if first.backend == "none" or found.nodes < 2:
+def _rendezvous_label(rendezvous: JobRendezvous) -> str:
+    first = rendezvous.first
+    if first.backend == "none" or rendezvous.nodes < 2:
         return ""
     name = {"env": "env://"}.get(first.backend, first.backend)
     port = first.endpoint.rpartition(":")[2] if ":" in first.endpoint else ""
-    where = f":{port}" if found.host and port else first.endpoint
-    return f"{name} {where}"
+    endpoint = f":{port}" if rendezvous.host and port else first.endpoint
+    return f"{name} {endpoint}"
 
 
-def _group(job: SimulatedJob, role: ExpandedRole, found: JobRendezvous | None) -> RoleGroup:
-    indexes = list(range(role.count)) if role.count <= SHOWN + 1 else [*range(SHOWN - 1), role.count - 1]
-    trains = {one.name for one, _ in found.roles} if found else set[str]()
+def _make_group(job: SimulatedJob, role: ExpandedRole, rendezvous: JobRendezvous | None) -> RoleGroup:
+    indexes = list(range(role.count)) if role.count <= MAX_CARDS + 1 else [*range(MAX_CARDS - 1), role.count - 1]
+    trains = {training_role.name for training_role, _ in rendezvous.roles} if rendezvous else set[str]()
     pods = [job.pod(role, i) for i in indexes]
-    host = found.host if found else None
-    cards = tuple(_card(pod, meets=role.name in trains, host=host) for pod in pods)
-    keys = tuple(dict.fromkeys(key for key, _, _ in _volumes(pods[0])))
-    return RoleGroup(role.name, role.count, cards, role.count - len(cards), keys, tuple(_services(job, role, pods[0])))
+    host = rendezvous.host if rendezvous else None
+    cards = tuple(_make_card(pod, meets=role.name in trains, host=host) for pod in pods)
+    keys = tuple(dict.fromkeys(key for key, _, _ in _mounted_volumes(pods[0])))
+    return RoleGroup(
+        role.name, role.count, cards, role.count - len(cards), keys, tuple(_service_names(job, role, pods[0]))
+    )
 
 
-def _card(pod: Pod, *, meets: bool, host: str | None) -> Card:
-    seen = pod.rendezvous
+def _make_card(pod: Pod, *, meets: bool, host: str | None) -> Card:
+    rendezvous = pod.rendezvous
     rank = ""
-    if meets and seen.backend != "none":
-        rank = "rank at rendezvous" if seen.node_rank == AT_RENDEZVOUS else f"node rank {seen.node_rank}"
+    if meets and rendezvous.backend != "none":
+        rank = "rank at rendezvous" if rendezvous.node_rank == AT_RENDEZVOUS else f"node rank {rendezvous.node_rank}"
     short = min(names(pod), key=len, default="")
     devices = sum(amounts.accelerators(pod.requests).values())
-    return Card(pod.shown, short, rank, devices, meets and seen.backend != "none", meets and host == pod.shown)
+    return Card(pod.shown, short, rank, devices, meets and rendezvous.backend != "none", meets and host == pod.shown)
 
 
-def _volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
-    """The volumes that a container mounts: one for each source, and one for each role where they are the pod's own."""
+def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
+    """Yield the volumes that a container mounts, once per source, or once per role if they belong to the pod."""
     mounted = {as_string(m.get("name")) for container in pod.containers for m in container.mounts}
     for name, sort, source in claims(pod.view.spec):
         if name in mounted:
-            own = sort in ("memory", "scratch")
+            belongs_to_pod = sort in ("memory", "scratch")
             size = f" {source}" if source else ""
-            yield f"{pod.role}/{name}" if own else f"{sort}/{source}", sort, f"{name}{size}" if own else source or name
+            yield (
+                f"{pod.role}/{name}" if belongs_to_pod else f"{sort}/{source}",
+                sort,
+                f"{name}{size}" if belongs_to_pod else source or name,
+            )
 
 
-def _services(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[str]:
-    """The Services whose selector fits the role's pods; one for each pod stands for all of them."""
-    made = [one for one in job.expansion.services if _fits(one, pod.view.labels)]
-    fitting = [*made, *job.given.selecting(pod.view.labels)]
-    for one in {object_name(service): service for service in fitting}.values():
-        name = object_name(one)
-        own = name == pod.name and role.count > 1
-        yield f"{name} .. {job.pod(role, role.count - 1).name}" if own else name
+def _service_names(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[str]:
+    """Yield the Services that select the role's pods; per-pod Services appear as one range."""
+    expanded = [service for service in job.expansion.services if _fits(service, pod.view.labels)]
+    fitting = [*expanded, *job.given.selecting(pod.view.labels)]
+    for name in dict.fromkeys(map(object_name, fitting)):
+        is_per_pod = name == pod.name and role.count > 1
+        yield f"{name} .. {job.pod(role, role.count - 1).name}" if is_per_pod else name
 
 
 def _fits(service: Json, labels: Mapping[str, str]) -> bool:

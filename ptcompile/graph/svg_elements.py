@@ -1,4 +1,4 @@
-"""The parts of an SVG: style, text, shapes. Self-contained: no script, no font, no address outside of the file."""
+"""SVG elements: style, text, shapes. Self-contained: no script, no font, no external address."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from typing import Final
 
 MONO: Final = 0.602
-"""Width of a character of a monospaced font, in font sizes."""
+"""Width of a character in a monospaced font, relative to the font size."""
 SANS: Final = 0.56
-"""About the width of a character of a proportional font."""
+"""Approximate width of a character in a proportional font, relative to the font size."""
 
 STYLE: Final = """
 text { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #1e293b }
@@ -54,68 +54,68 @@ text { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, "DejaVu Sans",
 
 
 def escape(text: str) -> str:
-    """Text for an element or an attribute; what XML may not hold stands as an escape."""
+    """Return text for an element or attribute; characters that XML forbids are escaped."""
     safe = printable(text)
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         safe = safe.replace(char, entity)
     return safe
 
 
-def number(value: float) -> str:
-    """A coordinate with at most one decimal."""
+def coord(value: float) -> str:
+    """Return a coordinate with at most one decimal."""
     return f"{value:.1f}".removesuffix(".0")
 
 
-def fitted(text: str, room: float, size: float, *, factor: float = MONO) -> str:
-    """The text, or as much of its two ends as the room takes: the end of a pod's name tells it from others."""
-    most = max(3, int(room / (size * factor)))
-    shown = printable(text)
-    if len(shown) <= most:
-        return shown
-    tail = most // 2
-    return shown[: most - tail - 1] + "…" + shown[len(shown) - tail :]
+def fit_text(text: str, room: float, size: float, *, factor: float = MONO) -> str:
+    """Shorten the text to the room by cutting its middle, because the end of a pod's name tells it from others."""
+    max_length = max(3, int(room / (size * factor)))
+    safe = printable(text)
+    if len(safe) <= max_length:
+        return safe
+    tail = max_length // 2
+    return safe[: max_length - tail - 1] + "…" + safe[len(safe) - tail :]
 
 
-def words(x: float, y: float, content: str, kind: str, *, anchor: str = "start") -> str:
-    """A line of text. The content is escaped here."""
-    where = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    return f'<text x="{number(x)}" y="{number(y)}" class="{kind}"{where}>{escape(content)}</text>'
+def text_line(x: float, y: float, content: str, kind: str, *, anchor: str = "start") -> str:
+    """Return a line of text; the content is escaped."""
+    anchor_attribute = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text x="{coord(x)}" y="{coord(y)}" class="{kind}"{anchor_attribute}>{escape(content)}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, kind: str, *, radius: float = 8) -> str:
-    """A rectangle with round corners."""
+    """Return a rectangle with round corners."""
     return (
-        f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" '
-        f'rx="{number(radius)}" class="{kind}"/>'
+        f'<rect x="{coord(x)}" y="{coord(y)}" width="{coord(width)}" height="{coord(height)}" '
+        f'rx="{coord(radius)}" class="{kind}"/>'
     )
 
 
 def tooltip(content: str, inside: list[str]) -> list[str]:
-    """A group whose full text shows when a pointer rests on it."""
+    """Return a group that shows its full text when a pointer rests on it."""
     return ["<g>", f"<title>{escape(content)}</title>", *inside, "</g>"]
 
 
 def cylinder(x: float, y: float, width: float, height: float, kind: str) -> str:
-    """A volume."""
+    """Return the cylinder of a volume."""
     rim = 6.0
     right, low = x + width, y + height - rim
-    turn = f"A{number(width / 2)} {rim:g} 0 0 0"
-    side = f"M{number(x)} {number(y + rim)} V{number(low)} {turn} {number(right)} {number(low)}"
-    top = f"V{number(y + rim)} {turn} {number(x)} {number(y + rim)}"
-    front = f"{turn} {number(right)} {number(y + rim)}"
+    turn = f"A{coord(width / 2)} {rim:g} 0 0 0"
+    side = f"M{coord(x)} {coord(y + rim)} V{coord(low)} {turn} {coord(right)} {coord(low)}"
+    top = f"V{coord(y + rim)} {turn} {coord(x)} {coord(y + rim)}"
+    front = f"{turn} {coord(right)} {coord(y + rim)}"
     return f'<path d="{side} {top} {front}" class="{kind}"/>'
 
 
 def curve(x: float, y: float, to_x: float, to_y: float, kind: str) -> str:
-    """A line from above to below that leaves and arrives upright."""
-    middle = number((y + to_y) / 2)
-    path = f"M{number(x)} {number(y)} C{number(x)} {middle} {number(to_x)} {middle} {number(to_x)} {number(to_y)}"
+    """Return a line from an upper to a lower point that starts and ends vertically."""
+    middle = coord((y + to_y) / 2)
+    path = f"M{coord(x)} {coord(y)} C{coord(x)} {middle} {coord(to_x)} {middle} {coord(to_x)} {coord(to_y)}"
     return f'<path d="{path}" class="{kind}"/>'
 
 
 def arc(x: float, to_x: float, y: float, depth: float) -> str:
-    """A line below a row from one place to another, with an arrow's head."""
-    low = number(y + depth)
-    path = f"M{number(x)} {number(y)} C{number(x)} {low} {number(to_x)} {low} {number(to_x)} {number(y + 7)}"
-    head = f"M{number(to_x)} {number(y + 1)} l-4.5 8 h9 z"
+    """Return an arrow below a row from one point to another."""
+    low = coord(y + depth)
+    path = f"M{coord(x)} {coord(y)} C{coord(x)} {low} {coord(to_x)} {low} {coord(to_x)} {coord(y + 7)}"
+    head = f"M{coord(to_x)} {coord(y + 1)} l-4.5 8 h9 z"
     return f'<path d="{path}" class="meet"/><path d="{head}" class="head"/>'

@@ -1,1 +1,1 @@
-"""What a job needs of its cluster, the objects a platform team provides, and what each target can do."""
+"""Requirements of a job on its cluster, the objects a platform team provides, and the capabilities of each target."""

@@ -1,7 +1,7 @@
-"""What each target can express, found by asking: one small spec for each word, compiled for every target.
+"""Capabilities of each target, measured: one small spec per feature, compiled for every target.
 
-Nothing here says what a target can do; the targets do. A new word of the spec is a new row of `PROBES`. The answers are
-kept in `schemas/targets.json`, which `python schemas/targets.py` writes and `ptcompile targets` reads.
+Only the targets know what they can do. A new spec field is a new row of `PROBES`. The results are stored in
+`schemas/targets.json`, which `python schemas/targets.py` writes and `ptcompile targets` reads.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from typing import Any, Final, Literal
 
     Support = Literal["yes", "roughly", "no"]
-    """`roughly`: it compiles, and a warning says what the operator means by it."""
+    """`roughly`: it compiles, with a warning about how the operator interprets it."""
 
     Json = dict[str, Any]
 
 
 class Probe(NamedTuple):
-    """One thing that a job may want: what a spec says for it, and the profile of a cluster that has it."""
+    """One feature that a job may need: its spec fields, and the profile of a cluster that supports it."""
 
     name: str
     spec: Mapping[str, Any]
@@ -39,25 +39,27 @@ class Probe(NamedTuple):
 
 
 _LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
-_AGAIN: Json = {"elastic": {"maxRestarts": 3}}
-_NEAR: Json = {"queue": "q", "topology": {"required": "rack"}}
+_RESTARTS: Json = {"elastic": {"maxRestarts": 3}}
+_QUEUED_TOPOLOGY: Json = {"queue": "q", "topology": {"required": "rack"}}
 
 
-def _queues() -> Iterator[Probe]:
-    """What is asked of the queue systems; first of those that only admit, and place no pods."""
-    for one in sorted(BY_QUEUE_SYSTEM.values(), key=lambda one: bool(one.gang_scheduler)):
-        profile: Json = {"queueSystem": one.queue_system, **_LEVELS}
-        yield Probe(f"queue of {one.title}", {"queue": "q", "priority": "high"}, profile)
-        yield Probe(f"queue of {one.title}, topology", _NEAR, profile)
-        for name, spec, more in () if one.gang_scheduler else one.probes:
+def _queue_probes() -> Iterator[Probe]:
+    """Yield the probes of the queue systems, those without a scheduler first."""
+    for operator in sorted(BY_QUEUE_SYSTEM.values(), key=lambda operator: bool(operator.gang_scheduler)):
+        profile: Json = {"queueSystem": operator.queue_system, **_LEVELS}
+        yield Probe(f"queue of {operator.title}", {"queue": "q", "priority": "high"}, profile)
+        yield Probe(f"queue of {operator.title}, topology", _QUEUED_TOPOLOGY, profile)
+        for name, spec, more in () if operator.gang_scheduler else operator.probes:
             yield Probe(name, spec, {**more, **_LEVELS})
 
 
-def _gangs() -> Iterator[Probe]:
-    """What is asked of the gang schedulers."""
-    for one in BY_GANG_SCHEDULER.values():
-        yield Probe(f"gang of {one.title or one.gang_scheduler}", {}, {"gangScheduler": one.gang_scheduler})
-        yield from (Probe(*more) for more in one.probes)
+def _gang_probes() -> Iterator[Probe]:
+    """Yield the probes of the gang schedulers."""
+    for operator in BY_GANG_SCHEDULER.values():
+        yield Probe(
+            f"gang of {operator.title or operator.gang_scheduler}", {}, {"gangScheduler": operator.gang_scheduler}
+        )
+        yield from (Probe(*probe) for probe in operator.probes)
 
 
 PROBES: Final = (
@@ -81,66 +83,73 @@ PROBES: Final = (
     Probe("runPolicy.onPodFailure RestartPod", {"runPolicy": {"onPodFailure": "RestartPod"}}),
     Probe("runPolicy.onPodFailure RestartJob", {"runPolicy": {"onPodFailure": "RestartJob"}}),
     Probe("runPolicy.onPodFailure FailJob", {"runPolicy": {"onPodFailure": "FailJob"}}),
-    Probe("runPolicy.onDisruption Ignore", {"runPolicy": {"onDisruption": "Ignore"}, **_AGAIN}),
-    Probe("the same, with backoffLimit", {"runPolicy": {"onDisruption": "Ignore", "backoffLimit": 3}, **_AGAIN}),
+    Probe("runPolicy.onDisruption Ignore", {"runPolicy": {"onDisruption": "Ignore"}, **_RESTARTS}),
+    Probe("the same, with backoffLimit", {"runPolicy": {"onDisruption": "Ignore", "backoffLimit": 3}, **_RESTARTS}),
     Probe("runPolicy.onDisruption Count", {"runPolicy": {"onDisruption": "Count"}}),
     Probe("runPolicy.onDisruption FailJob", {"runPolicy": {"onDisruption": "FailJob"}}),
     Probe("runPolicy.successPolicy Node0", {"runPolicy": {"successPolicy": "Node0"}}),
     Probe("runPolicy.successPolicy AllNodes", {"runPolicy": {"successPolicy": "AllNodes"}}),
-    Probe("spot", {"spot": True, **_AGAIN}, {"spot": {"nodeLabels": {"example.com/spot": "true"}}}),
-    *_queues(),
-    *_gangs(),
+    Probe("spot", {"spot": True, **_RESTARTS}, {"spot": {"nodeLabels": {"example.com/spot": "true"}}}),
+    *_queue_probes(),
+    *_gang_probes(),
     Probe("host name of its own", {"podTemplate": {"spec": {"hostname": "h"}}}),
 )
-"""In the order of the table. A Pod is asked about one node, the others about two, unless the probe says how many."""
+"""Probes in table order. A Pod is probed with one node and other targets with two, unless the probe sets the number."""
 
-SIZES: Final = (1, 8, 100)
-"""Numbers of nodes for which the longest name of a job is told."""
+NAME_SIZES: Final = (1, 8, 100)
+"""Numbers of nodes for which the table has the longest job name."""
 
-_SHAPES = ("nodes", "elastic", "master")
+_SHAPE_FIELDS = ("nodes", "elastic", "master")
 
 
-def table() -> dict[str, dict[str, Any]]:
-    """What `schemas/targets.json` holds: the targets' titles, and what each answers in a cluster of newest releases."""
+def capability_table() -> dict[str, dict[str, Any]]:
+    """Return the contents of `schemas/targets.json`: titles and capabilities of the targets, with the newest
+    releases.
+    """
     answers: dict[str, dict[str, str]] = {
-        probe.name: {one.name: _ask(probe, one) for one in every_target()} for probe in PROBES
+        probe.name: {target.name: _probe_target(probe, target) for target in every_target()} for probe in PROBES
     }
-    sizes = {f"longest name, {size} {'node' if size == 1 else 'nodes'}": _names(size) for size in SIZES}
-    return {"targets": {one.name: one.title for one in every_target()}, "capabilities": answers | sizes}
+    sizes = {f"longest name, {size} {'node' if size == 1 else 'nodes'}": _longest_names(size) for size in NAME_SIZES}
+    return {"targets": {target.name: target.title for target in every_target()}, "capabilities": answers | sizes}
 
 
-def _ask(probe: Probe, target: Target) -> Support:
-    several = bool(_compiled({"nodes": 2}, {}, target)[0])
-    shape = {} if any(word in probe.spec for word in _SHAPES) or not several else {"nodes": 2}
-    manifests, warned = _compiled({**shape, **probe.spec}, probe.profile, target)
+def _probe_target(probe: Probe, target: Target) -> Support:
+    several = bool(_compile_probe({"nodes": 2}, {}, target)[0])
+    shape = {} if any(field in probe.spec for field in _SHAPE_FIELDS) or not several else {"nodes": 2}
+    manifests, warned = _compile_probe({**shape, **probe.spec}, probe.profile, target)
     return "no" if not manifests else "roughly" if warned else "yes"
 
 
-def _compiled(words: Mapping[str, Any], profile: Mapping[str, Any], target: Target) -> tuple[tuple[Json, ...], bool]:
-    done = compile_document(_document(words), ClusterProfile.model_validate({"spec": profile}), target.name)
-    return done.manifests, bool(done.problems)
+def _compile_probe(
+    fields: Mapping[str, Any], profile: Mapping[str, Any], target: Target
+) -> tuple[tuple[Json, ...], bool]:
+    compiled = compile_document(_document(fields), ClusterProfile.model_validate({"spec": profile}), target.name)
+    return compiled.manifests, bool(compiled.problems)
 
 
-def _document(words: Mapping[str, Any]) -> Json:
-    spec = {"image": "image:1", "script": "train.py", **words}
+def _document(fields: Mapping[str, Any]) -> Json:
+    spec = {"image": "image:1", "script": "train.py", **fields}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "job"}, "spec": spec}
 
 
-def _names(size: int) -> dict[str, str]:
-    """The longest name of a job of equal nodes; nothing where a target has not so many."""
+def _longest_names(size: int) -> dict[str, str]:
+    """Return the longest name of a job of equal nodes per target, or "" if the target cannot run so many."""
     job = lower(Spec.model_validate(_document({"nodes": size})), ClusterProfile.model_construct())
-    able = {one.name: bool(_compiled({"nodes": size}, {}, one)[0]) for one in every_target()}
-    return {one.name: str(room(job, one).longest) if able[one.name] else "" for one in every_target()}
+    able = {target.name: bool(_compile_probe({"nodes": size}, {}, target)[0]) for target in every_target()}
+    return {target.name: str(room(job, target).longest) if able[target.name] else "" for target in every_target()}
 
 
 def version_rows() -> list[tuple[str, str, str, str]]:
-    """What each release of an operator changed in what is written: operator, releases, what, and the source."""
-    rows_of = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
-    return [(one.operator.replace("_", "-"), _span(one), one.what, one.source) for one in rows_of]
+    """Return rows of operator, releases, change and source: what each operator release changed in the manifests."""
+    features = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
+    return [
+        (feature.operator.replace("_", "-"), _release_range(feature), feature.what, feature.source)
+        for feature in features
+    ]
 
 
-def versions() -> str:
-    """The same as text, one line a change, and where the pages of facts are."""
+def versions_text() -> str:
+    """Return the version rows as text, one line per change, followed by the address of the fact pages."""
     rows = version_rows()
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return (
@@ -152,8 +161,8 @@ def versions() -> str:
     )
 
 
-def _span(change: Feature) -> str:
-    """The releases that have it: `2.2`, `2.0 only`, `2.0 to 2.1`."""
+def _release_range(change: Feature) -> str:
+    """Return the releases that have the change: `2.2`, `2.0 only`, `2.0 to 2.1`."""
     since = ".".join(map(str, change.since))
     if change.until is None:
         return since

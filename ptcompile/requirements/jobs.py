@@ -1,9 +1,9 @@
-"""What a cluster must have for a job, from a spec or from manifests.
+"""Requirements of a job on its cluster, from a spec or from manifests.
 
-What ptcompile writes depends on the releases that the profile names, so the answer is for that profile.
+Emitted manifests depend on the releases in the profile, so the requirements hold for that profile.
 
-Pure: a spec and a profile in, plain data out. Versions of operators are those that ptcompile knows, or the profile's;
-that of Kubernetes is the oldest that will do.
+Pure: a spec and a profile in, plain data out. Operator releases are those in the profile or the newest supported ones;
+the Kubernetes release is the oldest that works.
 """
 
 from __future__ import annotations
@@ -47,28 +47,32 @@ if TYPE_CHECKING:
 
 
 DRIVER: Final = BY_FOLDER["nvidia_dra"]
-CHANNELS: Final = "compute-domain-default-channel.nvidia.com"
-"""The DeviceClass of the channels of ComputeDomains, whose template the driver makes."""
+CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
+"""The DeviceClass of ComputeDomain channels, whose claim template the driver creates."""
 
 
 def device_classes(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The DeviceClasses that the templates and ComputeDomains among some manifests ask for, each once."""
-    found: dict[str, None] = {}
-    for one in manifests:
-        kind = as_string(one.get("kind"))
+    """Return the DeviceClasses that claim templates and ComputeDomains among the manifests request, each once."""
+    classes: dict[str, None] = {}
+    for manifest in manifests:
+        kind = as_string(manifest.get("kind"))
         if kind == "ComputeDomain":
-            found[CHANNELS] = None
+            classes[CHANNEL_CLASS] = None
         elif kind in {"ResourceClaimTemplate", "ResourceClaim"}:
-            spec = nested_map(one, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(one, "spec")
+            spec = (
+                nested_map(manifest, "spec", "spec")
+                if kind == "ResourceClaimTemplate"
+                else nested_map(manifest, "spec")
+            )
             for request in as_mappings(nested_map(spec, "devices").get("requests")):
                 for exact in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
                     if name := as_string(exact.get("deviceClassName")):
-                        found[name] = None
-    return list(found)
+                        classes[name] = None
+    return list(classes)
 
 
 def drivers(classes: Iterable[str]) -> Iterator[Operator]:
-    """The drivers of DeviceClasses, of those that are known."""
+    """Yield the known drivers of the DeviceClasses."""
     if any(name.endswith(".nvidia.com") for name in classes):
         yield DRIVER
 
@@ -76,66 +80,70 @@ def drivers(classes: Iterable[str]) -> Iterator[Operator]:
 def class_objects(
     classes: Iterable[str], queues: QueueSystem | None, cluster: ClusterProfile
 ) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and reason of what stands for DeviceClasses in the cluster; `queues` are of what admits the job."""
+    """Yield kind, name and reason of each object that a DeviceClass needs; `queues` is the queue system that admits the
+    job.
+    """
     for name in classes:
         yield "object", f"DeviceClass/{name}", "of its DRA driver"
         if queues is not None and queues.devices is not None:
             yield "object", *queues.devices(name, cluster.versions())
 
 
-def asked_for(operator: Operator, cluster: ClusterProfile) -> Version | None:
-    """The oldest Kubernetes that an operator's documentation asks for, in the release that the profile names."""
+def required_kubernetes(operator: Operator, cluster: ClusterProfile) -> Version | None:
+    """Return the oldest Kubernetes that the operator documents for the release in the profile, or None if it names
+    none.
+    """
     release = operator.release_in(cluster.versions())
     rows = [kubernetes for since, kubernetes in operator.install.kubernetes if since <= release]
     return rows[-1] if rows else None
 
 
-def taken_by(spec: Spec, cluster: ClusterProfile, target: str) -> Version:
-    """The oldest Kubernetes for which a job compiles to the same manifests, of the releases that have a schema here."""
+def oldest_kubernetes(spec: Spec, cluster: ClusterProfile, target: str) -> Version:
+    """Return the oldest Kubernetes with a schema for which the job compiles to the same manifests."""
     from ptcompile.compiler.pipeline import compile_document
 
     data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
     manifests, oldest = compile_document(data, cluster, target).manifests, cluster.versions().kubernetes
-    for known in reversed(versions()):
-        if parse_version(known) >= oldest:
+    for release in reversed(versions()):
+        if parse_version(release) >= oldest:
             continue
-        older = cluster.but(spec=cluster.spec.but(versions=cluster.spec.versions.but(kubernetes=known)))
+        older = cluster.but(spec=cluster.spec.but(versions=cluster.spec.versions.but(kubernetes=release)))
         if compile_document(data, older, target).manifests != manifests:
             break
-        oldest = parse_version(known)
+        oldest = parse_version(release)
     return oldest
 
 
-def first_known() -> Version:
-    """The first release of Kubernetes that has a schema here: what an older one accepts is unknown."""
+def first_schema() -> Version:
+    """Return the oldest Kubernetes release with a schema; what older releases accept is unknown."""
     return parse_version(versions()[0])
 
 
-def too_old(operators: Iterable[Operator], cluster: ClusterProfile) -> Iterator[Problem]:
-    """The operators that ask for a newer Kubernetes than the profile names."""
-    have = cluster.versions().kubernetes
-    for one in dict.fromkeys(operators):
-        wanted = asked_for(one, cluster)
-        if wanted is not None and have < wanted:
-            release, software = _text(one.release_in(cluster.versions())), one.install.software
+def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield a warning for each operator that requires a newer Kubernetes than the profile names."""
+    current = cluster.versions().kubernetes
+    for operator in dict.fromkeys(operators):
+        required = required_kubernetes(operator, cluster)
+        if required is not None and current < required:
+            release, software = _format_version(operator.release_in(cluster.versions())), operator.install.software
             yield Problem(
                 "kubernetes-too-old",
                 ("spec", "versions", "kubernetes"),
-                f"spec.versions.kubernetes: {software} {release} requires Kubernetes {_text(wanted)} or newer, "
-                f"and this is {_text(have)}",
-                f"name Kubernetes {_text(wanted)}, or the older {software} that the cluster runs",
+                f"spec.versions.kubernetes: {software} {release} requires Kubernetes {_format_version(required)} "
+                f"or newer, but the profile names {_format_version(current)}",
+                f"name Kubernetes {_format_version(required)}, or the older {software} that the cluster runs",
                 severity="warning",
                 stage="style",
                 authority="ptcompile",
             )
 
 
-def _text(version: Version) -> str:
+def _format_version(version: Version) -> str:
     return f"{version[0]}.{version[1]}"
 
 
 class Requirement(NamedTuple):
-    """One thing that must be there. `kind` is kubernetes, operator, crd, namespace, object, resource or runtime."""
+    """One required thing. `kind` is kubernetes, operator, crd, namespace, object, resource or runtime."""
 
     kind: str
     name: str
@@ -143,65 +151,67 @@ class Requirement(NamedTuple):
     why: str = ""
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return the requirement as one line of text."""
         version = f" {self.version}" if self.version else ""
         return f"{self.kind:<10} {self.name}{version}" + (f"  ({self.why})" if self.why else "")
 
 
 def requires_spec(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> tuple[Requirement, ...]:
-    """What a cluster must have for one job that compiles.
+    """Return the requirements of one job that compiles.
 
-    `target` is the name of a target, the spec's own or what a job without one gets, where it is absent.
+    `target` is a target's name; by default, it is the spec's own or the one that fits the job.
     """
-    chosen = target_of(spec, cluster, target)
-    out = [kubernetes(operators_of([(chosen, spec)], cluster), [(chosen, spec)], cluster)]
-    classes = claimed(spec, chosen, cluster)
-    out += [*software(chosen, cluster), *queue_software(chosen, spec, cluster), *gang_software(spec, cluster)]
-    out += [requirement for one in drivers(classes) for requirement in software_of(one, cluster)]
+    target_name = target_of(spec, cluster, target)
+    out = [kubernetes_requirement(operators_of([(target_name, spec)], cluster), [(target_name, spec)], cluster)]
+    classes = claimed_classes(spec, target_name, cluster)
+    out += [*software(target_name, cluster), *queue_software(target_name, spec, cluster), *gang_software(spec, cluster)]
+    out += [requirement for operator in drivers(classes) for requirement in software_of(operator, cluster)]
     out = list(dict.fromkeys(out))
     out += [Requirement("namespace", name) for name in namespaces([spec])]
-    pods = pods_of(spec, chosen, cluster)
-    out += [Requirement("object", f"{kind}/{name}") for kind, name in _objects(pods, spec, chosen, cluster)]
-    admits = queueing(chosen, cluster).queues() if queue_of(spec, cluster) else None
-    out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, admits, cluster)]
-    out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
+    pods = pods_of(spec, target_name, cluster)
+    out += [
+        Requirement("object", f"{kind}/{name}") for kind, name in _referenced_objects(pods, spec, target_name, cluster)
+    ]
+    queues = queue_operator(target_name, cluster).queues() if queue_of(spec, cluster) else None
+    out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
+    out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
     return tuple(out)
 
 
 Jobs = Sequence[tuple[str, "Spec"]]
-"""Jobs, each with the name of its target."""
+"""Jobs with the names of their targets."""
 
 
-def kubernetes(operators: Iterable[Operator], jobs: Jobs, cluster: ClusterProfile) -> Requirement:
-    """The oldest Kubernetes that will do for these operators and jobs, as the profile's releases have them written."""
-    asked = [version for one in operators if (version := asked_for(one, cluster)) is not None]
-    taken = [taken_by(spec, cluster, target) for target, spec in jobs]
-    major, minor = max([*asked, *taken, first_known()])
+def kubernetes_requirement(operators: Iterable[Operator], jobs: Jobs, cluster: ClusterProfile) -> Requirement:
+    """Return the oldest Kubernetes that works for these operators and jobs, in the releases of the profile."""
+    required = [version for operator in operators if (version := required_kubernetes(operator, cluster)) is not None]
+    accepted = [oldest_kubernetes(spec, cluster, target) for target, spec in jobs]
+    major, minor = max([*required, *accepted, first_schema()])
     return Requirement("kubernetes", "kubernetes", f"{major}.{minor}", "or newer")
 
 
 def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = ()) -> list[Operator]:
-    """The operators that jobs, and targets without a job, need: their own, their queues' and their gang schedulers'."""
-    found = [one for target in (*targets, *(name for name, _ in jobs)) for one in _operators_of_spec(target)]
+    """Return the operators that jobs, and targets without a job, need, including queue systems and gang schedulers."""
+    operators = [op for target in (*targets, *(name for name, _ in jobs)) for op in _operators_of_target(target)]
     for target, spec in jobs:
         if queue_of(spec, cluster):
-            found.append(queueing(target, cluster))
-        placer = _placer(spec, cluster)
-        found += [placer] if placer is not None else []
-        found += drivers(claimed(spec, target, cluster))
-    return list(dict.fromkeys(found))
+            operators.append(queue_operator(target, cluster))
+        scheduler = _gang_scheduler(spec, cluster)
+        operators += [scheduler] if scheduler is not None else []
+        operators += drivers(claimed_classes(spec, target, cluster))
+    return list(dict.fromkeys(operators))
 
 
-def _operators_of_spec(target: str) -> Iterator[Operator]:
-    """A target's operator, and the one that it cannot work without."""
+def _operators_of_target(target: str) -> Iterator[Operator]:
+    """Yield a target's operator and the operator it depends on."""
     operator = BY_TARGET[target]
-    for one in (operator, BY_FOLDER.get(operator.install.requires)):
-        if one is not None and one.install.software:
-            yield one
+    for candidate in (operator, BY_FOLDER.get(operator.install.requires)):
+        if candidate is not None and candidate.install.software:
+            yield candidate
 
 
 def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> str:
-    """The target's name: the one given, else the spec's own, else what the job needs."""
+    """Return the target's name: the given one, else the spec's, else the one that fits the job."""
     from ptcompile.compiler.frontend.lowering import lower
     from ptcompile.registry.targets import default_target
 
@@ -209,7 +219,7 @@ def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) ->
 
 
 def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[unstructured.Json]:
-    """The pods' specs that a job will have, one a role, with what the profile gives them."""
+    """Return the pod specs of a job, one per role, with the profile's additions."""
     from ptcompile.ir import pods as pod_template
 
     return [
@@ -218,8 +228,8 @@ def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[unstructur
     ]
 
 
-def claimed(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
-    """The DeviceClasses of which a job's pods claim devices."""
+def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
+    """Return the DeviceClasses from which a job's pods claim devices."""
     from ptcompile.registry.emitting import device_objects
 
     if spec.spec.fabric is None and cluster.spec.gpu.claim is None:
@@ -237,62 +247,62 @@ def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
 
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
-    """The operators of a target, with their CRDs."""
-    out = [requirement for one in _operators_of_spec(target) for requirement in software_of(one, cluster)]
+    """Return the operators of a target, with their CRDs."""
+    out = [requirement for operator in _operators_of_target(target) for requirement in software_of(operator, cluster)]
     out += [Requirement(kind, name, "", why) for kind, name, why in BY_TARGET[target].install.brings]
     return out
 
 
 def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
-    """Who admits the job, where it has a queue."""
+    """Return the queue system that admits the job, if the job has a queue."""
     if not queue_of(spec, cluster):
         return []
-    return software_of(queueing(target, cluster), cluster)
+    return software_of(queue_operator(target, cluster), cluster)
 
 
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
-    """Who places the job's pods together, where the profile names a gang scheduler."""
-    placer = _placer(spec, cluster)
-    return software_of(placer, cluster) if placer is not None else []
+    """Return the gang scheduler of the job's pods, if the profile names one."""
+    scheduler = _gang_scheduler(spec, cluster)
+    return software_of(scheduler, cluster) if scheduler is not None else []
 
 
-def _placer(spec: Spec, cluster: ClusterProfile) -> Operator | None:
+def _gang_scheduler(spec: Spec, cluster: ClusterProfile) -> Operator | None:
     from ptcompile.compiler.frontend.lowering import lower
     from ptcompile.registry import queues
 
     return BY_GANG_SCHEDULER.get(queues.gang(lower(spec, cluster), cluster))
 
 
-def queueing(target: str, cluster: ClusterProfile) -> Operator:
-    """Whose queue it is: the operator's own, where it has queues, else the profile's to say."""
-    own = BY_TARGET[target]
-    return own if own.queue_system else BY_QUEUE_SYSTEM[cluster.spec.queue_system]
+def queue_operator(target: str, cluster: ClusterProfile) -> Operator:
+    """Return the operator whose queues the job uses: the target's own if it has queues, else the profile's."""
+    operator = BY_TARGET[target]
+    return operator if operator.queue_system else BY_QUEUE_SYSTEM[cluster.spec.queue_system]
 
 
 def queue_of(spec: Spec, cluster: ClusterProfile) -> str | None:
-    """The queue of a job: its own, else the profile's; None where it says null."""
-    own = "queue" in spec.spec.model_fields_set
-    return spec.spec.queue if own else cluster.spec.defaults.queue
+    """Return the job's queue: its own, else the profile's, or None if the spec says null."""
+    is_set = "queue" in spec.spec.model_fields_set
+    return spec.spec.queue if is_set else cluster.spec.defaults.queue
 
 
 def namespaces(specs: Sequence[Spec]) -> list[str]:
-    """The namespaces that specs name, without the one that every cluster has."""
-    return sorted({one.metadata.namespace for one in specs if one.metadata.namespace} - {"default"})
+    """Return the namespaces that the specs name, except `default`."""
+    return sorted({spec.metadata.namespace for spec in specs if spec.metadata.namespace} - {"default"})
 
 
 def priority_classes(pods: Sequence[unstructured.Json]) -> list[str]:
-    """The priority classes that pods name; Kubernetes brings its own, `system-` in front."""
-    found = {unstructured.as_string(pod.get("priorityClassName")) for pod in pods}
-    return sorted(name for name in found if name and not name.startswith("system-"))
+    """Return the priority classes that pods name, except the built-in `system-` ones."""
+    names = {unstructured.as_string(pod.get("priorityClassName")) for pod in pods}
+    return sorted(name for name in names if name and not name.startswith("system-"))
 
 
-def software_of(one: Operator, cluster: ClusterProfile) -> list[Requirement]:
-    """An operator in the release that the cluster runs, and its CRDs."""
-    api = one.queues().api(cluster.versions()) if one.queue_system else ""
-    crds = (crd.format(api=api) for crd in one.install.crds)
-    release = _version(cluster, one.release) if one.release != "kubernetes" else ""
-    operator = Requirement("operator", one.install.software, release, one.install.purpose)
-    return [operator, *(Requirement("crd", crd, "", one.install.software) for crd in crds)]
+def software_of(operator: Operator, cluster: ClusterProfile) -> list[Requirement]:
+    """Return an operator in the release that the cluster runs, and its CRDs."""
+    api = operator.queues().api(cluster.versions()) if operator.queue_system else ""
+    crds = (crd.format(api=api) for crd in operator.install.crds)
+    release = _version(cluster, operator.release) if operator.release != "kubernetes" else ""
+    requirement = Requirement("operator", operator.install.software, release, operator.install.purpose)
+    return [requirement, *(Requirement("crd", crd, "", operator.install.software) for crd in crds)]
 
 
 def _version(cluster: ClusterProfile, field: str) -> str:
@@ -300,81 +310,86 @@ def _version(cluster: ClusterProfile, field: str) -> str:
     return f"{major}.{minor}"
 
 
-def _objects(
+def _referenced_objects(
     pods: Sequence[unstructured.Json], spec: Spec, target: str, cluster: ClusterProfile
 ) -> dict[tuple[str, str], None]:
-    """Objects that a job names and does not make: classes, accounts, claims, Secrets, ConfigMaps, the queue."""
+    """Return the objects that a job references but does not create: classes, accounts, claims, Secrets, ConfigMaps, its
+    queue.
+    """
     out = [("PriorityClass", name) for name in priority_classes(pods)]
     if queue := queue_of(spec, cluster):
-        out.append((queueing(target, cluster).queues().kind, queue))
+        out.append((queue_operator(target, cluster).queues().kind, queue))
     if spec.spec.priority:
-        out.append((queueing(target, cluster).queues().priority, spec.spec.priority))
-    out += [one for pod in pods for one in referenced(pod)]
+        out.append((queue_operator(target, cluster).queues().priority, spec.spec.priority))
+    out += [reference for pod in pods for reference in referenced(pod)]
     return dict.fromkeys(out)
 
 
-def devices(pods: Sequence[unstructured.Json]) -> list[str]:
-    """Extended resources that nodes must offer."""
-    words = ("initContainers", "containers")
-    containers = (one for pod in pods for word in words for one in unstructured.as_mappings(pod.get(word)))
-    limits = (name for one in containers for name in unstructured.nested_map(one, "resources", "limits"))
+def extended_resources(pods: Sequence[unstructured.Json]) -> list[str]:
+    """Return the extended resources that nodes must offer."""
+    fields = ("initContainers", "containers")
+    containers = (item for pod in pods for field in fields for item in unstructured.as_mappings(pod.get(field)))
+    limits = (name for item in containers for name in unstructured.nested_map(item, "resources", "limits"))
     return sorted({name for name in limits if "/" in name})
 
 
-def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requirement, ...]:
-    """What the jobs among these manifests need, each thing once; what the manifests themselves bring is left out."""
-    jobs = [one for one in manifests if kind_of(one) in RUNS_PODS]
+def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requirement, ...]:
+    """Return the requirements of the jobs among the manifests, each once, except those that the manifests provide."""
+    jobs = [manifest for manifest in manifests if kind_of(manifest) in RUNS_PODS]
     classes = device_classes(manifests)
-    operators = list(dict.fromkeys((*(one for job in jobs for one in _operators(job)), *drivers(classes))))
-    brought = {(kind_of(one)[1], object_name(one)) for one in manifests}
-    out = [kubernetes(operators, (), cluster)] if jobs else []
-    out += [requirement for one in operators for requirement in software_of(one, cluster)]
+    operators = list(
+        dict.fromkeys((*(operator for job in jobs for operator in _operators_of_job(job)), *drivers(classes)))
+    )
+    provided = {(kind_of(manifest)[1], object_name(manifest)) for manifest in manifests}
+    out = [kubernetes_requirement(operators, (), cluster)] if jobs else []
+    out += [requirement for operator in operators for requirement in software_of(operator, cluster)]
     spaces = {as_string(nested_map(job, "metadata").get("namespace")) for job in jobs} - {"", "default"}
     out += [Requirement("namespace", name) for name in sorted(spaces)]
-    named = [one for job in jobs for one in _named(job)]
-    out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in brought]
-    admits = next((one.queues() for job in jobs for one, _ in _admitting(job)), None)
-    out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, admits, cluster)]
-    pods = [pod for job in jobs for pod in _pods(job)]
-    out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
+    named = [reference for job in jobs for reference in _referenced_by(job)]
+    out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in provided]
+    queues = next((operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None)
+    out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
+    pods = [pod for job in jobs for pod in _pod_specs(job)]
+    out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
     return tuple(dict.fromkeys(out))
 
 
-def _operators(job: Json) -> Iterator[Operator]:
-    own = KINDS[kind_of(job)][0]
-    for one in (own, BY_FOLDER.get(own.install.requires), *(one for one, _ in _admitting(job))):
-        if one is not None and one.install.software:
-            yield one
+def _operators_of_job(job: Json) -> Iterator[Operator]:
+    job_operator = KINDS[kind_of(job)][0]
+    queue_systems = (operator for operator, _ in _admitting_systems(job))
+    for op in (job_operator, BY_FOLDER.get(job_operator.install.requires), *queue_systems):
+        if op is not None and op.install.software:
+            yield op
 
 
-def _admitting(job: Json) -> Iterator[tuple[Operator, str]]:
-    """The queue system of another operator's that has to admit a job, and the queue that the job names."""
-    for one in BY_QUEUE_SYSTEM.values():
-        named_by = one.queues().named_by
+def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:
+    """Yield the other operators' queue systems that must admit the job, each with the queue that the job names."""
+    for operator in BY_QUEUE_SYSTEM.values():
+        named_by = operator.queues().named_by
         if named_by is not None and (name := named_by(nested_map(job, "metadata"))):
-            yield one, name
+            yield operator, name
 
 
-def _named(job: Json) -> Iterator[tuple[str, str]]:
-    """Kind and name of what a job names: its runtime, its queue, the classes and objects of its pods."""
+def _referenced_by(job: Json) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of what a job references: its runtime, its queue, and the classes and objects of its pods."""
     runtime = nested_map(job, "spec", "runtimeRef")
     if runtime:
         yield as_string(runtime.get("kind")) or "ClusterTrainingRuntime", as_string(runtime.get("name"))
-    yield from ((one.queues().kind, name) for one, name in _admitting(job))
-    pods = list(_pods(job))
+    yield from ((operator.queues().kind, name) for operator, name in _admitting_systems(job))
+    pods = list(_pod_specs(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
     for pod in pods:
         yield from referenced(pod)
 
 
-def _pods(job: Json) -> Iterator[Json]:
-    """The pods' specs as they are written, of a TrainJob what it says of its trainer."""
+def _pod_specs(job: Json) -> Iterator[Json]:
+    """Yield the pod specs as written; for a TrainJob, one built from its trainer."""
     trainer = nested_map(job, "spec", "trainer")
     if trainer:
         yield {"containers": [{**trainer, "resources": nested_map(trainer, "resourcesPerNode")}]}
-    for one in templates_of(kind_of(job), job):
-        if as_int(one.replicas, 1) > 0:
-            yield nested_map(as_mapping(one.template), "spec")
+    for template in templates_of(kind_of(job), job):
+        if as_int(template.replicas, 1) > 0:
+            yield nested_map(as_mapping(template.template), "spec")
 
 
 def _requirement(kind: str, name: str) -> Requirement:

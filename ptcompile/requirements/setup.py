@@ -1,7 +1,7 @@
-"""What a cluster must have before jobs run, as objects, as Helm values and as a list.
+"""Setup of a cluster before jobs run: objects, Helm values and a list of requirements.
 
-Pure: a profile and specs in, text and plain data out. The operator's deployment values are those of the TKE page on
-PyTorch-Operator, with its defaults; the profile may say others.
+Pure: a profile and specs in, text and plain data out. The operator's deployment values are those of TKE's page on
+PyTorch-Operator, with its defaults; the profile may override them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ptcompile.registry.model import Operator, overrides
 from ptcompile.registry.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.requirements.jobs import (
     Requirement,
-    kubernetes,
+    kubernetes_requirement,
     namespaces,
     operators_of,
     pods_of,
     priority_classes,
     queue_of,
-    queueing,
+    queue_operator,
     requires_spec,
     software,
     target_of,
@@ -39,22 +39,22 @@ Json = dict[str, Any]
 
 
 class Setup(NamedTuple):
-    """What an administrator installs before the jobs run."""
+    """Everything an administrator installs before the jobs run."""
 
     manifests: tuple[Json, ...]
     values: Json
-    """Helm values of the PyTorch operator's chart; empty where nothing needs that operator."""
+    """Helm values of the PyTorch operator's chart; empty if nothing needs that operator."""
     requirements: tuple[Requirement, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with the profile or the specs; with an error among them there is nothing else."""
+    """Problems with the profile or the specs. With an error among them, the other fields are empty."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. Warnings are fine."""
+        """Whether all diagnostics are warnings or notes."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
     def text(self) -> str:
-        """One YAML stream for kubectl; the list and the Helm values stand above it as comments."""
+        """Return one YAML stream for kubectl, with the requirements and Helm values as comments at the top."""
         lines = ["What the cluster must have:", *map(str, self.requirements), ""]
         if self.values:
             lines += ["Helm values of the operator's chart:", *emitter.emit(self.values).splitlines(), ""]
@@ -62,124 +62,132 @@ class Setup(NamedTuple):
         return head + (f"---\n{emitter.emit_all(self.manifests)}" if self.manifests else "")
 
 
-def platform(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: Iterable[str] = ()) -> Setup:
-    """What a cluster must have before these jobs run. The specs must compile.
+def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: Iterable[str] = ()) -> Setup:
+    """Return the setup of a cluster for these jobs. The specs must compile.
 
-    `targets` are those of the platform, beside those of the specs; without either it is for PyTorchJobs.
+    `targets` are the platform's, in addition to those of the specs; without either, the setup is for PyTorchJobs.
     """
-    jobs = [(target_of(one, cluster), one) for one in specs]
-    wanted = list(dict.fromkeys((*targets, *(name for name, _ in jobs)))) or ["pytorchjob"]
-    values = operator_values(cluster) if _runs_operator(wanted, cluster) else {}
-    queues = _queues(jobs, cluster)
+    jobs = [(target_of(spec, cluster), spec) for spec in specs]
+    target_names = list(dict.fromkeys((*targets, *(name for name, _ in jobs)))) or ["pytorchjob"]
+    values = operator_values(cluster) if _deploys_operator(target_names, cluster) else {}
+    queues = _queue_objects(jobs, cluster)
     manifests = (
-        *_namespaces(specs, cluster, by_chart=bool(values)),
-        *_priorities(jobs, cluster),
+        *_namespace_objects(specs, cluster, by_chart=bool(values)),
+        *_priority_objects(jobs, cluster),
         *(queue for queue, _ in queues),
-        *_of_targets(jobs, cluster),
+        *_target_objects(jobs, cluster),
     )
-    needs = [kubernetes(operators_of(jobs, cluster, wanted), jobs, cluster)]
-    needs += [one for name in wanted for one in software(name, cluster)]
-    needs += [one for name, spec in jobs for one in _besides(requires_spec(spec, cluster, name), manifests)]
-    needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
-    needs += list(_behind(queues))
+    needs = [kubernetes_requirement(operators_of(jobs, cluster, target_names), jobs, cluster)]
+    needs += [requirement for name in target_names for requirement in software(name, cluster)]
+    needs += [
+        need for name, spec in jobs for need in _remaining_requirements(requires_spec(spec, cluster, name), manifests)
+    ]
+    needs += [Requirement("resource", name, "", "on its nodes") for name in _catalog_resources(cluster)]
+    needs += list(_queue_requirements(queues))
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
 
 
-def _besides(needs: Iterable[Requirement], manifests: Sequence[Json]) -> Iterator[Requirement]:
-    """What a job needs, without the namespaces and objects that are made here; Kubernetes is said once for all jobs."""
-    made = {f"{one['kind']}/{one['metadata']['name']}" for one in manifests}
-    for one in needs:
-        if one.kind not in ("kubernetes", "namespace") and not (one.kind == "object" and one.name in made):
-            yield one
+def _remaining_requirements(needs: Iterable[Requirement], manifests: Sequence[Json]) -> Iterator[Requirement]:
+    """Yield a job's requirements except Kubernetes, which is listed once, and the namespaces and objects in
+    `manifests`.
+    """
+    included = {f"{requirement['kind']}/{requirement['metadata']['name']}" for requirement in manifests}
+    for requirement in needs:
+        if requirement.kind not in ("kubernetes", "namespace") and not (
+            requirement.kind == "object" and requirement.name in included
+        ):
+            yield requirement
 
 
 def operator_values(cluster: ClusterProfile) -> Json:
-    """The `values.yaml` of the operator's chart, as far as TKE's page on PyTorch-Operator names its fields."""
+    """Return the `values.yaml` of the operator's chart, with the fields that TKE's page on PyTorch-Operator names."""
     operator = cluster.spec.operator
     return {"image": operator.image.given(), "namespace": operator.namespace.given()}
 
 
-def _runs_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
-    """Whether the operator is deployed: for PyTorchJobs, or because the profile speaks of it."""
+def _deploys_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
+    """Return whether to deploy the operator: for PyTorchJobs, or because the profile configures it."""
     return "pytorchjob" in targets or "operator" in cluster.spec.model_fields_set
 
 
-def _namespaces(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool) -> list[Json]:
+def _namespace_objects(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool) -> list[Json]:
     chart = cluster.spec.operator.namespace
-    made = {chart.name} if by_chart and chart.create else set()
+    chart_namespaces = {chart.name} if by_chart and chart.create else set()
     needed = {*namespaces(specs), *({chart.name} if by_chart else ())}
-    return [_object("v1", "Namespace", name) for name in sorted(needed - made)]
+    return [_make_object("v1", "Namespace", name) for name in sorted(needed - chart_namespaces)]
 
 
-def _priorities(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[Json]:
-    """Priority classes: the profile's, and those that jobs name, which get 0 and so change no order.
+def _priority_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[Json]:
+    """Yield the priority classes of the profile, and those that jobs name, with value 0, which changes no order.
 
     The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
     """
     of_pods = priority_classes([pod for target, spec in jobs for pod in pods_of(spec, target, cluster)])
-    of_jobs = {(queueing(target, cluster).queues(), spec.spec.priority) for target, spec in jobs if spec.spec.priority}
+    of_jobs = {
+        (queue_operator(target, cluster).queues(), spec.spec.priority) for target, spec in jobs if spec.spec.priority
+    }
     named = [*of_pods, *(name for system, name in of_jobs if system.priority == "PriorityClass")]
     values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
     for name in sorted(values):
-        yield {**_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
-    own = [(name, system) for system, name in of_jobs if system.priority != "PriorityClass"]
-    for name, system in sorted(own, key=itemgetter(0)):
-        workload = _object(system.api(cluster.versions()), system.priority, name)
+        yield {**_make_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
+    workload_classes = [(name, system) for system, name in of_jobs if system.priority != "PriorityClass"]
+    for name, system in sorted(workload_classes, key=itemgetter(0)):
+        workload = _make_object(system.api(cluster.versions()), system.priority, name)
         yield {**workload, "value": cluster.spec.priorities.get(name, 0)}
 
 
-def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[tuple[Json, QueueSystem]]:
-    """The queues that the jobs name: those of a namespace first, then those of the cluster."""
-    found: dict[str, set[tuple[str, str]]] = {}
-    for target, one in jobs:
-        if queue := queue_of(one, cluster):
-            operator = queueing(target, cluster)
-            space = (one.metadata.namespace or "default") if operator.queues().namespaced else ""
-            found.setdefault(operator.queue_system, set()).add((space, queue))
-    systems = [(name, one.queues()) for name, one in BY_QUEUE_SYSTEM.items() if name in found]
+def _queue_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[tuple[Json, QueueSystem]]:
+    """Return the queues that the jobs name: namespaced ones first, then those of the cluster."""
+    queues: dict[str, set[tuple[str, str]]] = {}
+    for target, spec in jobs:
+        if queue := queue_of(spec, cluster):
+            operator = queue_operator(target, cluster)
+            space = (spec.metadata.namespace or "default") if operator.queues().namespaced else ""
+            queues.setdefault(operator.queue_system, set()).add((space, queue))
+    systems = [(name, operator.queues()) for name, operator in BY_QUEUE_SYSTEM.items() if name in queues]
     return [
-        (_queue(system, space, queue, cluster), system)
-        for name, system in sorted(systems, key=lambda one: not one[1].namespaced)
-        for space, queue in sorted(found[name])
+        (_queue_object(system, space, queue, cluster), system)
+        for name, system in sorted(systems, key=lambda pair: not pair[1].namespaced)
+        for space, queue in sorted(queues[name])
         if queue not in system.there
     ]
 
 
-def _queue(system: QueueSystem, space: str, name: str, cluster: ClusterProfile) -> Json:
-    made = _object(system.api(cluster.versions()), system.kind, name)
+def _queue_object(system: QueueSystem, space: str, name: str, cluster: ClusterProfile) -> Json:
+    queue = _make_object(system.api(cluster.versions()), system.kind, name)
     if space:
-        made["metadata"]["namespace"] = space
-    return {**made, "spec": system.spec(name)}
+        queue["metadata"]["namespace"] = space
+    return {**queue, "spec": system.spec(name)}
 
 
-def _behind(queues: Iterable[tuple[Json, QueueSystem]]) -> Iterator[Requirement]:
-    """What must exist for the queues, and is not written here."""
+def _queue_requirements(queues: Iterable[tuple[Json, QueueSystem]]) -> Iterator[Requirement]:
+    """Yield the objects that the queues depend on and that the setup does not contain."""
     for queue, system in queues:
         if system.behind is not None:
             name, why = system.behind(queue)
             yield Requirement("object", name, "", why)
 
 
-def _of_targets(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
-    """The objects that the jobs of a target need beside its operator, such as the runtimes that they name."""
+def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
+    """Return the objects besides the operator that a target's jobs need, such as the runtimes they name."""
     from ptcompile.compiler.pipeline import compile_document
 
-    found: dict[tuple[str, str, str], Json] = {}
+    objects: dict[tuple[str, str, str], Json] = {}
     for target, spec in jobs:
         operator = BY_TARGET[target]
         if overrides(operator, Operator.platform_objects):
             data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
-            made = compile_document(data, cluster, target).manifests
-            for one in operator.platform_objects(made, cluster.versions()):
-                metadata = one["metadata"]
-                found.setdefault((one["kind"], metadata.get("namespace", ""), metadata["name"]), one)
-    return list(found.values())
+            manifests = compile_document(data, cluster, target).manifests
+            for obj in operator.platform_objects(manifests, cluster.versions()):
+                metadata = obj["metadata"]
+                objects.setdefault((obj["kind"], metadata.get("namespace", ""), metadata["name"]), obj)
+    return list(objects.values())
 
 
-def _catalogue(cluster: ClusterProfile) -> list[str]:
-    own = {entry.resource_name for entry in cluster.spec.accelerators.values() if entry.resource_name}
-    return sorted({cluster.spec.gpu.resource_name, *own})
+def _catalog_resources(cluster: ClusterProfile) -> list[str]:
+    names = {entry.resource_name for entry in cluster.spec.accelerators.values() if entry.resource_name}
+    return sorted({cluster.spec.gpu.resource_name, *names})
 
 
-def _object(version: str, kind: str, name: str) -> Json:
+def _make_object(version: str, kind: str, name: str) -> Json:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name}}

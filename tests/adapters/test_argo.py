@@ -78,7 +78,7 @@ def test_the_workflow_runs_the_templates_in_order() -> None:
 
 def test_argo_s_own_braces_are_refused() -> None:
     result = ptcompile.compile(SPEC.replace("script:", 'args: ["{{x}}"], script:'))
-    with pytest.raises(ValueError, match=r"has '\{\{', which Argo would take"):
+    with pytest.raises(ValueError, match=r"has '\{\{', which Argo would substitute"):
         argo.templates(result)
 
 

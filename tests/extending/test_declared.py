@@ -171,17 +171,17 @@ def test_many_rules_share_the_budget_of_an_object() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"code": "PTC101"}, "code 'PTC101'"),
-        ({"code": "ACME1"}, "code 'ACME1'"),
-        ({"name": "Cost"}, "name 'Cost'"),
+        ({"code": "PTC101"}, "such as ACME101, not 'PTC101'"),
+        ({"code": "ACME1"}, "such as ACME101, not 'ACME1'"),
+        ({"name": "Cost"}, "such as cost-center, not 'Cost'"),
         ({"name": "missing-shm"}, "missing-shm is already used by ptcompile"),
         ({"path": "metadata["}, "path 'metadata['"),
         ({"expression": "self ==="}, "expression: "),
-        ({"severity": "fatal"}, "severity 'fatal': one of error, warning, note"),
-        ({"stage": "later"}, "stage 'later': one of apply"),
-        ({"each": "node"}, "each 'node': one of object, pod, container"),
-        ({"kind": 3}, "kind: a kind or a list"),
-        ({"message": ""}, "message: a string that is not empty"),
+        ({"severity": "fatal"}, "severity must be one of error, warning, note, not 'fatal'"),
+        ({"stage": "later"}, "stage must be one of apply"),
+        ({"each": "node"}, "each must be one of object, pod, container, not 'node'"),
+        ({"kind": 3}, "kind must be a kind or a list"),
+        ({"message": ""}, "message must be a non-empty string"),
         ({"serverity": "error"}, "unknown key 'serverity'; did you mean severity?"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_wrong_table_is_a_sentence(changed: dict[str, Any], said: str) -> None
 def test_equal_codes_and_missing_keys() -> None:
     with pytest.raises(ValueError, match=r"rule\[1\]: ACME101 is already used by rule\[0\]"):
         ptcompile.extensions(rules=[COST, COST])
-    with pytest.raises(ValueError, match=r"rule\[0\]: code, name, path, expression, message: missing"):
+    with pytest.raises(ValueError, match=r"rule\[0\]: missing code, name, path, expression, message"):
         ptcompile.extensions(rules=[{}])
 
 

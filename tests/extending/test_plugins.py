@@ -148,10 +148,10 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        (RULE.format(code="OTHER001", name="a-b"), "the entry point says that its codes begin with ACME"),
-        (RULE.format(code="ACME1", name="a-b"), "two to eight capital letters"),
+        (RULE.format(code="OTHER001", name="a-b"), "must begin with ACME, the name of the entry point"),
+        (RULE.format(code="ACME1", name="a-b"), "2 to 8 capital letters"),
         (RULE.format(code="ACME001", name="missing-shm"), "missing-shm is already used by ptcompile"),
-        ("1", "rules are a tuple of ptcompile.extending.Rule"),
+        ("1", "rules must be a tuple of ptcompile.extending.Rule"),
         ("1/0", "ZeroDivisionError: division by zero"),
         ("exit(3)", "SystemExit: 3"),
         ("missing_name", "NameError: name 'missing_name' is not defined"),
@@ -201,7 +201,7 @@ def test_two_plugins_cannot_have_one_name(example: Path) -> None:
     ("body", "said"),
     [
         ("raise RuntimeError('no\\x1bway')", "rule ACME001 (acme-one) failed: RuntimeError"),
-        ("yield 3", "check gives Found(path, message), and not int"),
+        ("yield 3", "check must yield Found(path, message), not int"),
         ("return None", "TypeError"),
     ],
 )

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ptcompile.graph import GRAPHS
-from ptcompile.graph.mermaid import escape, mermaid
-from ptcompile.graph.picture import picture
-from ptcompile.graph.svg import svg
-from ptcompile.graph.svg_elements import MONO, fitted
+from ptcompile.graph.mermaid import escape, render_mermaid
+from ptcompile.graph.picture import make_picture
+from ptcompile.graph.svg import render_svg
+from ptcompile.graph.svg_elements import MONO, fit_text
 from ptcompile.simulator.world import World, simulate
 from tests.simulator.worlds import EVIL, jobset, pod_of, pytorchjob, volcano
 
@@ -35,11 +35,11 @@ def with_volumes(workers: int = 3) -> dict[str, Any]:
 
 
 def texts(world: World) -> list[str]:
-    return ["".join(node.itertext()) for node in ET.fromstring(svg(world)).iter(f"{SVG}text")]  # noqa: S314 - our own
+    return ["".join(node.itertext()) for node in ET.fromstring(render_svg(world)).iter(f"{SVG}text")]  # noqa: S314 - our own
 
 
 def test_what_is_drawn_of_a_job() -> None:
-    shown = picture(simulate([with_volumes(255)]).jobs[0])
+    shown = make_picture(simulate([with_volumes(255)]).jobs[0])
     assert shown.title == "PyTorchJob/llama"
     assert shown.facts[:3] == ("256 pods", "256 nodes", "2048 processes")
     assert shown.services == ("llama-master-0", "llama-worker-0 .. llama-worker-254")
@@ -53,7 +53,7 @@ def test_what_is_drawn_of_a_job() -> None:
 
 @pytest.mark.parametrize(("workers", "hidden"), [(3, 0), (4, 0), (5, 2)])
 def test_never_is_one_pod_alone_left_out(workers: int, hidden: int) -> None:
-    assert picture(simulate([pytorchjob(workers)]).jobs[0]).groups[1].hidden == hidden
+    assert make_picture(simulate([pytorchjob(workers)]).jobs[0]).groups[1].hidden == hidden
 
 
 def test_svg_shows_pods_services_volumes_and_the_rendezvous() -> None:
@@ -75,12 +75,12 @@ def test_svg_shows_pods_services_volumes_and_the_rendezvous() -> None:
 
 
 def test_one_arrow_for_each_pod_that_meets() -> None:
-    root = ET.fromstring(svg(simulate([pytorchjob(2)])))  # noqa: S314 - our own
+    root = ET.fromstring(render_svg(simulate([pytorchjob(2)])))  # noqa: S314 - our own
     assert sum(node.get("class") == "meet" for node in root.iter(f"{SVG}path")) == 2
 
 
 def test_no_arrow_where_nobody_meets() -> None:
-    root = ET.fromstring(svg(simulate([pod_of({})])))  # noqa: S314 - our own
+    root = ET.fromstring(render_svg(simulate([pod_of({})])))  # noqa: S314 - our own
     assert not any(node.get("class") == "meet" for node in root.iter(f"{SVG}path"))
 
 
@@ -89,7 +89,7 @@ def test_what_cannot_work_stands_in_the_picture() -> None:
 
 
 def test_svg_is_self_contained() -> None:
-    text = svg(simulate([with_volumes(), volcano()]))
+    text = render_svg(simulate([with_volumes(), volcano()]))
     addresses = set(re.findall(r"[a-z]+://[^\"\s<]+", text))
     assert addresses == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"<(script|image|use|foreignObject|a)\b|url\(|@import|\son\w+=", text)
@@ -110,24 +110,24 @@ def test_names_are_no_markup(what: str) -> None:
         "spec": {"selector": {"training.kubeflow.org/replica-type": "master"}},
     }
     world = simulate([manifest, *([service] if what == "service" else [])])
-    root = ET.fromstring(svg(world).encode())  # noqa: S314 - our own
+    root = ET.fromstring(render_svg(world).encode())  # noqa: S314 - our own
     assert not list(root.iter(f"{SVG}script"))
-    assert "\x1b" not in svg(world)
-    assert "\u202e" not in svg(world)
-    shown = mermaid(world)
+    assert "\x1b" not in render_svg(world)
+    assert "\u202e" not in render_svg(world)
+    shown = render_mermaid(world)
     assert "<script" not in shown
     assert "\x1b" not in shown
     assert any("#60;script#62;" in line for line in shown.splitlines())
 
 
 def test_every_label_of_mermaid_is_closed() -> None:
-    for line in mermaid(simulate([with_volumes(), volcano(), jobset(["torchrun", "t.py"])])).splitlines():
+    for line in render_mermaid(simulate([with_volumes(), volcano(), jobset(["torchrun", "t.py"])])).splitlines():
         assert line.count('"') in (0, 2), line
         assert re.fullmatch(r"[ \w]*[\w|\[\](){}<>:\-.\"/#; ,+*=]*", line), line
 
 
 def test_mermaid_shows_the_same() -> None:
-    lines = mermaid(simulate([with_volumes(255)])).splitlines()
+    lines = render_mermaid(simulate([with_volumes(255)])).splitlines()
     assert lines[0] == "flowchart LR"
     for line in (
         '    subgraph j0r1["worker x255"]',
@@ -156,7 +156,7 @@ def test_mermaid_escape(text: str, safe: str) -> None:
 
 
 def test_a_long_name_keeps_its_ends() -> None:
-    shown = fitted("a-very-long-name-of-a-job-worker-254", 20 * 10 * MONO, 10)
+    shown = fit_text("a-very-long-name-of-a-job-worker-254", 20 * 10 * MONO, 10)
     assert len(shown) == 20
     assert shown.endswith("worker-254")
     assert "\u2026" in shown
@@ -171,7 +171,7 @@ def test_nothing_lies_outside_of_the_picture() -> None:
     """Many roles, many volumes, long names: every box is within the width and the height."""
     long = {"metadata": {"name": "n" * 250}}
     world = simulate([{**with_volumes(99), **long}, volcano(50), _many_tasks(), pod_of({})])
-    root = ET.fromstring(svg(world))  # noqa: S314 - our own
+    root = ET.fromstring(render_svg(world))  # noqa: S314 - our own
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
     for node in root.iter(f"{SVG}rect"):
         x, y = float(node.get("x", 0)), float(node.get("y", 0))
@@ -188,7 +188,7 @@ def _many_tasks() -> dict[str, Any]:
 
 
 def test_many_roles_are_not_all_drawn_and_it_is_said() -> None:
-    shown = picture(simulate([_many_tasks()]).jobs[0])
+    shown = make_picture(simulate([_many_tasks()]).jobs[0])
     assert len(shown.groups) == 8
     assert "4 more roles are not drawn" in shown.notes
 
@@ -198,7 +198,7 @@ def test_pills_of_one_role_stand_side_by_side() -> None:
     out = pod_of({"volumeMounts": [{"name": f"v{i}", "mountPath": f"/v{i}"} for i in range(9)]})
     claims = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{'x' * i}"}} for i in range(9)]
     out["spec"]["volumes"] = claims
-    text = svg(simulate([out]))
+    text = render_svg(simulate([out]))
     width = float(re.search(r'width="([\d.]+)"', text)[1])  # type: ignore[index]
     starts = sorted((float(x), float(end)) for x, end in re.findall(r'd="M([\d.]+) [^"]*?0 0 0 ([\d.]+) [^"]*"', text))
     assert len(starts) == 9

@@ -16,7 +16,7 @@ from ptcompile.requirements.capabilities import PROBES
 
 @cache
 def made() -> dict[str, Any]:
-    return capabilities.table()
+    return capabilities.capability_table()
 
 
 def rows() -> Any:
@@ -67,7 +67,7 @@ def test_answers_that_are_known(row: str, target: str, answer: str) -> None:
 
 
 def test_the_versions_are_the_table_of_changes() -> None:
-    *lines, last = capabilities.versions().splitlines()
+    *lines, last = capabilities.versions_text().splitlines()
     assert "facts/NAME" in last
     assert len(lines) == len(FEATURES)
     assert all(any(change.what in line and change.source in line for line in lines) for change in FEATURES.values())

@@ -41,7 +41,7 @@ OLDEST: list[tuple[str, dict[str, Any], str, str]] = [
 def test_the_oldest_kubernetes_that_will_do(target: str, body: dict[str, Any], name: str, version: str) -> None:
     found = jobs.requires_spec(spec(body, name), profile(), target)
     assert str(found[0]) == f"kubernetes kubernetes {version}  (or newer)"
-    setup = objects.platform(profile(), [spec({**body, "target": target}, name)])
+    setup = objects.plan_setup(profile(), [spec({**body, "target": target}, name)])
     assert setup.requirements[0] == found[0]
 
 
@@ -55,7 +55,7 @@ def test_the_manifests_are_the_same_there_and_not_before(case: Case) -> None:
     target = next((target for one, target in PAIRS if one == case and case.compile(target).ok), None)
     if target is None:
         return  # digit-first-old: too old for every target that can express it
-    version = jobs.taken_by(read, cluster, target)
+    version = jobs.oldest_kubernetes(read, cluster, target)
     assert version <= cluster.versions().kubernetes
     made = {}
     for minor in (version[1], version[1] - 1):
@@ -66,7 +66,7 @@ def test_the_manifests_are_the_same_there_and_not_before(case: Case) -> None:
         other, _ = load_profile({**data, "spec": given})
         made[minor] = requirements_of(case, target, other)
     assert made[version[1]] == case.compile(target).manifests
-    assert version == jobs.first_known() or made[version[1] - 1] != made[version[1]]
+    assert version == jobs.first_schema() or made[version[1] - 1] != made[version[1]]
 
 
 def requirements_of(case: Case, target: str, cluster: ClusterProfile | None) -> Any:
@@ -82,7 +82,7 @@ def test_platform_has_all_that_the_job_requires(case: Case) -> None:
     read, _ = decode_spec(document.data)
     assert cluster is not None
     assert read is not None
-    setup = objects.platform(cluster, [read])
+    setup = objects.plan_setup(cluster, [read])
     made = {f"{one['kind']}/{one['metadata']['name']}" for one in setup.manifests}
     made |= {f"Namespace/{setup.values['namespace']['name']}"} if setup.values else set()
     for one in jobs.requires_spec(read, cluster):
@@ -105,12 +105,12 @@ def test_efa_secrets_and_claims_are_in_both() -> None:
         "nvidia.com/gpu",
         "vpc.amazonaws.com/efa",
     ]
-    for found in (jobs.requires_spec(spec(body), profile()), objects.platform(profile(), [spec(body)]).requirements):
+    for found in (jobs.requires_spec(spec(body), profile()), objects.plan_setup(profile(), [spec(body)]).requirements):
         assert [one.name for one in found if one.kind in ("object", "resource")] == wanted
 
 
 PAIRED: list[tuple[str, dict[str, str], list[str]]] = [
-    ("trainer", {"kubernetes": "1.28"}, ["trainer 2.3 requires Kubernetes 1.31 or newer, and this is 1.28"]),
+    ("trainer", {"kubernetes": "1.28"}, ["trainer 2.3 requires Kubernetes 1.31 or newer, but the profile names 1.28"]),
     ("trainer", {"kubernetes": "1.31"}, []),
     ("pytorchjob", {"kubernetes": "1.16"}, ["training-operator 1.9 requires Kubernetes 1.28 or newer"]),
     ("pytorchjob", {"kubernetes": "1.25", "trainingOperator": "1.7"}, []),
@@ -121,7 +121,7 @@ PAIRED: list[tuple[str, dict[str, str], list[str]]] = [
 
 @pytest.mark.parametrize(("folder", "versions", "said"), PAIRED)
 def test_the_pair_of_kubernetes_and_an_operator(folder: str, versions: dict[str, str], said: list[str]) -> None:
-    problems = list(jobs.too_old([BY_FOLDER[folder]], profile(versions=versions)))
+    problems = list(jobs.kubernetes_too_old([BY_FOLDER[folder]], profile(versions=versions)))
     assert len(problems) == len(said)
     for one, words in zip(problems, said, strict=True):
         assert words in one.message
@@ -129,7 +129,7 @@ def test_the_pair_of_kubernetes_and_an_operator(folder: str, versions: dict[str,
 
 
 def test_the_newest_releases_go_together() -> None:
-    assert not list(jobs.too_old(OPERATORS, profile()))
+    assert not list(jobs.kubernetes_too_old(OPERATORS, profile()))
     for one in OPERATORS:
         assert list(one.install.kubernetes) == sorted(one.install.kubernetes)
         assert all(kubernetes <= Versions().kubernetes for _, kubernetes in one.install.kubernetes)

@@ -23,7 +23,7 @@ def spec(job: dict[str, Any], **metadata: Any) -> Spec:
 
 
 def test_the_operator_s_chart_has_the_document_s_defaults() -> None:
-    setup = platform.platform(CLUSTER)
+    setup = platform.plan_setup(CLUSTER)
     assert setup.values == {
         "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "latest"},
         "namespace": {"create": True, "name": "pytorch-operator"},
@@ -38,7 +38,7 @@ def test_objects_before_the_jobs() -> None:
         spec({"nodes": 2, "queue": "gold", "priorityClassName": "system-node-critical"}, namespace="ml"),
         spec({"nodes": 2, "target": "volcano", "queue": "bulk"}, namespace="volcano-jobs"),
     ]
-    setup = platform.platform(profile({"priorities": {"low": -5}}), jobs)
+    setup = platform.plan_setup(profile({"priorities": {"low": -5}}), jobs)
     documents = list(yaml.safe_load_all(setup.text()))
     assert [(one["kind"], one["metadata"]["name"]) for one in documents] == [
         ("Namespace", "ml"),
@@ -56,27 +56,28 @@ def test_objects_before_the_jobs() -> None:
 def test_the_chart_s_own_namespace_is_left_to_the_chart() -> None:
     job = spec({"nodes": 2, "target": "pytorchjob"}, namespace="pytorch-operator")
     own = profile({"operator": {"namespace": {"create": False}}})
-    kinds = [[one["kind"] for one in platform.platform(one, [job]).manifests] for one in (CLUSTER, own)]
+    kinds = [[one["kind"] for one in platform.plan_setup(one, [job]).manifests] for one in (CLUSTER, own)]
     assert kinds == [[], ["Namespace"]]
 
 
 def test_old_kueue_has_the_old_version() -> None:
     old = profile({"versions": {"kueue": "0.14"}})
-    made = platform.platform(old, [spec({"nodes": 2, "queue": "gold"})]).manifests
+    made = platform.plan_setup(old, [spec({"nodes": 2, "queue": "gold"})]).manifests
     assert made[0]["apiVersion"] == "kueue.x-k8s.io/v1beta1"
-    assert platform.platform(CLUSTER, [spec({"nodes": 2, "queue": "q"})]).manifests[0]["apiVersion"].endswith("v1beta2")
+    new = platform.plan_setup(CLUSTER, [spec({"nodes": 2, "queue": "q"})]).manifests
+    assert new[0]["apiVersion"].endswith("v1beta2")
 
 
 def test_what_every_cluster_has_is_not_made() -> None:
     jobs = [spec({"nodes": 1}, namespace="default"), spec({"nodes": 1, "target": "volcano", "queue": "default"})]
-    assert platform.platform(CLUSTER, jobs).manifests == ()
+    assert platform.plan_setup(CLUSTER, jobs).manifests == ()
 
 
 def test_the_profile_says_how_the_operator_is_deployed() -> None:
     own = profile({"operator": {"image": {"tag": "v1"}, "namespace": {"create": False, "name": "kubeflow"}}})
     pod = spec({"nodes": 1, "target": "pod"})
-    assert platform.platform(CLUSTER, [pod]).values == {}
-    setup = platform.platform(own, [pod])
+    assert platform.plan_setup(CLUSTER, [pod]).values == {}
+    setup = platform.plan_setup(own, [pod])
     assert setup.values == {
         "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "v1"},
         "namespace": {"create": False, "name": "kubeflow"},
@@ -86,7 +87,7 @@ def test_the_profile_says_how_the_operator_is_deployed() -> None:
 
 def test_a_priority_of_a_pod_template_counts() -> None:
     job = spec({"nodes": 1, "target": "pod", "podTemplate": {"spec": {"priorityClassName": "urgent"}}})
-    assert [one["metadata"]["name"] for one in platform.platform(CLUSTER, [job]).manifests] == ["urgent"]
+    assert [one["metadata"]["name"] for one in platform.plan_setup(CLUSTER, [job]).manifests] == ["urgent"]
 
 
 def test_runtimes_of_trainjobs() -> None:
@@ -98,7 +99,7 @@ def test_runtimes_of_trainjobs() -> None:
         spec({"nodes": 2, "target": "trainjob", "restartPolicy": "OnFailure"}, name="plain"),
         spec({"nodes": 2, "target": "trainjob", "restartPolicy": "Never"}, name="own", namespace="ml"),
     ]
-    setup = platform.platform(CLUSTER, jobs)
+    setup = platform.plan_setup(CLUSTER, jobs)
     found = [(one["kind"], one["metadata"]["name"]) for one in setup.manifests]
     assert found == [("Namespace", "ml"), ("ClusterTrainingRuntime", "torch-distributed"), ("TrainingRuntime", "own")]
     assert lint(setup.text()).ok
@@ -106,7 +107,7 @@ def test_runtimes_of_trainjobs() -> None:
 
 def test_the_cluster_queue_behind_a_local_one_is_listed_and_not_written() -> None:
     """Kueue 0.19: a LocalQueue without its ClusterQueue admits nothing; the quota is the administrator's to say."""
-    setup = platform.platform(CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})])
+    setup = platform.plan_setup(CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})])
     (local,) = (one for one in setup.manifests if one["kind"] == "LocalQueue")
     (listed,) = (one for one in setup.requirements if one.kind == "object")
     assert listed.name == f"ClusterQueue/{local['spec']['clusterQueue']}"
@@ -118,7 +119,7 @@ def test_queues_and_classes_by_who_admits() -> None:
     """Kueue has a class of its own for jobs; KAI's queue gives no guarantee and sets no limit."""
     job = spec({"nodes": 2, "queue": "gold", "priority": "high"})
     made = {
-        system: platform.platform(profile({"queueSystem": system, "priorities": {"high": 7}}), [job]).manifests
+        system: platform.plan_setup(profile({"queueSystem": system, "priorities": {"high": 7}}), [job]).manifests
         for system in ("kueue", "volcano", "kai")
     }
     kinds = {system: [(one["kind"], one["metadata"]["name"]) for one in objects] for system, objects in made.items()}

@@ -121,11 +121,11 @@ def _check_releases(
     specs: list[Spec], profile: ClusterProfile, target: str | None, path: str | None, findings: Findings
 ) -> None:
     """Warn where an operator of these jobs asks for a newer Kubernetes than the profile's."""
-    from ptcompile.requirements.jobs import operators_of, target_of, too_old
+    from ptcompile.requirements.jobs import kubernetes_too_old, operators_of, target_of
     from ptcompile.source import streams
 
     jobs = [(target_of(one, profile, target), one) for one in specs]
-    problems = list(too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
+    problems = list(kubernetes_too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
     if problems and path is not None:
         content = files.read(path)
         documents = streams.profile_documents(streams.read(content, path))

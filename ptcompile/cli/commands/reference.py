@@ -110,9 +110,9 @@ def explain(word: str) -> int:
     if extensions is not None:
         from ptcompile.extending import calls
 
-        rule = calls.named(extensions, word)
+        rule = calls.find_rule(extensions, word)
         if rule is not None:
-            return files.write_stdout(calls.explained(rule))
+            return files.write_stdout(calls.terminal_page(rule))
     if name is None:
         more = extensions.codes if extensions is not None else {}
         near = closest_match(word, [*CODES, *CODES.values(), *more, *more.values()])
@@ -160,7 +160,7 @@ def run_targets(options: argparse.Namespace) -> int:
     if options.versions:
         from ptcompile.requirements import capabilities
 
-        return files.write_stdout(capabilities.versions())
+        return files.write_stdout(capabilities.versions_text())
     from ptcompile.api.reference import targets
 
     found = targets()
