@@ -136,6 +136,9 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "volumes": "The volume at /dev/shm is in memory, and the pod's memory limit is its limit.",
         "sizeLimit": "The size that sharedMemory asks for is the limit of the volume at /dev/shm.",
     },
+    "volumes": {
+        "annotations": "By this annotation the CSI driver's webhook gives pods the sidecar that mounts their volume.",
+    },
     "rendezvous": {
         "command": "torchrun starts the script or module, without a shell.",
         "--standalone": "One node meets no other: torchrun keeps the rendezvous local.",

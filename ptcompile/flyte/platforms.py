@@ -232,7 +232,7 @@ def platform(
         "onDemand": _requirements(settings, "non-interruptible-node-selector-requirement"),
         "defaults": _defaults(settings),
     }
-    spec = {key: value for key, value in spec.items() if value or key == "defaults"}
+    spec = {key: value for key, value in spec.items() if value or key in {"defaults", "spot"}}
     document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": name}, "spec": spec}
     read, problems = decode_profile(document)
     profile = ClusterProfile() if read is None else ClusterProfile.model_validate(document)

@@ -23,6 +23,10 @@ Convert = Callable[[str, Knobs, EntryPoint | None], Converted]
 """A task without its name, the keywords that are added last, and the function that is called."""
 
 
+_NO_PLATFORM: Mapping[str, Any] = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {}}}
+"""Of a Flyte without configuration, where interruptible pods may run on any node."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A decorated function: called, it runs as before; it can also be turned into a spec and into manifests."""
@@ -72,8 +76,8 @@ class Task:
         said = tuple(streams.to_diagnostic(one, None, None, manifest=converted.document) for one in converted.problems)
         if not converted.ok:
             return api.Result((), said)
-        if cluster is None and converted.platform is not None:
-            cluster = converted.platform.profile
+        if cluster is None:
+            cluster = converted.platform.profile if converted.platform is not None else _NO_PLATFORM
         result = api.compile(converted.document, cluster=cluster)
         if not result.ok:
             said = tuple(one for one in said if one.severity != "note")

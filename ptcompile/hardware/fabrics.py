@@ -34,6 +34,8 @@ class FabricNeeds(NamedTuple):
     """The resource whose amount is the machine's, so that the one in `resources` is only the least."""
     counted_on: tuple[str, ...] | None = None
     """The clouds where that is so; None for everywhere."""
+    only_on: str = ""
+    """The one cloud whose nodes have its devices or its node software; empty for a technology that several have."""
     capabilities: tuple[str, ...] = ()
     env: Mapping[str, str] = _NOTHING
     annotations: Mapping[str, str] = _NOTHING
@@ -154,6 +156,7 @@ _GIB_ENV = {
 
 _GIB = FabricNeeds(
     source=f"{_RDMA}; https://docs.cloud.google.com/ai-hypercomputer/docs/create/gke-ai-hypercompute-custom (2026-04)",
+    only_on="gke",
     env={"LD_LIBRARY_PATH": f"{_LIBRARIES}:/usr/local/gib/lib64", **_GIB_ENV},
     annotations=_rdma(8),
     pod_template={
@@ -177,6 +180,7 @@ GKE: dict[str, FabricNeeds] = {
     "tcpx": FabricNeeds(
         source="https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx (A3 High), "
         "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-config.yaml (2026-06-02)",
+        only_on="gke",
         capabilities=("IPC_LOCK",),
         env={
             **ON_ETH0,
@@ -225,6 +229,7 @@ GKE: dict[str, FabricNeeds] = {
     "tcpxo": FabricNeeds(
         source="https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx (A3 Mega), "
         "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo release of 2025-11-19",
+        only_on="gke",
         env={
             **ON_ETH0,
             "LD_LIBRARY_PATH": _LIBRARIES,
@@ -275,6 +280,7 @@ GKE: dict[str, FabricNeeds] = {
             "nvidia-gb200": _GIB._replace(annotations=_rdma(4)),
             "nvidia-gb300": FabricNeeds(
                 source=f"{_RDMA}; AI-Hypercomputer/gpu-recipes training/a4x-max (2026-08-12)",
+                only_on="gke",
                 capabilities=("IPC_LOCK",),
                 env=_GIB_ENV,
                 claims={"rdma": ("mrdma.google.com", 8)},
@@ -359,6 +365,7 @@ FABRICS: dict[str, FabricNeeds] = {
         source="https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (2026)",
         resources={"vpc.amazonaws.com/efa": "1", "hugepages-2Mi": "5120Mi"},
         counted="vpc.amazonaws.com/efa",
+        only_on="eks",
         capabilities=("IPC_LOCK",),
         env={"FI_PROVIDER": "efa"},
         node_has={"hugepages-2Mi": 10256},  # 5128 pages of 2 MiB: the guide's launch template

@@ -14,7 +14,9 @@ Sources, as of the day behind each:
   virtual functions; RTXPRO, MI355X and the GB shapes use the host's network.
 - GKE: https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines and, for TPU hosts, plan-tpus and
   dstackai/gpuhunt (2026-06). N1 machines take T4 and V100 in many combinations, and TPU v4 hosts have no public
-  memory size: neither has a row.
+  memory size: neither has a row. Fabric devices are the NICs besides the host's own: TCPX of A3 High with eight GPUs
+  and of A3 Edge, TCPXO of A3 Mega, RDMA of A3 Ultra, A4 and A4X (the same page, and
+  https://docs.cloud.google.com/ai-hypercomputer/docs/nccl/test-gke-custom-a3-edge, 2026).
 """
 
 from __future__ import annotations
@@ -164,8 +166,8 @@ MACHINES: dict[str, dict[str, Machines]] = {
     },
     "nvidia-h100": {
         "gke": (
-            *(Machine(f"a3-highgpu-{n}g", n, 26 * n, 234 * n) for n in (1, 2, 4, 8)),
-            Machine("a3-edgegpu-8g", 8, 208, 1872),
+            *(Machine(f"a3-highgpu-{n}g", n, 26 * n, 234 * n) for n in (1, 2, 4)),
+            Machine("a3-highgpu-8g", 8, 208, 1872, {"tcpx": 4}), Machine("a3-edgegpu-8g", 8, 208, 1872, {"tcpx": 4}),
         ),
         "eks": (Machine("p5.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5.4xlarge", 1, 16, 256, _EFA)),
         "aks": (_nd("ND96isr_H100_v5", 1900),),
@@ -174,9 +176,9 @@ MACHINES: dict[str, dict[str, Machines]] = {
     "nvidia-h100-nvl": {
         "aks": (Machine("Standard_NC40ads_H100_v5", 1, 40, 320), Machine("Standard_NC80adis_H100_v5", 2, 80, 640)),
     },
-    "nvidia-h100-mega": {"gke": (Machine("a3-megagpu-8g", 8, 208, 1872),)},
+    "nvidia-h100-mega": {"gke": (Machine("a3-megagpu-8g", 8, 208, 1872, {"tcpxo": 8}),)},
     "nvidia-h200": {
-        "gke": (Machine("a3-ultragpu-8g", 8, 224, 2952),),
+        "gke": (Machine("a3-ultragpu-8g", 8, 224, 2952, {"gib": 8}),),
         "eks": (
             Machine("p5e.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5en.48xlarge", 8, 192, 2048, {"efa": 16}),
         ),
@@ -184,19 +186,19 @@ MACHINES: dict[str, dict[str, Machines]] = {
         "oke": (_oci(".H200.8", 8),),
     },
     "nvidia-b200": {
-        "gke": (Machine("a4-highgpu-8g", 8, 224, 3968),),
+        "gke": (Machine("a4-highgpu-8g", 8, 224, 3968, {"gib": 8}),),
         "eks": (Machine("p6-b200.48xlarge", 8, 192, 2048, {"efa": 8}),),
         "oke": (_oci(".B200.8", 8),),
     },
     "nvidia-b300": {"eks": (Machine("p6-b300.48xlarge", 8, 192, 4096, {"efa": 16}),), "oke": (_oci(".B300.8", 16),)},
     "nvidia-gb200": {
-        "gke": (Machine("a4x-highgpu-4g", 4, 140, 884),),
+        "gke": (Machine("a4x-highgpu-4g", 4, 140, 884, {"gib": 4}),),
         "eks": (Machine("p6e-gb200.36xlarge", 4, 144, 960, {"efa": 4}),),
         "aks": (Machine("Standard_ND128isr_NDR_GB200_v6", 4, 128, 864, {"infiniband": 4}),),
         "oke": (_oci(".GB200.4"), _oci(".GB200-v2.4"), _oci(".GB200-v3.4")),
     },
     "nvidia-gb300": {
-        "gke": (Machine("a4x-maxgpu-4g-metal", 4, 144, 960),),
+        "gke": (Machine("a4x-maxgpu-4g-metal", 4, 144, 960, {"gib": 8}),),
         "aks": (Machine("Standard_ND128isr_GB300_v6", 4, 128, 864, {"infiniband": 4}),),
         "oke": (_oci(".GB300.4"),),
     },
@@ -225,14 +227,49 @@ MACHINES: dict[str, dict[str, Machines]] = {
 """By the accelerator's name and the cloud."""
 
 
+_OTHER_PODS = 234
+_PODS: dict[str, int] = {
+    machine: pods
+    for pods, machines in {
+        29: ("g4dn.xlarge", "g4dn.2xlarge", "g4dn.4xlarge"),
+        58: ("p3.2xlarge", "g4dn.8xlarge", "g4dn.16xlarge", "g5.xlarge", "g5.2xlarge", "g6.xlarge", "g6.2xlarge",
+             "g6e.xlarge", "g6e.2xlarge", "trn1.2xlarge"),
+        100: ("p5.48xlarge", "p5e.48xlarge", "trn2.48xlarge", "trn2u.48xlarge"),
+        118: ("p5.4xlarge",),
+        198: ("p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge"),
+        247: ("trn1.32xlarge", "trn1n.32xlarge"),
+        292: ("g6e.12xlarge",),
+        345: ("g5.48xlarge",),
+        492: ("g6e.24xlarge", "g6e.48xlarge"),
+        737: ("p3dn.24xlarge", "p4d.24xlarge", "p4de.24xlarge", "g4dn.metal", "g5.12xlarge", "g5.24xlarge",
+              "g6.16xlarge", "g6.24xlarge", "g6.48xlarge", "g6e.16xlarge", "dl1.24xlarge"),
+    }.items()
+    for machine in machines
+}  # fmt: skip
+"""Maximum number of pods of EC2 machines, where it is not 234: awslabs/amazon-eks-ami,
+templates/shared/runtime/eni-max-pods.txt (2026). It does not name g7e, p6e-gb200 and trn2u."""
+
+
+def least_memory(machine: Machine, cloud: str | None) -> int:
+    """Return the MiB of memory that the kubelet leaves of a machine before any DaemonSet, at least.
+
+    Only on EKS is that less than `left_for_pods` says: the hypervisor takes up to 7.5% of an instance's memory
+    (Karpenter's vmMemoryOverheadPercent), and the kubelet reserves 11 MiB for each pod that the instance's network
+    interfaces have addresses for. Measured: g5.8xlarge leaves 124474 MiB (aws/aws-k8s-tester#471), g6.4xlarge 58981
+    (pytorch/ci-infra#1082).
+    """
+    if cloud != "eks":
+        return left_for_pods(machine, cloud)[1]
+    return int(machine.memory * 1024 * 0.925 - 255 - 11 * _PODS.get(machine.name, _OTHER_PODS) - 100)
+
+
 def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
     """What the kubelet leaves of a machine before any DaemonSet: cores in thousandths, and memory in MiB, at most.
 
     GKE and EKS keep 6% of the first core, 1% of the second, 0.5% of the next two and 0.25% of the others; AKS 6%, 4%,
     2% and 1%. Memory: GKE and AKS keep a share by size, GKE after what its image takes (cluster-autoscaler,
-    gce_reserved.go); EKS 255 MiB and 11 MiB a pod. EKS's instances lose up to 7.5% more to the hypervisor, which is not
-    in here, since it is not documented (cloudpilot-ai/karpenter-provider-gcp, aws/karpenter-provider-aws,
-    Azure/karpenter-provider-azure, 2026-08).
+    gce_reserved.go); EKS 255 MiB and 11 MiB a pod, and may keep more: see `least_memory`
+    (cloudpilot-ai/karpenter-provider-gcp, aws/karpenter-provider-aws, Azure/karpenter-provider-azure, 2026-08).
     """
     first, second, next_two, others = (60, 40, 20, 10.0) if cloud == "aks" else (60, 10, 5, 2.5)
     reserved = first + second + 2 * next_two + max(machine.cpu - 4, 0) * others
@@ -274,7 +311,7 @@ class Misfit(NamedTuple):
     has: str
     """How much that is, for people."""
     left: str | None
-    """What of it the kubelet leaves, where the machine itself would have enough."""
+    """What of it is left to pods, and what that depends on, where the machine itself would have enough."""
 
 
 def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Iterator[Misfit]:
@@ -287,11 +324,20 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
             yield Misfit(ask, most.name, shown(most, ask.what), None)
         rest = enough or rest
     for ask in asks if fits else ():
-        enough = tuple([one for one in rest if left_of(one, ask.what, cloud) >= ask.nano])
+        enough = tuple([one for one in rest if surely_left(one, ask.what, cloud) >= ask.nano])
         if not enough:
-            most = max(rest, key=lambda one: left_of(one, ask.what, cloud))
-            yield Misfit(ask, most.name, shown(most, ask.what), _text(left_of(most, ask.what, cloud), ask.what))
+            most = max(rest, key=lambda one: surely_left(one, ask.what, cloud))
+            yield Misfit(ask, most.name, shown(most, ask.what), _left(most, ask, cloud))
         rest = enough or rest
+
+
+def _left(machine: Machine, ask: Ask, cloud: str | None) -> str:
+    """Return what is left of a machine to pods, for people; a range if the ask is within it."""
+    least, most = surely_left(machine, ask.what, cloud), left_of(machine, ask.what, cloud)
+    if ask.nano > most:
+        return f"at most {_text(most, ask.what)} to pods"
+    depends = "depending on the hypervisor's share and the kubelet's maximum number of pods"
+    return f"{_text(least, ask.what)} to {_text(most, ask.what)} to pods, {depends}"
 
 
 class Shared(NamedTuple):
@@ -334,6 +380,13 @@ def left_of(machine: Machine, what: str, cloud: str | None) -> int:
         return _has(machine, Ask(what, 0))
     cpu, memory = left_for_pods(machine, cloud)
     return cpu * MILLI if what == "cpu" else memory * MIB
+
+
+def surely_left(machine: Machine, what: str, cloud: str | None) -> int:
+    """Return how much of it is left on any node of that machine type, in nano units."""
+    if what != "memory" or not machine.memory:
+        return left_of(machine, what, cloud)
+    return least_memory(machine, cloud) * MIB
 
 
 def shown(machine: Machine, what: str) -> str:

@@ -72,6 +72,12 @@ class NodeTaint(NamedTuple):
     key: str
     value: str | None = None
 
+    def toleration(self) -> dict[str, str]:
+        """Return the toleration of this taint."""
+        if self.value is None:
+            return {"key": self.key, "operator": "Exists", "effect": "NoSchedule"}
+        return {"key": self.key, "operator": "Equal", "value": self.value, "effect": "NoSchedule"}
+
 
 ARM = NodeTaint("kubernetes.io/arch", "arm64")
 """Of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x, 2026-06-25)."""
@@ -104,6 +110,34 @@ class Vendor(NamedTuple):
 _TYPE = "node.kubernetes.io/instance-type"
 _SKU = (NodeTaint("sku", "gpu"),)
 _OCI = "https://github.com/oracle-quickstart/oci-hpc-oke docs (2026-08-20)"
+
+
+class SpotNodes(NamedTuple):
+    """How one cloud marks its spot (preemptible) nodes."""
+
+    labels: Mapping[str, str]
+    """Labels of such nodes. Each provisioner sets its own, so a node has one of them, not all."""
+    taints: tuple[NodeTaint, ...] = ()
+    tainted: bool = True
+    """Whether the cloud itself sets the taints; else they are what its guide advises."""
+
+
+_GKE_SPOT = "cloud.google.com/gke-spot"
+_AKS_SPOT = "kubernetes.azure.com/scalesetpriority"
+_OKE_SPOT = "oci.oraclecloud.com/oke-is-preemptible"
+
+SPOT: Mapping[str, SpotNodes] = {
+    "gke": SpotNodes({_GKE_SPOT: "true"}, (NodeTaint(_GKE_SPOT, "true"),), tainted=False),
+    "eks": SpotNodes({"karpenter.sh/capacity-type": "spot", "eks.amazonaws.com/capacityType": "SPOT"}),
+    "aks": SpotNodes({_AKS_SPOT: "spot"}, (NodeTaint(_AKS_SPOT, "spot"),)),
+    "oke": SpotNodes({_OKE_SPOT: "true"}, (NodeTaint(_OKE_SPOT),)),
+}
+"""Keyed by cloud. On EKS Karpenter, EKS Auto Mode and managed node groups have different labels.
+
+Sources: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (2026); Karpenter 1.x, NodePool
+requirements; https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html, capacity types;
+https://learn.microsoft.com/azure/aks/spot-node-pool, and Azure/karpenter-provider-azure pull request 1283 (2025-12);
+https://docs.oracle.com/iaas/Content/ContEng/Tasks/contengusingpreemptiblecapacity.htm (2026)."""
 
 VENDORS: dict[str, Vendor] = {
     "nvidia": Vendor(

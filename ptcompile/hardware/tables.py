@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptcompile.hardware import accelerators
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS, TUNINGS
-from ptcompile.hardware.machines import DISKS, Machine, left_for_pods
+from ptcompile.hardware.machines import DISKS, Machine, least_memory, left_for_pods
 from ptcompile.hardware.nodes import LEVELS, VENDORS
 
 TYPE_CHECKING = False
@@ -66,16 +66,20 @@ def _in_cloud(name: str, cloud: str) -> Json:
 
 
 def _machine(one: Machine, cloud: str) -> Json:
-    cpu, memory = left_for_pods(one, cloud or None) if one.cpu else (None, None)
     return {
         "name": one.name,
         "devices": one.devices,
         "cpu": one.cpu or None,
         "memory": f"{one.memory}Gi" if one.memory else None,
-        "leftForPods": None if cpu is None else {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
+        "leftForPods": _left(one, cloud) if one.cpu else None,
         "localDisk": DISKS.get(one.name),
         "fabricDevices": dict(one.fabrics),
     }
+
+
+def _left(one: Machine, cloud: str) -> Json:
+    cpu, memory = left_for_pods(one, cloud or None)
+    return {"cpu": f"{cpu}m", "memory": f"{memory}Mi", "memoryAtLeast": f"{least_memory(one, cloud or None)}Mi"}
 
 
 def _fabric(name: str) -> Json:
@@ -119,5 +123,6 @@ def _cells(one: Machine, cloud: str) -> tuple[str, ...]:
     size: tuple[str, ...] = ("?", "?", "?")
     if one.cpu:
         cpu, memory = left_for_pods(one, cloud or None)
-        size = (str(one.cpu), str(one.memory), f"{cpu}m, {memory // 1024}Gi")
+        least, most = least_memory(one, cloud or None) // 1024, memory // 1024
+        size = (str(one.cpu), str(one.memory), f"{cpu}m, {most}Gi" if least == most else f"{cpu}m, {least}-{most}Gi")
     return (one.name, str(one.devices), *size, DISKS.get(one.name, ""), fabrics)

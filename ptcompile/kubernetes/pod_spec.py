@@ -108,7 +108,7 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...
                 pins.append((path, as_strings(expression.get("values"))))
                 break
     if pins and len(pins) == len(terms):
-        yield pins[0][0], [value for _, values in pins for value in values]
+        yield pins[0][0], list(dict.fromkeys(value for _, values in pins for value in values))
 
 
 SHM_PATH: Final = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.accelerators import ROWS
+from ptcompile.hardware.fabric_gaps import EFA
 from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, by_name, misfits
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.templates import ManifestTemplate
+from ptcompile.linter.templates import EnvEntry, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class TooMuch(NamedTuple):
 
 def too_much(template: ManifestTemplate) -> Iterator[TooMuch]:
     """What the pods of a template ask for and the machines that they pin do not have, or do not leave."""
-    pins = _pins(template)
+    pins = pins_of(template)
     if pins is None:
         return
     from ptcompile.simulator.amounts import of_pod
@@ -64,6 +65,53 @@ def too_much(template: ManifestTemplate) -> Iterator[TooMuch]:
         path = _written(template, name)
         if path is not None:
             yield TooMuch(path, str(amounts[name]), misfit, pins)
+
+
+class Misplaced(NamedTuple):
+    """A fabric that the pods of a template use, where that is written, and the machines that do not have it."""
+
+    path: Path
+    text: str
+    fabric: str
+    pins: Pinned
+
+
+def misplaced(template: ManifestTemplate) -> Iterator[Misplaced]:
+    """Yield the fabric of a cloud that the pods use, if no machine that they pin has it."""
+    used = list(_fabrics(template))
+    pins = pins_of(template) if used else None
+    if pins is None or not pins.cloud:
+        return
+    offered = {fabric for one in pins.machines for fabric in one.fabrics}
+    for path, text, fabric in used:
+        if fabric not in offered:
+            yield Misplaced(path, text, fabric, pins)
+
+
+_VARIABLES: Final = {"NCCL_GPUDIRECTTCPX_": "tcpx", "NCCL_FASTRAK_": "tcpxo"}
+"""The fabrics of GKE, keyed by the prefix of NCCL's variables for each."""
+
+
+def _fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
+    """Yield the fabrics that containers name by a device or by variables: where, by what, and which; each once."""
+    seen = set()
+    for container in template.containers:
+        named = [(_variable(entry), (*entry.path, "name"), entry.name) for entry in container.env]
+        half = next(
+            (half for half in ("limits", "requests") if EFA in nested_map(container.spec, "resources", half)), None
+        )
+        named += [("efa", (*container.path, "resources", half, EFA), EFA)] if half is not None else []
+        for fabric, path, text in named:
+            if fabric and fabric not in seen:
+                seen.add(fabric)
+                yield path, text, fabric
+
+
+def _variable(entry: EnvEntry) -> str:
+    """Return the fabric that a variable is for, or ""."""
+    if entry.name == "NCCL_NET" and (entry.value or "").lower() == "gib":
+        return "gib"
+    return next((fabric for prefix, fabric in _VARIABLES.items() if entry.name.startswith(prefix)), "")
 
 
 def _words(pins: Pinned, template: ManifestTemplate) -> dict[str, str]:
@@ -79,8 +127,8 @@ def _words(pins: Pinned, template: ManifestTemplate) -> dict[str, str]:
     return {**words, "cpu": "cpu", "memory": "memory"}
 
 
-def _pins(template: ManifestTemplate) -> Pinned | None:
-    """The machines that all values of a label leave; None where one of them is not known."""
+def pins_of(template: ManifestTemplate) -> Pinned | None:
+    """Return the machines that all values of a label leave, or None if one of them is unknown."""
     for label in _TYPES:
         for _, values in pinned_values(template.spec, label):
             known = [by_name().get(value) for value in values]

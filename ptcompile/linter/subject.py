@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.workload import Stream, WorkloadView
 from ptcompile.registry.model import Kind, overrides
@@ -14,7 +14,7 @@ from ptcompile.registry.templates import Template as WrittenTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, TypeVar
+    from typing import TypeVar
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.linter.trainers import TrainingRole
@@ -128,27 +128,3 @@ def made_again(subject: Subject, template: ManifestTemplate) -> bool | None:
     """Whether a lost pod of a template is recreated; None for kinds where that is unknown."""
     written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main)
     return subject.record.recreates(subject.manifest, written)
-
-
-LABELS: Final[dict[str, frozenset[str]]] = {
-    "cloud.google.com/gke-spot": frozenset({"true"}),
-    "cloud.google.com/gke-preemptible": frozenset({"true"}),
-    "kubernetes.azure.com/scalesetpriority": frozenset({"spot"}),
-    "eks.amazonaws.com/capacityType": frozenset({"SPOT"}),
-    "karpenter.sh/capacity-type": frozenset({"spot"}),
-}
-"""Labels that the clouds give such nodes (GKE, AKS, EKS, Karpenter 1.0), with their values."""
-
-
-def spot(template: ManifestTemplate) -> str | None:
-    """The label by which a pod template asks for such machines alone, or None."""
-    spec = template.spec
-    asked = {(key, value) for key, value in string_map(spec.get("nodeSelector")).items()}
-    required = nested_map(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = [as_mappings(term.get("matchExpressions")) for term in as_mappings(required.get("nodeSelectorTerms"))]
-    for term in terms if len(terms) == 1 else ():
-        for one in term:
-            values = one.get("values")
-            if one.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
-                asked.add((as_string(one.get("key")), as_string(values[0])))
-    return next((key for key, value in sorted(asked) if value in LABELS.get(key, ())), None)

@@ -11,7 +11,8 @@ from ptcompile.spec.objects import as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric
+    from ptcompile.hardware.nodes import SpotNodes
+    from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric, NodeRequirement
 
 
 def accelerator(profile: ClusterProfile, name: str | None) -> Accelerator | None:
@@ -19,6 +20,33 @@ def accelerator(profile: ClusterProfile, name: str | None) -> Accelerator | None
     if name is None:
         return None
     return profile.spec.accelerators.get(name) or built_in_accelerator(name, profile.spec.cloud)
+
+
+def spot_nodes(profile: ClusterProfile) -> SpotNodes | None:
+    """Return how the profile's cloud marks spot nodes, or None if the profile says so itself or names no cloud."""
+    from ptcompile.hardware.nodes import SPOT
+
+    return None if "spot" in profile.spec.model_fields_set else SPOT.get(profile.spec.cloud or "")
+
+
+def node_requirements(profile: ClusterProfile, name: str | None, devices: int) -> list[NodeRequirement]:
+    """Return what the nodes of an accelerator must be beyond its labels.
+
+    Of the built-in machine types that a label names, those with fewer devices than a pod requests are left out.
+    """
+    entry, cloud = accelerator(profile, name), profile.spec.cloud
+    if entry is None or name is None or name in profile.spec.accelerators or "/" in name:
+        return list(entry.match_expressions) if entry is not None else []
+    from ptcompile.hardware.accelerators import machines_of
+
+    small = {one.name for one in machines_of(name, cloud, largest=False) if one.devices < devices}
+    return [_without(one, small) for one in entry.match_expressions]
+
+
+def _without(one: NodeRequirement, machines: set[str]) -> NodeRequirement:
+    """Return a requirement without the values that are these machines, unless none would be left."""
+    left = [value for value in one.values or () if value not in machines]
+    return one.but(values=left) if left and len(left) < len(one.values or ()) else one
 
 
 def gpu_resource(profile: ClusterProfile, accelerator_name: str | None) -> str:
@@ -137,18 +165,12 @@ def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
         if len(values) > 1
     ]
     absent = [{"key": key, "operator": "DoesNotExist"} for key in entry.without]
-    taints = [
-        {"key": one.key, "operator": "Equal", "value": one.value, "effect": "NoSchedule"}
-        if one.value
-        else {"key": one.key, "operator": "Exists", "effect": "NoSchedule"}
-        for one in entry.taints
-    ]
     return reader.accelerator(
         {
             "resourceName": entry.resource,
             "nodeLabels": {key: values[0] for key, values in entry.labels.items() if len(values) == 1},
             "matchExpressions": [*several, *absent],
-            "tolerations": taints,
+            "tolerations": [one.toleration() for one in entry.taints],
             "processesPerDevice": entry.processes,
             "oneDrivesAll": entry.one_drives_all,
             "env": dict(entry.env),

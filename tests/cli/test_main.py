@@ -56,7 +56,11 @@ def test_an_option_is_never_guessed(tmp_path: Path, capsys: Capture) -> None:
     assert here(capsys, "--targ", "pod", spec(tmp_path)).status == 2
 
 
-@pytest.mark.parametrize(("body", "status"), [("", 0), ("spot: true", 0), ("nods: 1", 1)])
+IDLE = "resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"
+"""A warning: seven GPUs are not used."""
+
+
+@pytest.mark.parametrize(("body", "status"), [("", 0), (IDLE, 0), ("spot: true", 1), ("nods: 1", 1)])
 @pytest.mark.parametrize("command", ["compile", "lint"])
 def test_exit_status(body: str, status: int, command: str, tmp_path: Path, capsys: Capture) -> None:
     """0 clean or warnings, 1 findings that stop it."""
@@ -64,9 +68,9 @@ def test_exit_status(body: str, status: int, command: str, tmp_path: Path, capsy
 
 
 def test_a_warning_does_not_stop_the_manifests(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, spec(tmp_path, body="spot: true"))
+    ran = here(capsys, spec(tmp_path, body=IDLE))
     assert "warning[" in ran.err
-    assert ran.out.startswith("apiVersion: batch/v1\nkind: Job\n")
+    assert ran.out.startswith("apiVersion: v1\nkind: Pod\n")
 
 
 def test_targets(capsys: Capture) -> None:

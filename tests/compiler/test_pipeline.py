@@ -8,7 +8,7 @@ import pytest
 
 from ptcompile.compiler import passes, pipeline
 from ptcompile.registry.targets import TARGETS, target_named
-from tests.making import DEFAULT_CLUSTER, compiled, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, profile, smallest
 
 NOT_OURS: list[tuple[Any, str]] = [
     ({}, "start it with"),
@@ -66,7 +66,7 @@ def test_an_error_at_any_stage_gives_no_manifest(body: str) -> None:
 
 
 def test_a_warning_gives_manifests() -> None:
-    done = compiled(smallest("spot: true"))
+    done = compiled(smallest("spot: true"), None, profile({"spot": {}}))
     assert done.manifests
     assert [problem.severity for problem in done.problems] == ["warning"]
 

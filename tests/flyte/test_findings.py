@@ -109,3 +109,13 @@ def test_each_policy_that_the_task_does_not_name_is_noted(
 def test_what_flyte_writes_too_is_not_noted() -> None:
     for config in (F.Elastic(nnodes=2), F.PyTorch(worker=F.Worker(replicas=1)), F.Elastic()):
         assert compiled(config)[1] == {}
+
+
+def test_interruptible_without_a_platform_is_a_warning() -> None:
+    """Flyte without configuration runs such a task on any node."""
+    task = flyte.task(bare, task_config=F.Elastic(nnodes=1), container_image="i:1", interruptible=True)
+    result = task.compile("train", inputs={"n": 1})
+    assert result.ok
+    assert [(one.name, one.severity) for one in result.diagnostics if one.path == ("interruptible",)] == [
+        ("spec-invalid-value", "warning")
+    ]

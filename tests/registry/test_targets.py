@@ -69,7 +69,6 @@ def test_a_job_over_a_runtime_is_a_trainjob() -> None:
     ("body", "target"),
     [
         ("nodes: 2", "job"),
-        ("nodes: 2\nspot: true", "job"),  # a Job does it with a warning
         ("master: {}\nworker: {replicas: 2, env: {A: b}}", "jobset"),
         ("nodes: 2\nrunPolicy: {onPodFailure: RestartJob}", "jobset"),
         ("nodes: 2\nrunPolicy: {cleanPodPolicy: All}", "job"),  # a JobSet has no words for it either
@@ -79,6 +78,12 @@ def test_a_job_over_a_runtime_is_a_trainjob() -> None:
 def test_the_default_is_a_jobset_where_it_alone_can(body: str, target: str) -> None:
     chosen = compiled(smallest(body)).target
     assert chosen is target_named(target)
+
+
+def test_a_job_of_spot_nodes_is_a_job_with_a_warning() -> None:
+    assert compiled(smallest("nodes: 2\nspot: true"), None, making.profile({"cloud": "gke"})).target is target_named(
+        "job"
+    )
 
 
 @pytest.mark.parametrize(("target", "body"), ROWS)

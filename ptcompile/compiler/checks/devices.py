@@ -7,6 +7,7 @@ from math import prod
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
+from ptcompile.compiler.checks.fabrics import misplaced
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, gpus_per_node, total_quantity
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -285,6 +286,9 @@ def fabric(parts: SpecParts) -> Iterator[Problem]:
         near = closest_match(job.fabric, known)
         message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
         yield invalid_field(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
+        return
+    if foreign := list(misplaced(parts)):
+        yield from foreign
         return
     yield from _domain(parts)
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)

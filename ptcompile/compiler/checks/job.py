@@ -202,14 +202,23 @@ def of_profile(parts: SpecParts) -> Iterator[Problem]:
         from ptcompile.compiler.checks.devices import unknown
 
         yield unknown(job.accelerator, cluster)
-    spot = cluster.spec.spot
-    if job.spot and not (spot.node_labels or spot.tolerations or spot.match_expressions):
-        message = (
-            f"spec.spot: the profile {cluster.metadata.name!r} defines no spot nodes, so `spot: true` has no effect"
-        )
-        yield problem(
-            "spec-invalid-value", ("spec", "spot"), message, "add spec.spot to the profile", severity="warning"
-        )
+    if job.spot and job.runtime_ref is None:
+        yield from _spot(cluster)
+
+
+def _spot(cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield an error if nothing tells spot nodes from others, and a warning if the profile leaves them undescribed."""
+    at, own, name = ("spec", "spot"), cluster.spec.spot, cluster.metadata.name
+    if own.node_labels or own.tolerations or own.match_expressions or hardware.spot_nodes(cluster) is not None:
+        return
+    if "spot" in cluster.spec.model_fields_set:
+        message = f"spec.spot: the profile {name!r} defines no spot nodes, so `spot: true` has no effect"
+        help = "describe them in spec.spot of the profile"
+        yield problem("spec-invalid-value", at, message, help, severity="warning")
+    else:
+        message = f"spec.spot: the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
+        help = "set spec.cloud in the profile (gke, eks, aks or oke), or describe its spot nodes in spec.spot"
+        yield conflict(at, message, help)
 
 
 def queue(parts: SpecParts) -> Iterator[Problem]:

@@ -119,7 +119,7 @@ def _place(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
 def _told(found: Misfit, said: _Said, name: str, cloud: str | None) -> Problem:
     """A misfit at the line that asks for it."""
     if found.left is not None:
-        message = f"{said.text}: of its {found.has}, {found.machine} leaves at most {found.left} to pods"
+        message = f"{said.text}: of its {found.has}, {found.machine} leaves {found.left}"
         text = f"{field_path(said.path)}: {message}"
         help = "request less: DaemonSets need their share too"
         return problem(

@@ -18,6 +18,7 @@ from ptcompile.compiler.passes.scheduling import scheduling
 from ptcompile.compiler.passes.security import security
 from ptcompile.compiler.passes.shm import shm
 from ptcompile.compiler.passes.tolerations import tolerations
+from ptcompile.compiler.passes.volumes import volumes
 from ptcompile.ir.job import Context, Job, Pass, map_templates
 from ptcompile.ir.pods import without_nulled_fields
 
@@ -30,6 +31,7 @@ PASSES: tuple[Pass, ...] = (
     tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
     claims,  # after tolerations and placement, which ask whether there are devices: claimed ones are not counted
     shm,  # a volume of the pod, before nothing else that looks at volumes
+    volumes,  # after fabric and placement, whose pod templates may bring volumes
     rendezvous,  # what torchrun or a plain command is told
     hosts,  # before env: the profile's names must not hide where the other roles are
     env,  # after rendezvous: the profile's names must not hide what the command needs

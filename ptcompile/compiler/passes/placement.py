@@ -2,9 +2,12 @@
 
 A named accelerator, for the roles that ask for one, and spot nodes or the others become required node affinity, one
 expression a label, added to every term that the user wrote (terms are alternatives, so each must hold it; Flyte 1.16
-does the same). The profile's default node selector fills the labels that the user did not select by. Scheduler, service
-account and pull secrets fill their gaps. The profile's pod template comes last and lies below all of it: mappings
-merge, an item of a named list that is there stays as it is, and so does an affinity or a dnsConfig (Flyte 1.16).
+does the same). Of the machine types that an accelerator's label names, those with fewer devices than the pod requests
+are left out. Spot nodes are those that the profile describes, else those of its cloud, which may mark them by one of
+several labels: then each term is written once per label. The profile's default node selector fills the labels that the
+user did not select by. Scheduler, service account and pull secrets fill their gaps. The profile's pod template comes
+last and lies below all of it: mappings merge, an item of a named list that is there stays as it is, and so does an
+affinity or a dnsConfig (Flyte 1.16).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.ir.pods import Json
-    from ptcompile.spec.cluster_profile import Accelerator, ProfileSpec
+    from ptcompile.spec.cluster_profile import Accelerator, NodeRequirement, ProfileSpec
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -42,13 +45,17 @@ def placement(job: Job, context: Context) -> Job:
     below: Json = base.get("spec", {}).get("affinity", {})
     everywhere = bool(gaps or base or defaults.node_selector)
 
+    spot = hardware.spot_nodes(context.cluster) if job.spot else None
+    any_of = [_label(*label) for label in spot.labels.items()] if spot is not None else []
+
     def place(template: PodTemplate) -> PodTemplate:
-        devices = accelerator and hardware.accelerators_in(context.cluster, template.main.resources.limits)
-        wanted = _wanted(profile, accelerator if devices else None, spot=job.spot)
-        if not (wanted or everywhere):
+        devices = hardware.accelerators_in(context.cluster, template.main.resources.limits) if accelerator else 0
+        named = hardware.node_requirements(context.cluster, job.accelerator, devices) if devices else []
+        wanted = _wanted(profile, accelerator if devices else None, named, spot=job.spot)
+        if not (wanted or any_of or everywhere):
             return template
         placed = template._replace(
-            affinity=_with(template.affinity or below, wanted),
+            affinity=_with(template.affinity or below, wanted, any_of),
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
@@ -58,31 +65,38 @@ def placement(job: Job, context: Context) -> Job:
     return placed if job.queue is not None or not defaults.queue else placed._replace(queue=defaults.queue)
 
 
-def _wanted(profile: ProfileSpec, accelerator: Accelerator | None, *, spot: bool) -> list[Json]:
+def _wanted(
+    profile: ProfileSpec, accelerator: Accelerator | None, named: Sequence[NodeRequirement], *, spot: bool
+) -> list[Json]:
     """What the nodes must be: labels first, then what labels cannot say."""
     labels = {**(accelerator.node_labels if accelerator else {}), **(profile.spot.node_labels if spot else {})}
-    beyond = [
-        *(accelerator.match_expressions if accelerator else ()),
-        *(profile.spot.match_expressions if spot else profile.on_demand),
-    ]
-    return [
-        *({"key": key, "operator": "In", "values": [value]} for key, value in labels.items()),
-        *(one.given() for one in beyond),
-    ]
+    beyond = [*named, *(profile.spot.match_expressions if spot else profile.on_demand)]
+    return [*(_label(*label) for label in labels.items()), *(one.given() for one in beyond)]
 
 
-def _with(affinity: Json, wanted: Sequence[Json]) -> Json:
-    if not wanted:
+def _label(key: str, value: str) -> Json:
+    return {"key": key, "operator": "In", "values": [value]}
+
+
+def _with(affinity: Json, wanted: Sequence[Json], any_of: Sequence[Json]) -> Json:
+    """Return the affinity with these expressions in every term, and in each term one of the alternatives."""
+    if not (wanted or any_of):
         return affinity
     node: Json = affinity.get("nodeAffinity") or {}
     required: Json = node.get(_REQUIRED) or {}
-    terms = [_with_expressions(term, wanted) for term in required.get("nodeSelectorTerms") or [{}]]
+    ways = [[*wanted, one] for one in any_of] if any_of else [wanted]
+    terms = [_with_expressions(term, way) for term in required.get("nodeSelectorTerms") or [{}] for way in ways]
     return {**affinity, "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}}}
 
 
 def _with_expressions(term: Json, wanted: Sequence[Json]) -> dict[str, Any]:
     there = term.get("matchExpressions") or []
-    return {**term, "matchExpressions": [*there, *(one for one in wanted if one not in there)]}
+    return {**term, "matchExpressions": [*map(_copied, there), *(one for one in wanted if one not in there)]}
+
+
+def _copied(expression: Json) -> Json:
+    """Return an expression that shares no list with other terms."""
+    return {key: [*value] if isinstance(value, list) else value for key, value in expression.items()}
 
 
 def _base(template: Json) -> dict[str, Any]:

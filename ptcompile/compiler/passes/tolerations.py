@@ -26,6 +26,8 @@ def tolerations(job: Job, context: Context) -> Job:
     everywhere = [
         one.given() for one in (*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ()))
     ]
+    spot = hardware.spot_nodes(context.cluster) if job.spot else None
+    everywhere += [one.toleration() for one in spot.taints] if spot is not None else []
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
     of_gpu = profile.gpu.tolerations

@@ -83,8 +83,8 @@ def test_a_wrong_profile_is_said_once(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_a_warning_does_not_stop_it(tmp_path: Path, capsys: Capture) -> None:
-    spot = "spot: true\nrunPolicy: {onDisruption: Count}"  # neither says anything of the pods
-    ran = here(capsys, "diff", spec(tmp_path), spec(tmp_path, "b.yaml", spot))
+    idle = "resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"
+    ran = here(capsys, "diff", spec(tmp_path, body=idle), spec(tmp_path, "b.yaml", idle))
     assert (ran.status, ran.out) == (0, "no difference\n")
     assert "warning" in ran.err
 

@@ -74,7 +74,7 @@ def test_a_bad_profile(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_a_warning_is_told_beside_the_result(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, "explain", spec(tmp_path, body="spot: true"))
+    ran = here(capsys, "explain", spec(tmp_path, body="resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"))
     assert ran.status == 0
     assert "warning[" in ran.err
     assert ran.out.startswith("TrainingJob/")

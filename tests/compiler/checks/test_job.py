@@ -210,9 +210,20 @@ def test_an_accelerator_that_is_not_in_the_catalogue() -> None:
     assert problem.help == "did you mean nvidia-a100?"
 
 
-def test_spot_where_the_profile_knows_none_is_a_warning() -> None:
+def test_spot_that_nothing_selects_is_an_error() -> None:
     (problem,) = compiled(smallest("spot: true")).problems
-    assert (problem.severity, problem.path) == ("warning", ("spec", "spot"))
+    assert (problem.name, problem.severity, problem.path) == ("spec-conflict", "error", ("spec", "spot"))
+
+
+@pytest.mark.parametrize("cloud", ["gke", "eks", "aks", "oke"])
+def test_a_cloud_has_spot_nodes(cloud: str) -> None:
+    assert not compiled(smallest("spot: true"), None, making.profile({"cloud": cloud})).problems
+
+
+@pytest.mark.parametrize("cloud", [None, "gke"])
+def test_spot_nodes_that_the_profile_leaves_undescribed_are_a_warning(cloud: str | None) -> None:
+    (problem,) = compiled(smallest("spot: true"), None, making.profile({"cloud": cloud, "spot": {}})).problems
+    assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "spot"))
 
 
 RESERVED = {

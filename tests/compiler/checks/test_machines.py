@@ -6,7 +6,7 @@ import pytest
 
 from ptcompile import compile
 from ptcompile.diagnostics import Problem
-from ptcompile.hardware.machines import MACHINES, Machine, left_for_pods
+from ptcompile.hardware.machines import MACHINES, Machine, least_memory, left_for_pods
 from ptcompile.hardware.nodes import ANYWHERE
 from tests import making
 
@@ -33,7 +33,7 @@ def test_every_machine_is_held_to_its_size(name: str, cloud: str, machine: Machi
         (one,) = told(asking(name, machine, gpu=machine.devices + 1), where)
         assert (one.name, one.path) == (FITS, ("spec", "resources", "gpu"))
         return
-    cpu, memory = left_for_pods(machine, where)
+    (cpu, _), memory = left_for_pods(machine, where), least_memory(machine, where)
     assert told(asking(name, machine, cpu=f"{cpu}m", memory=f"{memory}Mi"), where) == []
     for word, all_of_it, one_more in (
         ("gpu", machine.devices, machine.devices + 1),
@@ -158,3 +158,22 @@ def test_network_devices_are_held_to_the_machine() -> None:
     (found,) = told(h200 + devices % 32, "eks")
     assert found.path == ("spec", "resources", "devices", "vpc.amazonaws.com/efa")
     assert "has more than 16 (p5en.48xlarge)" in found.message
+
+
+@pytest.mark.parametrize(
+    ("machine", "measured", "asked", "warned"),
+    [
+        # aws/aws-k8s-tester#471 and pytorch/ci-infra#1082
+        ("nvidia-a10g g5.8xlarge", 127462076 // 1024, "126Gi", True),
+        ("nvidia-a10g g5.8xlarge", 127462076 // 1024, "115Gi", False),
+        ("nvidia-l4 g6.4xlarge", 58981, "58Gi", True),
+        ("nvidia-l4 g6.4xlarge", 58981, "56Gi", False),
+    ],
+)
+def test_measured_nodes_of_eks(machine: str, measured: int, asked: str, warned: bool) -> None:
+    accelerator, name = machine.split()
+    one = next(one for one in MACHINES[accelerator]["eks"] if one.name == name)
+    assert least_memory(one, "eks") <= measured <= left_for_pods(one, "eks")[1]
+    found = told(asking(accelerator, one, memory=asked), "eks")
+    assert [one.severity for one in found] == (["warning"] if warned else [])
+    assert all("depending on the hypervisor's share and the kubelet's maximum number" in one.message for one in found)

@@ -188,3 +188,41 @@ def test_requirements_stand_in_the_terms_of_the_profile_s_own_affinity() -> None
     base = {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone]}}}}}
     after = run(making.job(spot=True), {"spot": {"nodeLabels": {"s": "y"}}, "defaults": {"podTemplate": base}})
     assert terms(after) == [{"matchExpressions": [expression("zone", "a"), expression("s", "y")]}]
+
+
+def _terms(body: str, **spec: Any) -> list[list[tuple[str, list[str]]]]:
+    made = making.manifest(making.smallest(body), "job", making.profile(spec))
+    node = made["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    terms = node["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    return [[(one["key"], one.get("values")) for one in term["matchExpressions"]] for term in terms]
+
+
+@pytest.mark.parametrize(
+    ("cloud", "labels"),
+    [
+        ("gke", [("cloud.google.com/gke-spot", "true")]),
+        ("eks", [("karpenter.sh/capacity-type", "spot"), ("eks.amazonaws.com/capacityType", "SPOT")]),
+        ("aks", [("kubernetes.azure.com/scalesetpriority", "spot")]),
+        ("oke", [("oci.oraclecloud.com/oke-is-preemptible", "true")]),
+    ],
+)
+def test_spot_nodes_of_a_cloud(cloud: str, labels: list[tuple[str, str]]) -> None:
+    assert _terms("spot: true", cloud=cloud) == [[(key, [value])] for key, value in labels]
+
+
+def test_each_term_of_the_user_s_has_each_label() -> None:
+    zones = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in ("a", "b")]
+    body = f"spot: true\naffinity: {{nodeAffinity: {{{REQUIRED}: {{nodeSelectorTerms: {zones}}}}}}}"
+    assert [[one[1] for one in term] for term in _terms(body, cloud="eks")] == [
+        [["a"], ["spot"]], [["a"], ["SPOT"]], [["b"], ["spot"]], [["b"], ["SPOT"]],
+    ]  # fmt: skip
+
+
+def test_the_profile_s_own_spot_nodes_win() -> None:
+    assert _terms("spot: true", cloud="eks", spot={"nodeLabels": {"x": "y"}}) == [[("x", ["y"])]]
+
+
+@pytest.mark.parametrize(("gpus", "machines"), [(8, ["p5.48xlarge"]), (1, ["p5.48xlarge", "p5.4xlarge"])])
+def test_a_machine_of_too_few_accelerators_is_not_offered(gpus: int, machines: list[str]) -> None:
+    body = f"accelerator: nvidia-h100\nresources: {{gpu: {gpus}}}"
+    assert _terms(body, cloud="eks")[0][0] == ("node.kubernetes.io/instance-type", machines)

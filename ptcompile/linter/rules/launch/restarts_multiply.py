@@ -42,7 +42,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject, spot
+from ptcompile.linter.spot import spot
+from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 

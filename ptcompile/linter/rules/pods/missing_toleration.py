@@ -1,7 +1,7 @@
 """A pod selects nodes whose taint it does not tolerate.
 
-What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint: spot nodes of AKS,
-control-plane nodes, virtual nodes.
+What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint: spot nodes of AKS
+and OKE, control-plane nodes, virtual nodes.
 
 Why: no node with the label accepts the pod. It stays Pending.
 
@@ -23,7 +23,7 @@ Example:
 
 Fix: add the toleration.
 
-Source: AKS, spot node pools; kubeadm 1.36, control-plane taints; virtual-kubelet 1.11.
+Source: AKS, spot node pools; OKE, preemptible capacity; kubeadm 1.36, control-plane taints; virtual-kubelet 1.11.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
@@ -43,7 +44,12 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _TAINTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
-    ("kubernetes.azure.com/scalesetpriority", "spot"): ("kubernetes.azure.com/scalesetpriority", "spot"),
+    **{
+        label: (taint.key, taint.value or "")
+        for nodes in SPOT.values()
+        for label in nodes.labels.items()
+        for taint in (nodes.taints if nodes.tainted else ())
+    },
     ("node-role.kubernetes.io/control-plane", ""): ("node-role.kubernetes.io/control-plane", ""),
     ("node-role.kubernetes.io/master", ""): ("node-role.kubernetes.io/master", ""),
     ("type", "virtual-kubelet"): ("virtual-kubelet.io/provider", "azure"),

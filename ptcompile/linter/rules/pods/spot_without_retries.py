@@ -29,13 +29,19 @@ Source: Kubernetes 1.36, backoffLimit and pod disruption conditions; labels of G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject, made_again, spot
+from ptcompile.linter.spot import spot
+from ptcompile.linter.subject import Subject, made_again
 from ptcompile.linter.templates import ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
 
 _LIMITS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
 
@@ -43,7 +49,7 @@ _LIMITS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "ba
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         label = spot(template)
-        if label and made_again(subject, template) is False and not _ignored(subject):
+        if label and made_again(subject, template) is False and not _ignored(subject, template):
             path = _place(subject, template)
             yield found_at(
                 path,
@@ -54,14 +60,25 @@ def _check(subject: Subject) -> Iterator[Finding]:
             return
 
 
-def _ignored(subject: Subject) -> bool:
-    """Whether a pod that is taken away counts as no failure."""
-    rules = as_mappings(nested_map(subject.spec, "podFailurePolicy").get("rules"))
-    return any(
-        rule.get("action") == "Ignore"
-        and any(as_string(one.get("type")) == "DisruptionTarget" for one in as_mappings(rule.get("onPodConditions")))
-        for rule in rules
-    )
+def _ignored(subject: Subject, template: ManifestTemplate) -> bool:
+    """Return whether the loss of a node counts as no failure of the job.
+
+    By a podFailurePolicy of the Job or of a JobSet's child Job, a JobSet's rule that does not count the restart, or the
+    restartPolicy of a PyTorchJob's replicas: the training-operator recreates a deleted pod without counting it.
+    """
+    owner = get(subject.manifest, template.path[:-1])
+    if isinstance(owner, Mapping):
+        if subject.kind[1] == "PyTorchJob" and owner.get("restartPolicy") not in (None, "Never"):
+            return True
+        if any(map(_ignores_disruption, as_mappings(nested_map(owner, "podFailurePolicy").get("rules")))):
+            return True
+    rules = as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))
+    return any(rule.get("action") == "RestartJobSetAndIgnoreMaxRestarts" for rule in rules)
+
+
+def _ignores_disruption(rule: Json) -> bool:
+    conditions = as_mappings(rule.get("onPodConditions"))
+    return rule.get("action") == "Ignore" and any(one.get("type") == "DisruptionTarget" for one in conditions)
 
 
 def _place(subject: Subject, template: ManifestTemplate) -> Path:

@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 has, left = f"{one.misfit.has}, {one.misfit.machine}", one.misfit.left
                 yield found_at(
                     one.path,
-                    f"{one.text}: of its {has} leaves at most {left} to pods",
+                    f"{one.text}: of its {has} leaves {left}",
                     "request less: DaemonSets need their share too",
                 )
 

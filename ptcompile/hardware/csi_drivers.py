@@ -1,0 +1,15 @@
+"""CSI drivers whose webhook acts only on pods with an annotation.
+
+Cloud Storage FUSE mounts a bucket by a sidecar, which its webhook adds to pods with the annotation. Without it the
+kubelet fails to mount the volume: "failed to find the sidecar container in Pod spec" (GoogleCloudPlatform/
+gcs-fuse-csi-driver pkg/webhook/mutatingwebhook.go: Handle, pkg/csi_driver/node.go: NodePublishVolume, 2026, and
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-sidecar). Managed Lustre,
+Filestore, Mountpoint for S3, Azure Blob and FSx mount without a sidecar of the pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SIDECAR_ANNOTATIONS: Mapping[str, str] = {"gcsfuse.csi.storage.gke.io": "gke-gcsfuse/volumes"}
+"""The annotation whose value "true" asks a driver's webhook for its sidecar, keyed by driver."""

@@ -1,0 +1,77 @@
+"""Which machines have which fabric.
+
+A fabric's devices are counted in the table of machines, so a machine without a count does not have the fabric. Two
+fabrics are counted nowhere: `nvlink-domain` follows from the accelerator, and `roce` needs a device plugin of the
+site's own. Sources: those of `machines` and of each fabric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ptcompile.hardware.accelerators import ALIASES, ROWS
+from ptcompile.hardware.fabrics import FABRICS
+from ptcompile.hardware.machines import MACHINES, Machines, by_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+_ROCE: Final = ("oke",)
+"""Clouds whose RDMA network is RoCE, so a device plugin of the site's may give `roce`."""
+
+_SHOWN: Final = 4
+
+
+def home_of(fabric: str) -> str:
+    """Return the only cloud that has a fabric, or "" if several have it."""
+    known = FABRICS.get(fabric)
+    return known.only_on if known is not None else ""
+
+
+def is_counted(fabric: str, cloud: str) -> bool:
+    """Return whether the table of machines decides which machines of a cloud have a fabric."""
+    return fabric in FABRICS and fabric != "nvlink-domain" and not (fabric == "roce" and cloud in _ROCE)
+
+
+def fabrics_of(machines: Iterable[str]) -> list[str]:
+    """Return the fabrics that any of these machine types has, in the order of the table."""
+    known = [by_name()[one].machine for one in machines if one in by_name()]
+    return list(dict.fromkeys(fabric for one in known for fabric in one.fabrics))
+
+
+def fabrics_in(cloud: str) -> list[str]:
+    """Return the fabrics that any machine of a cloud has."""
+    machines = (one for clouds in MACHINES.values() for one in clouds.get(cloud, ()))
+    return list(dict.fromkeys(fabric for one in machines for fabric in one.fabrics))
+
+
+def machines_with(accelerator: str, cloud: str) -> Machines | None:
+    """Return a cloud's machines with an accelerator, or None if they are unknown.
+
+    GKE attaches T4 and V100 to N1 machines, and its TPU v4 hosts have no row: none of these has a fabric.
+    """
+    base = accelerator.partition("/")[0]
+    base = ALIASES.get(base, base)
+    row = ROWS.get(base)
+    if row is None or not row.nodes.get(cloud):
+        return None
+    return MACHINES.get(base, {}).get(cloud, ())
+
+
+def accelerators_with(fabric: str, cloud: str) -> list[str]:
+    """Return the accelerators of which a cloud has a machine with a fabric."""
+    return [name for name, clouds in MACHINES.items() if any(fabric in one.fabrics for one in clouds.get(cloud, ()))]
+
+
+def without_fabric(fabric: str, cloud: str, machines: str, offered: Sequence[str]) -> str:
+    """Return the sentence for machines without a fabric: what they have instead, and which accelerators have it."""
+    has = f"has {' and '.join(offered)}, not {fabric}" if offered else "has no fabric"
+    others = shown(accelerators_with(fabric, cloud))
+    return f"{machines} {has}" + (f"; {fabric} comes with {others}" if others else "")
+
+
+def shown(accelerators: Sequence[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = len(accelerators) - _SHOWN
+    return ", ".join(accelerators[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,59 @@
+"""A pod uses the network of one cloud and selects machines of another.
+
+What: the pod selects an instance type or an accelerator of one cloud, and requests vpc.amazonaws.com/efa or sets the
+variables of GPUDirect-TCPX, -TCPXO or gIB, which another cloud has.
+
+Why: no node of that cloud has the device, and the pod stays Pending; or its plugin is missing, and NCCL stops when the
+first collective starts.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
+        volumes: [{name: shm, emptyDir: {medium: Memory}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            volumeMounts: [{name: shm, mountPath: /dev/shm}]
+            resources:
+              limits:
+                cpu: 64
+                memory: 512Gi
+                nvidia.com/gpu: 8
+    -           vpc.amazonaws.com/efa: 32  # <--
+
+Fix: use the network of the cloud that the pod runs on, or remove the rest of the other one.
+
+Source: EKS user guide, node-efa; GoogleCloudPlatform/container-engine-accelerators, gpudirect-tcpx, gpudirect-tcpxo and
+gpudirect-rdma (2026-06).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.hardware.fabric_machines import home_of
+from ptcompile.linter.machines import misplaced
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        for one in misplaced(template):
+            home = home_of(one.fabric)
+            if home != one.pins.cloud:
+                yield found_at(
+                    one.path,
+                    f"{one.text} is for {one.fabric}, which only nodes of {home} have, but the pod selects "
+                    f"{one.pins.what} of {one.pins.cloud}",
+                    f"remove it, or select machines of {home}",
+                )
+
+
+RULE = Rule("fabric-of-another-cloud", _check, severity="error", stage="run", authority="ptcompile")

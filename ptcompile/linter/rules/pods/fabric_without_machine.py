@@ -1,0 +1,58 @@
+"""A pod uses a network that the machines it selects do not have.
+
+What: the pod selects an instance type or an accelerator, and requests vpc.amazonaws.com/efa or sets the variables of
+GPUDirect-TCPX, -TCPXO or gIB, which the cloud has on other machines only.
+
+Why: no such node has the device, and the pod stays Pending; or its plugin is missing, and NCCL falls back to TCP or
+stops when the first collective starts.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   nodeSelector: {node.kubernetes.io/instance-type: g6.4xlarge}
+    +   nodeSelector: {node.kubernetes.io/instance-type: g6.8xlarge}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            securityContext: {capabilities: {add: [IPC_LOCK]}}
+            resources:
+              limits:
+                cpu: 8
+                memory: 32Gi
+                nvidia.com/gpu: 1
+                vpc.amazonaws.com/efa: 1  # <--
+
+Fix: select machines that have the network, or use the one they have.
+
+Source: machine types as of 2026-08: karpenter-provider-aws and Google Cloud's pages on accelerator-optimized machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shown, without_fabric
+from ptcompile.linter.machines import misplaced
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for template in subject.templates:
+        for one in misplaced(template):
+            cloud = one.pins.cloud
+            if home_of(one.fabric) == cloud:
+                offered = fabrics_of([machine.name for machine in one.pins.machines])
+                yield found_at(
+                    one.path,
+                    f"{one.text} is for {one.fabric}, but {without_fabric(one.fabric, cloud, one.pins.what, offered)}",
+                    f"select machines that have it, such as those with {shown(accelerators_with(one.fabric, cloud))}",
+                )
+
+
+RULE = Rule("fabric-without-machine", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,45 @@
+"""Pods that run on spot nodes only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptcompile.hardware.nodes import SPOT
+from ptcompile.kubernetes.pod_spec import terms_of
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
+from ptcompile.linter.templates import ManifestTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.kubernetes.unstructured import Json
+
+_SPOT: Final[frozenset[tuple[str, str]]] = frozenset(
+    {label for nodes in SPOT.values() for label in nodes.labels.items()}
+    | {("cloud.google.com/gke-preemptible", "true")}
+)
+"""Labels of spot and preemptible nodes."""
+
+
+def spot(template: ManifestTemplate) -> str | None:
+    """Return the label by which a pod template selects only such nodes, or None.
+
+    Terms of an affinity are alternatives: each must select them.
+    """
+    if label := _spot_label(string_map(template.spec.get("nodeSelector")).items()):
+        return label
+    labels = [_spot_label(_single_values(term)) for term in terms_of(template.spec)]
+    return labels[0] if labels and all(labels) else None
+
+
+def _spot_label(labels: Iterable[tuple[str, str]]) -> str | None:
+    return min((key for key, value in labels if (key, value) in _SPOT), default=None)
+
+
+def _single_values(term: Json) -> Iterator[tuple[str, str]]:
+    """Yield the labels for which a term allows one value."""
+    for one in as_mappings(term.get("matchExpressions")):
+        values = one.get("values")
+        if one.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
+            yield as_string(one.get("key")), as_string(values[0])

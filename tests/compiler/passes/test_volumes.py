@@ -1,0 +1,33 @@
+"""Volumes: the annotation that a CSI driver's webhook asks for; the user's own stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.compiler.passes.volumes import volumes
+from tests import making
+
+BUCKET = {"name": "data", "csi": {"driver": "gcsfuse.csi.storage.gke.io"}}
+KEY = "gke-gcsfuse/volumes"
+
+
+def run(*found: Any, **annotations: str) -> Any:
+    before = making.job(making.template(volumes=found, annotations=annotations))
+    after = volumes(before, making.context())
+    assert volumes(after, making.context()) == after
+    return after.roles[0].template.annotations
+
+
+def test_a_bucket_gets_the_annotation() -> None:
+    assert run(BUCKET) == {KEY: "true"}
+
+
+@pytest.mark.parametrize("volume", [{"csi": {"driver": "efs.csi.aws.com"}}, {"csi": None}, {"emptyDir": {}}])
+def test_other_volumes_get_none(volume: dict[str, Any]) -> None:
+    assert run({"name": "data", **volume}) == {}
+
+
+def test_the_user_s_own_stands() -> None:
+    assert run(BUCKET, **{KEY: "false"}) == {KEY: "false"}
