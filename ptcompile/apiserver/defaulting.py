@@ -1,4 +1,4 @@
-"""Meanings of absent fields: a default on one side and an absent field on the other are no difference.
+"""Meanings of absent fields: a default on one side and an absent field on the other count as equal.
 
 A row is the end of a path, with `*` for a list item or a mapping key that users choose, after the kind if the default
 belongs to a single kind. The longest matching row applies. The rows here are the defaults of Kubernetes 1.36 (core/v1);

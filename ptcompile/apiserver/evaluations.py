@@ -35,21 +35,21 @@ class OutOfEvaluationsError(Exception):
 class Evaluations:
     """Number of evaluations left and their current depth; `ran_out` is set when they were too few."""
 
-    __slots__ = ("depth", "left", "ran_out")
+    __slots__ = ("depth", "ran_out", "remaining")
 
-    def __init__(self, left: int = _EVALUATIONS_PER_CALL) -> None:
-        self.left = left
+    def __init__(self, remaining: int = _EVALUATIONS_PER_CALL) -> None:
+        self.remaining = remaining
         self.depth = 0
         self.ran_out = False
 
     def grant(self, values: int) -> None:
         """Add the evaluations for this number of values."""
-        self.left = max(self.left, 0) + _EVALUATIONS_PER_VALUE * values
+        self.remaining = max(self.remaining, 0) + _EVALUATIONS_PER_VALUE * values
 
     def spend(self, count: int) -> None:
         """Subtract evaluations. Raises OutOfEvaluationsError if fewer are left."""
-        self.left -= count
-        if self.left < 0:
+        self.remaining -= count
+        if self.remaining < 0:
             self.ran_out = True
             raise OutOfEvaluationsError
 

@@ -21,7 +21,7 @@ from typing import Any, Final, get_args  # noqa: TID253 - rules of a configurati
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.cel import checked, evaluate, fresh_budget
+from ptcompile.apiserver.cel import evaluate, fresh_budget, why_invalid
 from ptcompile.apiserver.cel.values import CelError
 from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.paths import PlaceError, place
@@ -69,7 +69,7 @@ def declared_rule(table: object) -> Rule:
     check_code(texts["code"], texts["name"])
     each = _checked_choice("each", texts.get("each", "object"), SCOPES)
     declared = _DeclaredRule(_path(texts["path"]), texts["expression"], texts["message"], texts.get("help"), each)
-    error = checked(declared.expression, frozenset(("self", "object")))
+    error = why_invalid(declared.expression, frozenset(("self", "object")))
     if error:
         raise ValueError(f"expression: {error}")
     severity: Any = _checked_choice("severity", texts.get("severity", "warning"), get_args(Severity))

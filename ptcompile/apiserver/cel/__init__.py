@@ -1,7 +1,8 @@
-"""CEL expressions within a budget: an interpreter, since no runtime for Python bounds what an expression takes.
+"""CEL expressions within a budget, evaluated by an interpreter, because no Python runtime limits the work of an
+expression.
 
-An expression pays for every step and for every character it makes, as on the API server, which stops an expression at a
-million units. Loaded when a rule is first evaluated.
+An expression pays for each step and each character that it produces, as on the API server, which stops an expression at
+a million units. Loaded when a rule is first evaluated.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ptcompile.apiserver.cel.evaluation import UnknownNameError, compiled
+from ptcompile.apiserver.cel.evaluation import UnknownNameError, compile_tree
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.syntax import CelSyntaxError, parse
 from ptcompile.apiserver.cel.values import CelError, CostError
@@ -21,55 +22,56 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.cel.evaluation import Run
     from ptcompile.apiserver.cel.values import StepBudget
 
-__all__ = ["CelError", "CostError", "UncheckedError", "checked", "evaluate", "fresh_budget"]
+__all__ = ["CelError", "CostError", "UncheckedError", "evaluate", "fresh_budget", "why_invalid"]
 
-PER_CALL: Final = 1_000_000
-"""Steps of one evaluation: `PerCallLimit` of the API server (apiserver `pkg/apis/cel/config.go`)."""
-_LEAST: Final = 10_000
-_PER_VALUE: Final = 100
-"""Steps for each value of an object, so that the time of a run grows as the size of its input."""
-_OVERHEAD: Final = 5
-"""Steps that an evaluation costs by itself."""
+STEPS_PER_CALL_MAX: Final = 1_000_000
+"""Maximum steps of one evaluation: `PerCallLimit` of the API server (apiserver `pkg/apis/cel/config.go`)."""
+_MIN_STEPS: Final = 10_000
+_STEPS_PER_VALUE: Final = 100
+"""Steps per value of an object, so the run time grows linearly with the input."""
+_STEPS_PER_EVALUATION: Final = 5
+"""Fixed cost of an evaluation in steps."""
 
 
 def fresh_budget(value: Any) -> StepBudget:
     """Return the budget of one object's rules."""
-    return [_LEAST + _PER_VALUE * _count(value)]
+    return [_MIN_STEPS + _STEPS_PER_VALUE * _count_values(value)]
 
 
-def _count(value: Any) -> int:
-    """Count the values of an object, a long text as several."""
-    total, left = 0, [value]
-    while left:
-        one = left.pop()
+def _count_values(value: Any) -> int:
+    """Count the values of an object; a long text counts as several."""
+    total, pending = 0, [value]
+    while pending:
+        node = pending.pop()
         total += 1
-        if isinstance(one, Mapping):
-            left += one.values()
-        elif isinstance(one, list):
-            left += one
-        elif isinstance(one, str):
-            total += len(one) // 50
+        if isinstance(node, Mapping):
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+        elif isinstance(node, str):
+            total += len(node) // 50
     return total
 
 
 def evaluate(text: str, names: Mapping[str, Any], budget: StepBudget) -> Any:
-    """Return the value of an expression. It may take half of the budget, so that one rule does not hide the others.
+    """Return the value of an expression. It may use half of the budget, so one rule cannot prevent the others from
+    running.
 
-    Raises CelError if it fails, CostError if it takes too much, and UncheckedError if it cannot be evaluated here.
+    Raises CelError if it fails, CostError if it costs too much, and UncheckedError if it is not supported.
     """
     program = _program(text, frozenset(names))
-    given = min(budget[0] // 2, PER_CALL)
-    own = [given - _OVERHEAD]
+    share = min(budget[0] // 2, STEPS_PER_CALL_MAX)
+    remaining = [share - _STEPS_PER_EVALUATION]
     try:
-        return program({**names, "": own})
+        return program({**names, "": remaining})
     except RecursionError:
         raise UncheckedError("the expression is nested too deeply") from None
     finally:
-        budget[0] -= given - max(own[0], 0)
+        budget[0] -= share - max(remaining[0], 0)
 
 
-def checked(text: str, names: frozenset[str]) -> str | None:
-    """Return what is wrong with an expression as such, or None."""
+def why_invalid(text: str, names: frozenset[str]) -> str | None:
+    """Return why an expression is invalid for any values, or None."""
     try:
         _program(text, names)
     except UncheckedError as error:
@@ -80,7 +82,7 @@ def checked(text: str, names: frozenset[str]) -> str | None:
 @lru_cache(maxsize=1024)
 def _program(text: str, names: frozenset[str]) -> Run:
     try:
-        return compiled(parse(text), names)
+        return compile_tree(parse(text), names)
     except (CelSyntaxError, UnknownNameError) as error:
         raise UncheckedError(str(error)) from None
     except RecursionError:

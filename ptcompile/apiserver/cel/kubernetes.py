@@ -1,7 +1,7 @@
-"""The types and functions that Kubernetes adds to CEL (apiserver `pkg/cel/library`, 1.36).
+"""Types and functions that Kubernetes adds to CEL (apiserver `pkg/cel/library`, 1.36).
 
-Quantities, URLs, IP addresses, CIDRs, semantic versions and named formats. `url`, `ip` and the like read their text;
-the other functions work on what they made of it.
+Quantities, URLs, IP addresses, CIDRs, semantic versions and named formats. Functions such as `url` and `ip` parse a
+text; the others work on the parsed values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Url(NamedTuple):
-    """A URL, split."""
+    """A URL, split into its parts."""
 
     scheme: str
     host: str
@@ -48,7 +48,7 @@ class Cidr(NamedTuple):
 
 
 class Semver(NamedTuple):
-    """A semantic version; `order` is compared, the build metadata is dropped."""
+    """A semantic version without build metadata; `order` is its sort key."""
 
     major: int
     minor: int
@@ -57,7 +57,7 @@ class Semver(NamedTuple):
 
 
 class NamedFormat(NamedTuple):
-    """A named format."""
+    """A named text format."""
 
     name: str
 
@@ -65,7 +65,7 @@ class NamedFormat(NamedTuple):
 # quantities
 
 
-def _quantity(_budget: StepBudget, text: str) -> Quantity:
+def _parse_quantity(_budget: StepBudget, text: str) -> Quantity:
     amount = parse(text)
     if amount is None:
         raise CelError(f"quantity parse error during conversion from string: {text[:60]}")
@@ -78,8 +78,8 @@ def _as_integer(_budget: StepBudget, amount: Quantity) -> int:
     return amount.value
 
 
-def _difference(one: Any, other: Any) -> int:
-    return int(one > other) - int(one < other)
+def _compare(a: Any, b: Any) -> int:
+    return int(a > b) - int(a < b)
 
 
 def _sign(_budget: StepBudget, amount: Quantity) -> int:
@@ -92,8 +92,12 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
 
 
 def _split_url(text: str) -> Url | None:
-    """Return what Go's `url.ParseRequestURI` reads, or None."""
-    if not text or any(ord(one) < 0x20 or one == "\x7f" for one in text) or " " in text.partition("?")[0]:
+    """Split a URL like Go's `url.ParseRequestURI`, or return None if it is invalid."""
+    if (
+        not text
+        or any(ord(character) < 0x20 or character == "\x7f" for character in text)
+        or " " in text.partition("?")[0]
+    ):
         return None
     if re.search(r"%(?![0-9A-Fa-f]{2})", text.partition("?")[0]):
         return None
@@ -101,10 +105,10 @@ def _split_url(text: str) -> Url | None:
     if scheme is None and not text.startswith("/"):
         return None
     rest = text[scheme.end() :] if scheme else text
-    if scheme and not rest.startswith("/"):  # an opaque part such as mailto:a@b
+    if scheme and not rest.startswith("/"):  # an opaque part, such as mailto:a@b
         return Url(text[: scheme.end() - 1].lower(), "", "", rest.partition("?")[2])
     try:
-        # a request's URI has no fragment
+        # a request URI has no fragment
         parts = urlsplit(rest.replace("#", "%23") if scheme else "//" + rest if rest.startswith("//") else rest)
         _ = parts.port
     except ValueError:
@@ -114,12 +118,12 @@ def _split_url(text: str) -> Url | None:
     return Url(text[: scheme.end() - 1].lower() if scheme else "", unquote(host), path, parts.query)
 
 
-def _url(budget: StepBudget, text: str) -> Url:
+def _parse_url(budget: StepBudget, text: str) -> Url:
     spend(budget, len(text) // 10)
-    read = _split_url(text)
-    if read is None:
+    url = _split_url(text)
+    if url is None:
         raise CelError(f'URL parse error during conversion from string: parse "{text[:60]}": invalid URI for request')
-    return read
+    return url
 
 
 def _is_url(budget: StepBudget, text: str) -> bool:
@@ -151,7 +155,7 @@ def _query(budget: StepBudget, url: Url) -> dict[str, list[str]]:
 
 
 def _read_ip(text: str) -> Any:
-    """Return the address of a text, or None: no zones, and no IPv4 addresses in IPv6."""
+    """Parse an IP address without zone and without IPv4 in IPv6, or return None."""
     try:
         ip = ipaddress.ip_address(text)
     except ValueError:
@@ -159,7 +163,7 @@ def _read_ip(text: str) -> Any:
     return None if "%" in text or (ip.version == 6 and ip.ipv4_mapped is not None) else ip
 
 
-def _ip(_budget: StepBudget, text: str) -> Address:
+def _parse_ip(_budget: StepBudget, text: str) -> Address:
     ip = _read_ip(text)
     if ip is None:
         raise CelError(f'IP Address "{text[:60]}" parse error during conversion from string')
@@ -167,7 +171,7 @@ def _ip(_budget: StepBudget, text: str) -> Address:
 
 
 def _is_canonical(budget: StepBudget, text: str) -> bool:
-    return str(_ip(budget, text).ip) == text
+    return str(_parse_ip(budget, text).ip) == text
 
 
 def _read_cidr(text: str) -> Cidr | None:
@@ -178,11 +182,11 @@ def _read_cidr(text: str) -> Cidr | None:
     return Cidr(ip, int(bits)) if len(bits) < 4 and int(bits) <= ip.max_prefixlen else None
 
 
-def _cidr(_budget: StepBudget, text: str) -> Cidr:
-    read = _read_cidr(text)
-    if read is None:
+def _parse_cidr(_budget: StepBudget, text: str) -> Cidr:
+    cidr = _read_cidr(text)
+    if cidr is None:
         raise CelError(f"network address parse error during conversion from string: {text[:60]}")
-    return read
+    return cidr
 
 
 def _network(budget: StepBudget, cidr: Cidr) -> Any:
@@ -194,11 +198,11 @@ def _contains_ip(budget: StepBudget, cidr: Cidr, address: Address) -> bool:
     return address.ip.version == cidr.ip.version and address.ip in _network(budget, cidr)
 
 
-def _contains_cidr(budget: StepBudget, cidr: Cidr, other: Cidr) -> bool:
-    return other.bits >= cidr.bits and _contains_ip(budget, cidr, Address(other.ip))
+def _contains_cidr(budget: StepBudget, cidr: Cidr, inner: Cidr) -> bool:
+    return inner.bits >= cidr.bits and _contains_ip(budget, cidr, Address(inner.ip))
 
 
-def _masked(budget: StepBudget, cidr: Cidr) -> Cidr:
+def _mask_cidr(budget: StepBudget, cidr: Cidr) -> Cidr:
     return Cidr(_network(budget, cidr).network_address, cidr.bits)
 
 
@@ -216,27 +220,28 @@ def _read_semver(text: str, normalize: bool = False) -> Semver | None:
     if normalize:
         numbers = text.removeprefix("v")
         number, mark, rest = next(
-            ((numbers[:at], numbers[at], numbers[at + 1 :]) for at, one in enumerate(numbers) if one in "-+"),
+            ((numbers[:index], numbers[index], numbers[index + 1 :]) for index, c in enumerate(numbers) if c in "-+"),
             (numbers, "", ""),
         )
         parts = [part.lstrip("0") or "0" for part in number.split(".")]
         if len(parts) < 3 and mark:
             return None
         text = ".".join([*parts, *["0"] * (3 - len(parts))]) + mark + rest
-    found = _SEMVER.fullmatch(text) if len(text) <= 256 else None
-    if found is None:
+    match = _SEMVER.fullmatch(text) if len(text) <= 256 else None
+    if match is None:
         return None
-    major, minor, patch = map(int, found.groups()[:3])
-    before = found.group(4)
-    marks = tuple((0, int(one), "") if one.isdigit() else (1, 0, one) for one in before.split(".")) if before else ()
-    return Semver(major, minor, patch, (major, minor, patch, before is None, marks))
+    major, minor, patch = map(int, match.groups()[:3])
+    prerelease = match.group(4)
+    identifiers = prerelease.split(".") if prerelease else ()
+    keys = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in identifiers)
+    return Semver(major, minor, patch, (major, minor, patch, prerelease is None, keys))
 
 
-def _semver(_budget: StepBudget, text: str, normalize: bool = False) -> Semver:
-    read = _read_semver(text, normalize)
-    if read is None:
+def _parse_semver(_budget: StepBudget, text: str, normalize: bool = False) -> Semver:
+    version = _read_semver(text, normalize)
+    if version is None:
         raise CelError(f"semver parse error during conversion from string: {text[:60]}")
-    return read
+    return version
 
 
 # named formats
@@ -244,24 +249,24 @@ def _semver(_budget: StepBudget, text: str, normalize: bool = False) -> Semver:
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _FORMATS: Final[dict[str, Callable[[str], object]]] = {
     "dns1123Label": names.why_not_dns_label,
-    "dns1123LabelPrefix": lambda text: names.why_not_dns_label(_prefix(text)),
+    "dns1123LabelPrefix": lambda text: names.why_not_dns_label(_mask_hyphen(text)),
     "dns1123Subdomain": names.why_not_dns_subdomain,
-    "dns1123SubdomainPrefix": lambda text: names.why_not_dns_subdomain(_prefix(text)),
+    "dns1123SubdomainPrefix": lambda text: names.why_not_dns_subdomain(_mask_hyphen(text)),
     "dns1035Label": names.why_not_dns_1035_label,
-    "dns1035LabelPrefix": lambda text: names.why_not_dns_1035_label(_prefix(text)),
+    "dns1035LabelPrefix": lambda text: names.why_not_dns_1035_label(_mask_hyphen(text)),
     "qualifiedName": names.why_not_qualified_name,
     "labelValue": names.why_not_label_value,
     "uri": lambda text: None if _split_url(text) else "invalid URI",
     "uuid": lambda text: None if _UUID.fullmatch(text) else "does not match the UUID pattern",
     "byte": lambda text: None if _is_base64(text) else "invalid base64",
-    "date": lambda text: _not_a_time(text + "T00:00:00Z", "invalid date"),
-    "datetime": lambda text: _not_a_time(text, "invalid datetime"),
+    "date": lambda text: _why_not_time(text + "T00:00:00Z", "invalid date"),
+    "datetime": lambda text: _why_not_time(text, "invalid datetime"),
 }
-"""What is wrong with a text, or None."""
+"""Functions that return why a text does not have the format, or None if it does."""
 
 
-def _prefix(text: str) -> str:
-    """A prefix may end in a hyphen: it is followed by a generated end."""
+def _mask_hyphen(text: str) -> str:
+    """Return a prefix with a final hyphen replaced: the generated name will not end with it."""
     return text[:-1] + "a" if len(text) > 1 and text.endswith("-") else text
 
 
@@ -276,7 +281,7 @@ def _is_base64(text: str) -> bool:
     return True
 
 
-def _not_a_time(text: str, problem: str) -> str | None:
+def _why_not_time(text: str, problem: str) -> str | None:
     try:
         to_timestamp(text)
     except CelError:
@@ -284,108 +289,108 @@ def _not_a_time(text: str, problem: str) -> str | None:
     return None
 
 
-def _named(_budget: StepBudget, name: str) -> Optional:
+def _format_named(_budget: StepBudget, name: str) -> Optional:
     return Optional(True, NamedFormat(name)) if name in _FORMATS else ABSENT
 
 
 def _validate(budget: StepBudget, form: NamedFormat, text: str) -> Optional:
     spend(budget, len(text) // 10)
-    wrong = _FORMATS[form.name](text)
-    return ABSENT if wrong is None else Optional(True, [str(wrong)])
+    why = _FORMATS[form.name](text)
+    return ABSENT if why is None else Optional(True, [str(why)])
 
 
 def _family(_budget: StepBudget, address: Address) -> int:
     return int(address.ip.version)
 
 
-def _global(_budget: StepBudget, address: Address) -> bool:
+def _is_global_unicast(_budget: StepBudget, address: Address) -> bool:
     ip = address.ip
-    wide = ip.version == 4 and int(ip) == 2**32 - 1
-    return not (ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local or wide)
+    is_broadcast = ip.version == 4 and int(ip) == 2**32 - 1
+    return not (ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local or is_broadcast)
 
 
-def _multicast(_budget: StepBudget, address: Address) -> bool:
+def _is_link_local_multicast(_budget: StepBudget, address: Address) -> bool:
     ip = address.ip
-    return bool(ip in _LOCAL_4 if ip.version == 4 else int(ip) >> 112 & 0xFF0F == 0xFF02)
+    return bool(ip in _IPV4_LOCAL_MULTICAST if ip.version == 4 else int(ip) >> 112 & 0xFF0F == 0xFF02)
 
 
-_LOCAL_4: Final = ipaddress.ip_network("224.0.0.0/24")
+_IPV4_LOCAL_MULTICAST: Final = ipaddress.ip_network("224.0.0.0/24")
 
 
-def _order(wanted: tuple[int, ...]) -> Overloads:
+def _order_overloads(orders: tuple[int, ...]) -> Overloads:
     return {
-        (Quantity, Quantity): lambda _budget, one, other: _difference(one, other) in wanted,
-        (Semver, Semver): lambda _budget, one, other: _difference(one.order, other.order) in wanted,
+        (Quantity, Quantity): lambda _budget, a, b: _compare(a, b) in orders,
+        (Semver, Semver): lambda _budget, a, b: _compare(a.order, b.order) in orders,
     }
 
 
 GLOBALS: Final[dict[str, Overloads]] = {
-    "quantity": {(str,): _quantity},
+    "quantity": {(str,): _parse_quantity},
     "isQuantity": {(str,): lambda _budget, text: valid(text)},
-    "url": {(str,): _url},
+    "url": {(str,): _parse_url},
     "isURL": {(str,): _is_url},
-    "ip": {(str,): _ip},
+    "ip": {(str,): _parse_ip},
     "isIP": {(str,): lambda _budget, text: _read_ip(text) is not None},
     "ip.isCanonical": {(str,): _is_canonical},
-    "cidr": {(str,): _cidr},
+    "cidr": {(str,): _parse_cidr},
     "isCIDR": {(str,): lambda _budget, text: _read_cidr(text) is not None},
-    "semver": {(str,): _semver, (str, bool): _semver},
+    "semver": {(str,): _parse_semver, (str, bool): _parse_semver},
     "isSemver": {
         (str,): lambda _budget, text: _read_semver(text) is not None,
         (str, bool): lambda _budget, text, normalize: _read_semver(text, normalize) is not None,
     },
-    "format.named": {(str,): _named},
+    "format.named": {(str,): _format_named},
     **{f"format.{name}": {0: lambda _budget, name=name: NamedFormat(name)} for name in _FORMATS},
 }
 MEMBERS: Final[dict[str, Overloads]] = {
     "asInteger": {(Quantity,): _as_integer},
-    "isInteger": {(Quantity,): lambda _budget, one: one.is_integer and -(2**63) <= one.value < 2**63},
-    "asApproximateFloat": {(Quantity,): lambda _budget, one: one.nano / 10**9},
+    "isInteger": {(Quantity,): lambda _budget, value: value.is_integer and -(2**63) <= value.value < 2**63},
+    "asApproximateFloat": {(Quantity,): lambda _budget, value: value.nano / 10**9},
     "sign": {(Quantity,): _sign},
     "add": {
-        (Quantity, Quantity): lambda _budget, one, other: one + other,
-        (Quantity, int): lambda _budget, one, other: one + Quantity(other * 10**9),
+        (Quantity, Quantity): lambda _budget, a, b: a + b,
+        (Quantity, int): lambda _budget, a, b: a + Quantity(b * 10**9),
     },
     "sub": {
-        (Quantity, Quantity): lambda _budget, one, other: one - other,
-        (Quantity, int): lambda _budget, one, other: one - Quantity(other * 10**9),
+        (Quantity, Quantity): lambda _budget, a, b: a - b,
+        (Quantity, int): lambda _budget, a, b: a - Quantity(b * 10**9),
     },
-    "isLessThan": _order((-1,)),
-    "isGreaterThan": _order((1,)),
+    "isLessThan": _order_overloads((-1,)),
+    "isGreaterThan": _order_overloads((1,)),
     "compareTo": {
-        (Quantity, Quantity): lambda _budget, one, other: _difference(one, other),
-        (Semver, Semver): lambda _budget, one, other: _difference(one.order, other.order),
+        (Quantity, Quantity): lambda _budget, a, b: _compare(a, b),
+        (Semver, Semver): lambda _budget, a, b: _compare(a.order, b.order),
     },
-    "major": {(Semver,): lambda _budget, one: one.major},
-    "minor": {(Semver,): lambda _budget, one: one.minor},
-    "patch": {(Semver,): lambda _budget, one: one.patch},
-    "getScheme": {(Url,): lambda _budget, one: one.scheme},
-    "getHost": {(Url,): lambda _budget, one: one.host},
+    "major": {(Semver,): lambda _budget, value: value.major},
+    "minor": {(Semver,): lambda _budget, value: value.minor},
+    "patch": {(Semver,): lambda _budget, value: value.patch},
+    "getScheme": {(Url,): lambda _budget, value: value.scheme},
+    "getHost": {(Url,): lambda _budget, value: value.host},
     "getHostname": {(Url,): _hostname},
     "getPort": {(Url,): _port},
-    "getEscapedPath": {(Url,): lambda _budget, one: one.path},
+    "getEscapedPath": {(Url,): lambda _budget, value: value.path},
     "getQuery": {(Url,): _query},
     "family": {(Address,): _family},
-    "isUnspecified": {(Address,): lambda _budget, one: one.ip.is_unspecified},
-    "isLoopback": {(Address,): lambda _budget, one: one.ip.is_loopback},
-    "isLinkLocalMulticast": {(Address,): _multicast},
-    "isLinkLocalUnicast": {(Address,): lambda _budget, one: one.ip.is_link_local},
-    "isGlobalUnicast": {(Address,): _global},
+    "isUnspecified": {(Address,): lambda _budget, value: value.ip.is_unspecified},
+    "isLoopback": {(Address,): lambda _budget, value: value.ip.is_loopback},
+    "isLinkLocalMulticast": {(Address,): _is_link_local_multicast},
+    "isLinkLocalUnicast": {(Address,): lambda _budget, value: value.ip.is_link_local},
+    "isGlobalUnicast": {(Address,): _is_global_unicast},
     "containsIP": {
         (Cidr, Address): _contains_ip,
-        (Cidr, str): lambda budget, one, text: _contains_ip(budget, one, _ip(budget, text)),
+        (Cidr, str): lambda budget, cidr, text: _contains_ip(budget, cidr, _parse_ip(budget, text)),
     },
     "containsCIDR": {
         (Cidr, Cidr): _contains_cidr,
-        (Cidr, str): lambda budget, one, text: _contains_cidr(budget, one, _cidr(budget, text)),
+        (Cidr, str): lambda budget, cidr, text: _contains_cidr(budget, cidr, _parse_cidr(budget, text)),
     },
-    "ip": {(Cidr,): lambda _budget, one: Address(one.ip)},
-    "masked": {(Cidr,): _masked},
-    "prefixLength": {(Cidr,): lambda _budget, one: one.bits},
+    "ip": {(Cidr,): lambda _budget, cidr: Address(cidr.ip)},
+    "masked": {(Cidr,): _mask_cidr},
+    "prefixLength": {(Cidr,): lambda _budget, value: value.bits},
     "validate": {(NamedFormat, str): _validate},
 }
-STRINGS: Final[Overloads] = {
-    (Address,): lambda _budget, one: str(one.ip),
-    (Cidr,): lambda _budget, one: f"{one.ip}/{one.bits}",
+STRING_OVERLOADS: Final[Overloads] = {
+    (Address,): lambda _budget, address: str(address.ip),
+    (Cidr,): lambda _budget, cidr: f"{cidr.ip}/{cidr.bits}",
 }
-"""`string()` of these types."""
+"""Overloads of `string()` for these types."""

@@ -1,7 +1,7 @@
-"""The functions of CEL: the standard ones, and cel-go's extensions for strings, optionals, sets and math.
+"""Functions of CEL: the standard ones, and cel-go's extensions for strings, optionals, sets and math.
 
-Tables from a function's name to its overloads, by the types of the arguments or by their number. Each overload takes
-the budget first.
+The tables map a function name to its overloads, keyed by argument types or argument count. The budget is the first
+argument of each overload.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ptcompile.apiserver.cel import kubernetes, values
 from ptcompile.apiserver.cel.syntax import Uint
 from ptcompile.apiserver.cel.values import (
     ABSENT,
-    LARGEST,
+    SIZE_MAX,
     CelError,
     CostError,
     Duration,
     Optional,
     Timestamp,
     Type,
-    equal,
-    make,
+    are_equal,
     no_overload,
+    pay_for_size,
     spend,
     to_string,
 )
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 
 class UncheckedError(Exception):
-    """Raised where an expression needs a pattern that cannot be matched here."""
+    """Raised when an expression cannot be checked, for example because a pattern is not supported."""
 
 
-def _read(budget: StepBudget, *texts: str) -> None:
+def _pay_for_reading(budget: StepBudget, *texts: str) -> None:
     """Pay for reading texts."""
     spend(budget, sum(map(len, texts)) // 10)
 
@@ -51,60 +51,60 @@ def _matcher(budget: StepBudget, text: str, pattern: str) -> Callable[[str], Any
     spend(budget, (len(text) // 10 + 1) * (len(pattern) // 4 + 1))
     match = search(pattern)
     if match is None:
-        raise UncheckedError(f"the pattern {pattern[:60]!r} cannot be matched here")
+        raise UncheckedError(f"the pattern {pattern[:60]!r} is not supported")
     return match
 
 
 def matches(budget: StepBudget, text: str, pattern: str) -> bool:
-    """Return whether a pattern of Go's syntax matches somewhere in a text."""
+    """Return whether a pattern in Go's syntax matches anywhere in a text."""
     return _matcher(budget, text, pattern)(text) is not None
 
 
 def _find(budget: StepBudget, text: str, pattern: str) -> str:
-    found = _matcher(budget, text, pattern)(text)
-    return "" if found is None else str(found.group())
+    result = _matcher(budget, text, pattern)(text)
+    return "" if result is None else str(result.group())
 
 
-def _find_all(budget: StepBudget, text: str, pattern: str, most: int = -1) -> list[str]:
+def _find_all(budget: StepBudget, text: str, pattern: str, limit: int = -1) -> list[str]:
     match = _matcher(budget, text, pattern)
     out: list[str] = []
-    while text and most != len(out):
+    while text and limit != len(out):
         spend(budget, len(text) // 10 + 1)
-        found = match(text)
-        if found is None:
+        result = match(text)
+        if result is None:
             break
-        out.append(found.group())
-        text = text[max(found.end(), 1) :]
+        out.append(result.group())
+        text = text[max(result.end(), 1) :]
     return out
 
 
 # strings
 
 
-def _starts(budget: StepBudget, text: str, part: str) -> bool:
-    _read(budget, part)
+def _starts_with(budget: StepBudget, text: str, part: str) -> bool:
+    _pay_for_reading(budget, part)
     return text.startswith(part)
 
 
-def _ends(budget: StepBudget, text: str, part: str) -> bool:
-    _read(budget, part)
+def _ends_with(budget: StepBudget, text: str, part: str) -> bool:
+    _pay_for_reading(budget, part)
     return text.endswith(part)
 
 
-def _within(budget: StepBudget, text: str, part: str) -> bool:
-    _read(budget, text, part)
+def _contains(budget: StepBudget, text: str, part: str) -> bool:
+    _pay_for_reading(budget, text, part)
     return part in text
 
 
 def _index_of(budget: StepBudget, text: str, part: str, start: int = 0) -> int:
-    _read(budget, text, part)
+    _pay_for_reading(budget, text, part)
     if start < 0:
         raise CelError(f"index out of range: {start}")
     return text.find(part, start) if start < len(text) or not part else -1
 
 
 def _last_index_of(budget: StepBudget, text: str, part: str, last: int | None = None) -> int:
-    _read(budget, text, part)
+    _pay_for_reading(budget, text, part)
     if last is None:
         return text.rfind(part)
     if last < 0:
@@ -112,64 +112,64 @@ def _last_index_of(budget: StepBudget, text: str, part: str, last: int | None = 
     return text.rfind(part, 0, last + len(part)) if last < len(text) else -1
 
 
-def _split(budget: StepBudget, text: str, mark: str, most: int = -1) -> list[str]:
-    _read(budget, text, mark)
-    if most == 0:
+def _split(budget: StepBudget, text: str, mark: str, limit: int = -1) -> list[str]:
+    _pay_for_reading(budget, text, mark)
+    if limit == 0:
         return []
     if mark:
-        parts = text.split(mark, most - 1 if most > 0 else -1)
-    elif most < 0 or most >= len(text):
+        parts = text.split(mark, limit - 1 if limit > 0 else -1)
+    elif limit < 0 or limit >= len(text):
         parts = list(text)
     else:
-        parts = [*text[: most - 1], text[most - 1 :]]
-    make(budget, len(parts))
+        parts = [*text[: limit - 1], text[limit - 1 :]]
+    pay_for_size(budget, len(parts))
     return parts
 
 
 def _join(budget: StepBudget, items: list[Any], mark: str = "") -> str:
-    if any(type(one) is not str for one in items):
+    if any(type(item) is not str for item in items):
         raise no_overload()
-    make(budget, sum(map(len, items)) + len(mark) * len(items))
+    pay_for_size(budget, sum(map(len, items)) + len(mark) * len(items))
     return mark.join(items)
 
 
-def _replace(budget: StepBudget, text: str, old: str, new: str, most: int = -1) -> str:
-    _read(budget, text)
-    count = text.count(old) if most < 0 else min(most, text.count(old))
-    make(budget, len(text) + max(0, len(new) - len(old)) * count)
+def _replace(budget: StepBudget, text: str, old: str, new: str, limit: int = -1) -> str:
+    _pay_for_reading(budget, text)
+    count = text.count(old) if limit < 0 else min(limit, text.count(old))
+    pay_for_size(budget, len(text) + max(0, len(new) - len(old)) * count)
     return text.replace(old, new, count)
 
 
 def _substring(budget: StepBudget, text: str, start: int, end: int | None = None) -> str:
     end = len(text) if end is None else end
-    for at in (start, end):
-        if not 0 <= at <= len(text):
-            raise CelError(f"index out of range: {at}")
+    for position in (start, end):
+        if not 0 <= position <= len(text):
+            raise CelError(f"index out of range: {position}")
     if start > end:
         raise CelError(f"invalid substring range. start: {start}, end: {end}")
-    make(budget, end - start)
+    pay_for_size(budget, end - start)
     return text[start:end]
 
 
-def _char_at(_budget: StepBudget, text: str, at: int) -> str:
-    if not 0 <= at <= len(text):
-        raise CelError(f"index out of range: {at}")
-    return text[at : at + 1]
+def _char_at(_budget: StepBudget, text: str, position: int) -> str:
+    if not 0 <= position <= len(text):
+        raise CelError(f"index out of range: {position}")
+    return text[position : position + 1]
 
 
-def _made(function: Callable[[str], str]) -> Callable[[StepBudget, str], str]:
-    """Return an overload for a function whose result is about as long as its argument."""
+def _text_overload(function: Callable[[str], str]) -> Callable[[StepBudget, str], str]:
+    """Return an overload of a function whose result is about as long as its argument."""
 
     def run(budget: StepBudget, text: str) -> str:
-        make(budget, len(text))
+        pay_for_size(budget, len(text))
         return function(text)
 
     return run
 
 
-_LOWER: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
-_UPPER: Final = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
-_QUOTED: Final = str.maketrans(
+_TO_LOWER: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
+_TO_UPPER: Final = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
+_QUOTE_ESCAPES: Final = str.maketrans(
     {
         "\a": "\\a",
         "\b": "\\b",
@@ -182,68 +182,68 @@ _QUOTED: Final = str.maketrans(
         '"': '\\"',
     }
 )
-_DIGITS: Final = 1000
-"""The most digits after the point that `format` writes."""
+_FORMAT_DIGITS_MAX: Final = 1000
+"""Maximum number of digits after the decimal point that `format` writes."""
 
 
 def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
-    """`%s %d %f %e %b %o %x %X %%` of cel-go's string extension."""
-    out: list[str] = []
-    at, used = 0, 0
-    while at < len(text):
-        mark = text.find("%", at)
+    """Format a text with the verbs `%s %d %f %e %b %o %x %X %%` of cel-go's string extension."""
+    pieces: list[str] = []
+    offset, used = 0, 0
+    while offset < len(text):
+        mark = text.find("%", offset)
         if mark < 0:
-            out.append(text[at:])
+            pieces.append(text[offset:])
             break
-        out.append(text[at:mark])
+        pieces.append(text[offset:mark])
         end = mark + 1
         while end < len(text) and (text[end].isdigit() or text[end] == "."):
             end += 1
-        clause, verb, at = text[mark + 1 : end], text[end : end + 1], end + 1
+        clause, verb, offset = text[mark + 1 : end], text[end : end + 1], end + 1
         if verb == "%" and not clause:
-            out.append("%")
+            pieces.append("%")
             continue
         if used >= len(arguments):
             raise CelError(f"index {used} out of range")
-        out.append(_formatted(budget, clause, verb, arguments[used]))
+        pieces.append(_format_clause(budget, clause, verb, arguments[used]))
         used += 1
-    make(budget, sum(map(len, out)))
-    return "".join(out)
+    pay_for_size(budget, sum(map(len, pieces)))
+    return "".join(pieces)
 
 
-def _formatted(budget: StepBudget, clause: str, verb: str, value: Any) -> str:
+def _format_clause(budget: StepBudget, clause: str, verb: str, value: Any) -> str:
     kind = type(value)
     if verb == "s" and not clause:
-        return _shown(budget, value)
+        return _format_as_text(budget, value)
     if verb == "d" and not clause and kind in (int, Uint):
         return str(int(value))
     if verb in ("f", "e") and kind in (float, int, Uint):
         digits = clause[1:] or "6"
-        if (clause and clause[0] != ".") or not digits.isdigit() or len(digits) > 4 or int(digits) > _DIGITS:
+        if (clause and clause[0] != ".") or not digits.isdigit() or len(digits) > 4 or int(digits) > _FORMAT_DIGITS_MAX:
             raise CelError(f"could not parse formatting clause: {clause[:20]}")
         return f"{float(value):.{digits}{verb}}"
     if verb and verb in "boxX" and not clause and kind in (int, Uint, bool):
         return f"{int(value):{verb}}"
     if verb and verb in "xX" and not clause and kind in (str, bytes):
-        _read(budget, value)
+        _pay_for_reading(budget, value)
         content = value.encode() if kind is str else value
         return str(content.hex().upper() if verb == "X" else content.hex())
     raise CelError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
 
 
-def _shown(budget: StepBudget, value: Any) -> str:
+def _format_as_text(budget: StepBudget, value: Any) -> str:
     spend(budget, 1)
     if type(value) is list:
-        return "[" + ", ".join(_shown(budget, one) for one in value) + "]"
+        return "[" + ", ".join(_format_as_text(budget, item) for item in value) + "]"
     if type(value) is dict:
-        pairs = sorted((_shown(budget, key), _shown(budget, one)) for key, one in value.items())
-        return "{" + ", ".join(f"{key}: {one}" for key, one in pairs) + "}"
+        pairs = sorted((_format_as_text(budget, key), _format_as_text(budget, item)) for key, item in value.items())
+        return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
     if value is None:
         return "null"
     if type(value) is Type:
         return value.name
     text = to_string(value)
-    make(budget, len(text))
+    pay_for_size(budget, len(text))
     return text
 
 
@@ -254,62 +254,62 @@ def _size(_budget: StepBudget, value: Any) -> int:
     return len(value)
 
 
-def _reversed(budget: StepBudget, value: Any) -> Any:
-    make(budget, len(value))
+def _reverse(budget: StepBudget, value: Any) -> Any:
+    pay_for_size(budget, len(value))
     return value[::-1]
 
 
-def _contained(budget: StepBudget, one: list[Any], other: list[Any]) -> bool:
-    return all(values.contains(budget, item, one) for item in other)
+def _contains_all(budget: StepBudget, container: list[Any], elements: list[Any]) -> bool:
+    return all(values.contains(budget, item, container) for item in elements)
 
 
-def _greatest(sign: int) -> Callable[..., Any]:
+def _extremum(sign: int) -> Callable[..., Any]:
     def run(budget: StepBudget, *arguments: Any) -> Any:
         items = arguments[0] if len(arguments) == 1 and type(arguments[0]) is list else arguments
         if not items:
             raise no_overload()
         best = items[0]
-        for one in items:
+        for item in items:
             spend(budget, 1)
-            if values.ordered(budget, one, best) == sign:
-                best = one
+            if values.compare(budget, item, best) == sign:
+                best = item
         return best
 
     return run
 
 
 def _to_bytes(budget: StepBudget, text: str) -> bytes:
-    make(budget, len(text))
+    pay_for_size(budget, len(text))
     return text.encode("utf-8", "surrogatepass")
 
 
 def _to_text(budget: StepBudget, value: Any) -> str:
     if type(value) is bytes:
-        make(budget, len(value))
+        pay_for_size(budget, len(value))
     return to_string(value)
 
 
-def _local(value: Timestamp, zone: str | None) -> datetime:
-    when = values.moment(value)
+def _local_time(value: Timestamp, zone: str | None) -> datetime:
+    moment = values.to_datetime(value)
     if not zone:
-        return when
+        return moment
     try:
         if zone[-3:-2] == ":":
             sign, hours, minutes = zone[:1], zone.lstrip("+-")[:-3], zone[-2:]
-            away = timedelta(hours=int(hours), minutes=int(minutes))
-            return when.astimezone(timezone(-away if sign == "-" else away))
+            utc_offset = timedelta(hours=int(hours), minutes=int(minutes))
+            return moment.astimezone(timezone(-utc_offset if sign == "-" else utc_offset))
         from zoneinfo import ZoneInfo
 
-        return when.astimezone(ZoneInfo(zone[:64]))
+        return moment.astimezone(ZoneInfo(zone[:64]))
     except (ValueError, OSError, KeyError, OverflowError):
         raise CelError(f"unknown time zone {zone[:64]}") from None
 
 
-def _part(read: Callable[[datetime], int], nanoseconds: int = 0) -> Overloads:
-    """Return the overloads of an accessor of times, and of durations if it has a unit."""
+def _time_accessor(read: Callable[[datetime], int], nanoseconds: int = 0) -> Overloads:
+    """Return the overloads of an accessor of times and, with `nanoseconds`, of durations."""
     out: Overloads = {
-        (Timestamp,): lambda _budget, value: read(_local(value, None)),
-        (Timestamp, str): lambda _budget, value, zone: read(_local(value, zone)),
+        (Timestamp,): lambda _budget, value: read(_local_time(value, None)),
+        (Timestamp, str): lambda _budget, value, zone: read(_local_time(value, zone)),
     }
     if nanoseconds:
         out[(Duration,)] = lambda _budget, value: (abs(value) // nanoseconds) * (-1 if value < 0 else 1)
@@ -326,7 +326,7 @@ def _optional_value(_budget: StepBudget, value: Optional) -> Any:
     return value.value
 
 
-def _unless_zero(_budget: StepBudget, value: Any) -> Optional:
+def _of_non_zero_value(_budget: StepBudget, value: Any) -> Optional:
     return Optional(True, value) if value or type(value) is Timestamp else ABSENT
 
 
@@ -338,20 +338,20 @@ def _last(_budget: StepBudget, items: list[Any]) -> Optional:
     return Optional(True, items[-1]) if items else ABSENT
 
 
-_SIZED: Final[Overloads] = {(kind,): _size for kind in (str, bytes, list, dict)}
+_SIZE_OVERLOADS: Final[Overloads] = {(kind,): _size for kind in (str, bytes, list, dict)}
 
 
-def _convert(function: Callable[[Any], Any]) -> Overloads:
+def _conversion(function: Callable[[Any], Any]) -> Overloads:
     return {1: lambda _budget, value: function(value)}
 
 
 GLOBALS: Final[dict[str, Overloads]] = {
-    "size": _SIZED,
-    "int": _convert(values.to_int),
-    "uint": _convert(values.to_uint),
-    "double": _convert(values.to_double),
-    "bool": _convert(values.to_bool),
-    "string": {1: _to_text, **kubernetes.STRINGS},
+    "size": _SIZE_OVERLOADS,
+    "int": _conversion(values.to_int),
+    "uint": _conversion(values.to_uint),
+    "double": _conversion(values.to_double),
+    "bool": _conversion(values.to_bool),
+    "string": {1: _to_text, **kubernetes.STRING_OVERLOADS},
     "bytes": {(str,): _to_bytes, (bytes,): lambda _budget, value: value},
     "duration": {
         (str,): lambda _budget, text: values.to_duration(text),
@@ -361,31 +361,27 @@ GLOBALS: Final[dict[str, Overloads]] = {
     "timestamp": {
         (str,): lambda _budget, text: values.to_timestamp(text),
         (Timestamp,): lambda _budget, value: value,
-        (int,): lambda _budget, value: values.timestamp(value * 10**9),
+        (int,): lambda _budget, value: values.checked_timestamp(value * 10**9),
     },
     "type": {1: lambda _budget, value: Type(values.type_name(value))},
     "dyn": {1: lambda _budget, value: value},
     "matches": {(str, str): matches},
     "optional.of": {1: lambda _budget, value: Optional(True, value)},
     "optional.none": {0: lambda _budget: ABSENT},
-    "optional.ofNonZeroValue": {1: _unless_zero},
-    "sets.contains": {(list, list): _contained},
-    "sets.intersects": {
-        (list, list): lambda budget, one, other: any(values.contains(budget, item, one) for item in other)
-    },
-    "sets.equivalent": {
-        (list, list): lambda budget, one, other: _contained(budget, one, other) and _contained(budget, other, one)
-    },
-    "math.greatest": {count: _greatest(1) for count in range(1, 20)},
-    "math.least": {count: _greatest(-1) for count in range(1, 20)},
-    "strings.quote": {(str,): _made(lambda text: '"' + text.translate(_QUOTED) + '"')},
+    "optional.ofNonZeroValue": {1: _of_non_zero_value},
+    "sets.contains": {(list, list): _contains_all},
+    "sets.intersects": {(list, list): lambda budget, a, b: any(values.contains(budget, item, a) for item in b)},
+    "sets.equivalent": {(list, list): lambda budget, a, b: _contains_all(budget, a, b) and _contains_all(budget, b, a)},
+    "math.greatest": {count: _extremum(1) for count in range(1, 20)},
+    "math.least": {count: _extremum(-1) for count in range(1, 20)},
+    "strings.quote": {(str,): _text_overload(lambda text: '"' + text.translate(_QUOTE_ESCAPES) + '"')},
     **kubernetes.GLOBALS,
 }
 MEMBERS: Final[dict[str, Overloads]] = {
-    "size": _SIZED,
-    "startsWith": {(str, str): _starts},
-    "endsWith": {(str, str): _ends},
-    "contains": {(str, str): _within},
+    "size": _SIZE_OVERLOADS,
+    "startsWith": {(str, str): _starts_with},
+    "endsWith": {(str, str): _ends_with},
+    "contains": {(str, str): _contains},
     "matches": {(str, str): matches},
     "find": {(str, str): _find},
     "findAll": {(str, str): _find_all, (str, str, int): _find_all},
@@ -396,35 +392,35 @@ MEMBERS: Final[dict[str, Overloads]] = {
     "replace": {(str, str, str): _replace, (str, str, str, int): _replace},
     "substring": {(str, int): _substring, (str, int, int): _substring},
     "charAt": {(str, int): _char_at},
-    "lowerAscii": {(str,): _made(lambda text: text.translate(_LOWER))},
-    "upperAscii": {(str,): _made(lambda text: text.translate(_UPPER))},
-    "trim": {(str,): _made(str.strip)},
-    "reverse": {(str,): _reversed, (list,): _reversed},
+    "lowerAscii": {(str,): _text_overload(lambda text: text.translate(_TO_LOWER))},
+    "upperAscii": {(str,): _text_overload(lambda text: text.translate(_TO_UPPER))},
+    "trim": {(str,): _text_overload(str.strip)},
+    "reverse": {(str,): _reverse, (list,): _reverse},
     "format": {(str, list): _format},
-    "getFullYear": _part(lambda when: when.year),
-    "getMonth": _part(lambda when: when.month - 1),
-    "getDate": _part(lambda when: when.day),
-    "getDayOfMonth": _part(lambda when: when.day - 1),
-    "getDayOfWeek": _part(lambda when: when.isoweekday() % 7),
-    "getDayOfYear": _part(lambda when: when.timetuple().tm_yday - 1),
-    "getHours": _part(lambda when: when.hour, 3600 * 10**9),
-    "getMinutes": _part(lambda when: when.minute, 60 * 10**9),
-    "getSeconds": _part(lambda when: when.second, 10**9),
-    "getMilliseconds": {**_part(lambda when: when.microsecond // 1000), (Duration,): _milliseconds},
+    "getFullYear": _time_accessor(lambda when: when.year),
+    "getMonth": _time_accessor(lambda when: when.month - 1),
+    "getDate": _time_accessor(lambda when: when.day),
+    "getDayOfMonth": _time_accessor(lambda when: when.day - 1),
+    "getDayOfWeek": _time_accessor(lambda when: when.isoweekday() % 7),
+    "getDayOfYear": _time_accessor(lambda when: when.timetuple().tm_yday - 1),
+    "getHours": _time_accessor(lambda when: when.hour, 3600 * 10**9),
+    "getMinutes": _time_accessor(lambda when: when.minute, 60 * 10**9),
+    "getSeconds": _time_accessor(lambda when: when.second, 10**9),
+    "getMilliseconds": {**_time_accessor(lambda when: when.microsecond // 1000), (Duration,): _milliseconds},
     "hasValue": {(Optional,): lambda _budget, value: value.present},
     "value": {(Optional,): _optional_value},
-    "or": {(Optional, Optional): lambda _budget, value, other: value if value.present else other},
-    "orValue": {2: lambda _budget, value, other: _or_value(value, other)},
+    "or": {(Optional, Optional): lambda _budget, value, default: value if value.present else default},
+    "orValue": {2: lambda _budget, value, default: _or_value(value, default)},
     "first": {(list,): _first},
     "last": {(list,): _last},
     **{name: dict(table) for name, table in kubernetes.MEMBERS.items()},
 }
 
 
-def _or_value(value: Any, other: Any) -> Any:
+def _or_value(value: Any, default: Any) -> Any:
     if type(value) is not Optional:
         raise no_overload()
-    return value.value if value.present else other
+    return value.value if value.present else default
 
 
 def _sum(budget: StepBudget, items: list[Any]) -> Any:
@@ -433,14 +429,14 @@ def _sum(budget: StepBudget, items: list[Any]) -> Any:
     total = items[0]
     if type(total) not in (int, float, Uint, Duration):
         raise no_overload()
-    for one in items[1:]:
+    for item in items[1:]:
         spend(budget, 1)
-        total = values.operate(budget, "+", total, one)
+        total = values.operate(budget, "+", total, item)
     return total
 
 
-def _extreme(sign: int, name: str) -> Callable[[StepBudget, list[Any]], Any]:
-    best = _greatest(sign)
+def _list_extremum(sign: int, name: str) -> Callable[[StepBudget, list[Any]], Any]:
+    best = _extremum(sign)
 
     def run(budget: StepBudget, items: list[Any]) -> Any:
         if not items:
@@ -451,76 +447,76 @@ def _extreme(sign: int, name: str) -> Callable[[StepBudget, list[Any]], Any]:
 
 
 def _is_sorted(budget: StepBudget, items: list[Any]) -> bool:
-    for one, other in pairwise(items):
+    for previous, following in pairwise(items):
         spend(budget, 1)
-        if values.ordered(budget, one, other) > 0:
+        if values.compare(budget, previous, following) > 0:
             return False
     return True
 
 
-def _item_at(budget: StepBudget, items: list[Any], wanted: Any) -> int:
+def _index_of_item(budget: StepBudget, items: list[Any], searched: Any) -> int:
     spend(budget, len(items))
-    return next((at for at, one in enumerate(items) if equal(budget, one, wanted)), -1)
+    return next((index for index, item in enumerate(items) if are_equal(budget, item, searched)), -1)
 
 
-def _last_item_at(budget: StepBudget, items: list[Any], wanted: Any) -> int:
+def _last_index_of_item(budget: StepBudget, items: list[Any], searched: Any) -> int:
     spend(budget, len(items))
-    return next((at for at in range(len(items) - 1, -1, -1) if equal(budget, items[at], wanted)), -1)
+    return next((index for index in range(len(items) - 1, -1, -1) if are_equal(budget, items[index], searched)), -1)
 
 
-def _sorted(budget: StepBudget, items: list[Any]) -> list[Any]:
+def _sort(budget: StepBudget, items: list[Any]) -> list[Any]:
     from functools import cmp_to_key
 
-    make(budget, len(items))
+    pay_for_size(budget, len(items))
 
-    def order(one: Any, other: Any) -> int:
+    def order(a: Any, b: Any) -> int:
         spend(budget, 1)
-        return values.ordered(budget, one, other)
+        return values.compare(budget, a, b)
 
     return sorted(items, key=cmp_to_key(order))
 
 
-def _distinct(budget: StepBudget, items: list[Any]) -> list[Any]:
+def _without_duplicates(budget: StepBudget, items: list[Any]) -> list[Any]:
     out: list[Any] = []
-    for one in items:
-        if not values.contains(budget, one, out):
-            out.append(one)
+    for item in items:
+        if not values.contains(budget, item, out):
+            out.append(item)
     return out
 
 
 def _slice(budget: StepBudget, items: list[Any], start: int, end: int) -> list[Any]:
     if not 0 <= start <= end <= len(items):
         raise CelError(f"cannot slice({start}, {end}), list is length {len(items)}")
-    make(budget, end - start)
+    pay_for_size(budget, end - start)
     return items[start:end]
 
 
-def _flat(budget: StepBudget, items: list[Any], depth: int = 1) -> list[Any]:
+def _flatten(budget: StepBudget, items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise CelError("level must be non-negative")
     out: list[Any] = []
-    for one in items:
-        part = _flat(budget, one, depth - 1) if type(one) is list and depth else [one]
-        if len(out) + len(part) > LARGEST:
-            raise CostError(f"it makes a value of more than {LARGEST:,} characters or items")
+    for item in items:
+        part = _flatten(budget, item, depth - 1) if type(item) is list and depth else [item]
+        if len(out) + len(part) > SIZE_MAX:
+            raise CostError(f"it produces a value of more than {SIZE_MAX:,} characters or items")
         spend(budget, len(part))
         out += part
     return out
 
 
 MEMBERS["sum"] = {(list,): _sum}
-MEMBERS["min"] = {(list,): _extreme(-1, "min")}
-MEMBERS["max"] = {(list,): _extreme(1, "max")}
+MEMBERS["min"] = {(list,): _list_extremum(-1, "min")}
+MEMBERS["max"] = {(list,): _list_extremum(1, "max")}
 MEMBERS["isSorted"] = {(list,): _is_sorted}
-MEMBERS["indexOf"][2] = lambda budget, items, wanted: _item_at(budget, _a_list(items), wanted)
-MEMBERS["lastIndexOf"][2] = lambda budget, items, wanted: _last_item_at(budget, _a_list(items), wanted)
-MEMBERS["sort"] = {(list,): _sorted}
-MEMBERS["distinct"] = {(list,): _distinct}
+MEMBERS["indexOf"][2] = lambda budget, items, item: _index_of_item(budget, _require_list(items), item)
+MEMBERS["lastIndexOf"][2] = lambda budget, items, item: _last_index_of_item(budget, _require_list(items), item)
+MEMBERS["sort"] = {(list,): _sort}
+MEMBERS["distinct"] = {(list,): _without_duplicates}
 MEMBERS["slice"] = {(list, int, int): _slice}
-MEMBERS["flatten"] = {(list,): _flat, (list, int): _flat}
+MEMBERS["flatten"] = {(list,): _flatten, (list, int): _flatten}
 
 
-def _a_list(value: Any) -> list[Any]:
+def _require_list(value: Any) -> list[Any]:
     if type(value) is not list:
         raise no_overload()
     return value

@@ -1,7 +1,7 @@
-"""The syntax of CEL: from an expression to a tree of tuples, each with its kind first.
+"""The syntax of CEL: parses an expression to a tree of tuples, each starting with its kind.
 
-Operators of one precedence, steps such as `.a[0].b()` and conditions in a row are lists rather than nested, so a long
-expression needs no deeper stack than a short one.
+Operators of one precedence, steps such as `.a[0].b()` and chained conditions are lists instead of nested nodes, so a
+long expression does not need a deeper stack than a short one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     Expression = tuple[Any, ...]
 
-LONGEST: Final = 20_000
-"""Characters of an expression. The API server reads 100,000, but a rule in a CRD has no more than this."""
-_DEEPEST: Final = 50
-"""Brackets within brackets. cel-go reads 250; every level takes six frames of Python's stack here."""
+CHARACTERS_MAX: Final = 20_000
+"""Maximum number of characters of an expression. The API server accepts 100,000, but rules of CRDs are shorter than
+this.
+"""
+_DEPTH_MAX: Final = 50
+"""Maximum nesting of brackets. cel-go accepts 250, but each level takes six frames of Python's stack."""
 
 _TOKEN: Final = re.compile(
     r"""\s+|//[^\n]*
@@ -32,9 +34,9 @@ _TOKEN: Final = re.compile(
 ).match
 _RAW_TRIPLE: Final = re.compile(r"""[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3})""", re.DOTALL).match
 _ESCAPE: Final = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
-_PLAIN: Final = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
+_ESCAPE_CHARACTERS: Final = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
 _RELATIONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
-_LEVELS: Final = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
+_PRECEDENCE_LEVELS: Final = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
 _RESERVED: Final = frozenset(
     [
         "as",
@@ -64,7 +66,7 @@ _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 
 class CelSyntaxError(Exception):
-    """Raised when a text is not an expression of CEL."""
+    """Raised when a text is not a CEL expression."""
 
 
 class Uint(int):
@@ -74,10 +76,10 @@ class Uint(int):
 
 
 def parse(text: str) -> Expression:
-    """Return the tree of an expression. Raises CelSyntaxError."""
-    if len(text) > LONGEST:
-        raise CelSyntaxError(f"the expression is longer than {LONGEST} characters")
-    reader = _Reader(_tokens(text))
+    """Parse an expression to its tree. Raises CelSyntaxError."""
+    if len(text) > CHARACTERS_MAX:
+        raise CelSyntaxError(f"the expression is longer than {CHARACTERS_MAX} characters")
+    reader = _Parser(_tokens(text))
     node = reader.expression()
     if reader.kind != "end":
         raise reader.unexpected()
@@ -86,13 +88,13 @@ def parse(text: str) -> Expression:
 
 def _tokens(text: str) -> list[tuple[str, Any]]:
     out: list[tuple[str, Any]] = []
-    at = 0
-    while at < len(text):
-        raw = _RAW_TRIPLE(text, at)
-        found = raw or _TOKEN(text, at)
-        if found is None:
-            raise CelSyntaxError(f"syntax error: token recognition error at: {text[at : at + 20]!r}")
-        at, kind, word = found.end(), found.lastgroup, found.group()
+    offset = 0
+    while offset < len(text):
+        raw = _RAW_TRIPLE(text, offset)
+        match = raw or _TOKEN(text, offset)
+        if match is None:
+            raise CelSyntaxError(f"syntax error: token recognition error at: {text[offset : offset + 20]!r}")
+        offset, kind, word = match.end(), match.lastgroup, match.group()
         if kind is None and raw is None:
             continue
         out.append(_token(kind or "raw", word))
@@ -101,7 +103,7 @@ def _tokens(text: str) -> list[tuple[str, Any]]:
 
 def _token(kind: str, word: str) -> tuple[str, Any]:
     if kind in ("text", "raw", "line"):
-        return "constant", _string(word)
+        return "constant", _parse_string(word)
     if kind == "float":
         return "constant", float(word)
     if kind == "int":
@@ -111,30 +113,32 @@ def _token(kind: str, word: str) -> tuple[str, Any]:
     return kind, word
 
 
-def _string(word: str) -> str | bytes:
+def _parse_string(word: str) -> str | bytes:
     prefix = word[: len(word) - len(word.lstrip("rRbB"))].lower()
     body = word[len(prefix) :]
     quotes = 3 if body[:3] in ('"""', "'''") else 1
     body = body[quotes:-quotes]
     as_bytes = "b" in prefix
     if "r" not in prefix:
-        body = _ESCAPE.sub(lambda found: _unescaped(found.group(), as_bytes), body)
-    # an escape in bytes stands for one byte, not for a character
-    return b"".join(_byte(one) for one in body) if as_bytes else body
+        body = _ESCAPE.sub(lambda match: _unescape(match.group(), as_bytes), body)
+    # an escape in bytes is one byte instead of one character
+    return b"".join(_to_byte(character) for character in body) if as_bytes else body
 
 
-def _byte(one: str) -> bytes:
-    return bytes([ord(one) - _BYTE]) if _BYTE <= ord(one) < _BYTE + 256 else one.encode()
+def _to_byte(character: str) -> bytes:
+    return (
+        bytes([ord(character) - _BYTE_BASE]) if _BYTE_BASE <= ord(character) < _BYTE_BASE + 256 else character.encode()
+    )
 
 
-_BYTE: Final = 0xF0000
-"""Escaped bytes are kept at this private code point until the whole text is read."""
+_BYTE_BASE: Final = 0xF0000
+"""First code point of the private area that holds escaped bytes until the whole text is parsed."""
 
 
-def _unescaped(word: str, as_bytes: bool) -> str:
+def _unescape(word: str, as_bytes: bool) -> str:
     mark = word[1]
-    if mark in _PLAIN:
-        return _PLAIN[mark]
+    if mark in _ESCAPE_CHARACTERS:
+        return _ESCAPE_CHARACTERS[mark]
     if mark in "xX" and len(word) == 4:
         code = int(word[2:], 16)
     elif mark in "uU" and len(word) > 2:
@@ -146,15 +150,15 @@ def _unescaped(word: str, as_bytes: bool) -> str:
         raise CelSyntaxError(f"syntax error: unknown escape {word!r}")
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
         raise CelSyntaxError(f"syntax error: {word!r} is not a character")
-    return chr(_BYTE + code) if as_bytes else chr(code)
+    return chr(_BYTE_BASE + code) if as_bytes else chr(code)
 
 
-class _Reader:
-    """Recursive descent over the tokens."""
+class _Parser:
+    """Recursive-descent parser over the tokens."""
 
     def __init__(self, tokens: list[tuple[str, Any]]) -> None:
         self._tokens = tokens
-        self._at = 0
+        self._index = 0
         self._depth = 0
         self.kind, self.word = tokens[0]
 
@@ -163,30 +167,30 @@ class _Reader:
 
     def _next(self) -> Any:
         word = self.word
-        self._at += 1
-        self.kind, self.word = self._tokens[self._at]
+        self._index += 1
+        self.kind, self.word = self._tokens[self._index]
         return word
 
-    def _is(self, mark: str) -> bool:
+    def _is_at(self, mark: str) -> bool:
         return self.kind == "mark" and self.word == mark
 
-    def _took(self, mark: str) -> bool:
-        if not self._is(mark):
+    def _accept(self, mark: str) -> bool:
+        if not self._is_at(mark):
             return False
         self._next()
         return True
 
     def _expect(self, mark: str) -> None:
-        if not self._took(mark):
+        if not self._accept(mark):
             raise self.unexpected()
 
     def expression(self) -> Expression:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise CelSyntaxError(f"the expression is nested more than {_DEEPEST} deep")
+        if self._depth > _DEPTH_MAX:
+            raise CelSyntaxError(f"the expression is nested more than {_DEPTH_MAX} deep")
         cases = []
         node = self._logic("||")
-        while self._took("?"):
+        while self._accept("?"):
             then = self._logic("||")
             self._expect(":")
             cases.append((node, then))
@@ -196,7 +200,7 @@ class _Reader:
 
     def _logic(self, mark: str) -> Expression:
         parts = [self._operand(mark)]
-        while self._took(mark):
+        while self._accept(mark):
             parts.append(self._operand(mark))
         return ("or" if mark == "||" else "and", parts) if len(parts) > 1 else parts[0]
 
@@ -204,11 +208,11 @@ class _Reader:
         return self._logic("&&") if mark == "||" else self._binary(0)
 
     def _binary(self, level: int) -> Expression:
-        if level == len(_LEVELS):
+        if level == len(_PRECEDENCE_LEVELS):
             return self._unary()
         first = self._binary(level + 1)
         steps = []
-        while self.kind == "mark" and self.word in _LEVELS[level]:
+        while self.kind == "mark" and self.word in _PRECEDENCE_LEVELS[level]:
             mark = self._next()
             steps.append((mark, self._binary(level + 1)))
         return ("binary", first, steps) if steps else first
@@ -233,20 +237,20 @@ class _Reader:
         steps: list[Expression] = []
         while self.kind == "mark" and self.word in (".", "["):
             if self._next() == "[":
-                optional = self._took("?")
+                optional = self._accept("?")
                 steps.append(("index", self.expression(), optional))
                 self._expect("]")
                 continue
-            optional = self._took("?")
+            optional = self._accept("?")
             if self.kind != "name":
                 raise self.unexpected()
             name = self._next().strip("`")
-            if self._is("(") and not optional:
+            if self._is_at("(") and not optional:
                 self._next()
                 steps.append(("call", name, self._items(")")))
             else:
                 steps.append(("field", name, optional))
-        if self._is("{") and first[0] == "name":
+        if self._is_at("{") and first[0] == "name":
             raise CelSyntaxError("objects of a type are not supported")
         return ("member", first, steps) if steps else first
 
@@ -254,51 +258,51 @@ class _Reader:
         if self.kind == "constant":
             return ("constant", self._next())
         if self.kind == "int":
-            return ("constant", _integer(self._next()))
-        if self._took("("):
+            return ("constant", _parse_integer(self._next()))
+        if self._accept("("):
             node = self.expression()
             self._expect(")")
             return ("member", node, [])
-        if self._took("["):
+        if self._accept("["):
             return ("list", self._items("]", True))
-        if self._took("{"):
+        if self._accept("{"):
             return ("map", self._entries())
-        self._took(".")
+        self._accept(".")
         if self.kind != "name":
             raise self.unexpected()
-        return self._named(self._next())
+        return self._name_or_call(self._next())
 
-    def _named(self, name: str) -> Expression:
+    def _name_or_call(self, name: str) -> Expression:
         if name in _CONSTANTS:
             return ("constant", _CONSTANTS[name])
         if name in _RESERVED:
             raise CelSyntaxError(f"syntax error: {name!r} is a reserved word")
-        return ("call", name, self._items(")")) if self._took("(") else ("name", name)
+        return ("call", name, self._items(")")) if self._accept("(") else ("name", name)
 
     def _items(self, end: str, optional: bool = False) -> list[Expression]:
-        """Return expressions up to a bracket; those of a list may be optional, and the last may have a comma."""
+        """Return the expressions up to a closing bracket. Those of a list may be optional and end with a comma."""
         out: list[Expression] = []
-        while not self._took(end):
-            out.append(("optional", self.expression()) if optional and self._took("?") else self.expression())
-            if not self._is(end):
+        while not self._accept(end):
+            out.append(("optional", self.expression()) if optional and self._accept("?") else self.expression())
+            if not self._is_at(end):
                 self._expect(",")
-                if self._is(end) and end == ")":
+                if self._is_at(end) and end == ")":
                     raise self.unexpected()
         return out
 
     def _entries(self) -> list[tuple[Expression, Expression, bool]]:
         out = []
-        while not self._took("}"):
-            optional = self._took("?")
+        while not self._accept("}"):
+            optional = self._accept("?")
             key = self.expression()
             self._expect(":")
             out.append((key, self.expression(), optional))
-            if not self._is("}"):
+            if not self._is_at("}"):
                 self._expect(",")
         return out
 
 
-def _integer(word: str) -> int:
+def _parse_integer(word: str) -> int:
     unsigned = word[-1] in "uU"
     digits = word.rstrip("uU")
     if len(digits) > 24:

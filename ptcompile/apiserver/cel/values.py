@@ -1,6 +1,7 @@
-"""Values of CEL, their operators, and what evaluating costs.
+"""Values of CEL, their operators, and the cost of evaluation.
 
-Strings, bytes, booleans, integers, floats, lists, dictionaries and None are Python's; the other types are here.
+Strings, bytes, booleans, integers, floats, lists, dictionaries and None are Python's; this module defines the other
+types.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     StepBudget = list[int]
-    """The steps that are left, as the only item."""
+    """Remaining steps, as the only item."""
 
-LARGEST: Final = 1_000_000
-"""Characters of a text, or items of a list, that an expression may make."""
+SIZE_MAX: Final = 1_000_000
+"""Maximum number of characters of a text, or items of a list, that an expression may produce."""
 
 
 class CelError(Exception):
-    """Raised when an expression fails on its values, with cel-go's words: the API server refuses the object."""
+    """Raised when an expression fails on its values, with cel-go's message; the API server then rejects the object."""
 
 
 class CostError(Exception):
-    """Raised when an expression takes more steps, or makes longer values, than its budget allows."""
+    """Raised when an expression takes more steps or produces longer values than its budget allows."""
 
 
 class Duration(int):
@@ -57,7 +58,7 @@ class Optional(NamedTuple):
 
 
 ABSENT: Final = Optional(False)
-_NAMES: Final[dict[type, str]] = {
+_TYPE_NAMES: Final[dict[type, str]] = {
     bool: "bool",
     int: "int",
     Uint: "uint",
@@ -72,71 +73,71 @@ _NAMES: Final[dict[type, str]] = {
     Type: "type",
     Optional: "optional_type",
 }
-_NUMBERS: Final = frozenset((int, float, Uint))
-_ORDERED: Final = frozenset((str, bytes, bool, Duration, Timestamp))
+_NUMBER_TYPES: Final = frozenset((int, float, Uint))
+_ORDERED_TYPES: Final = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def type_name(value: Any) -> str:
     """Return the name of a value's type."""
-    return _NAMES.get(type(value)) or type(value).__name__
+    return _TYPE_NAMES.get(type(value)) or type(value).__name__
 
 
-def named_type(name: str) -> Type | None:
-    """Return the type of a name that an expression may use, or None."""
-    return Type(name) if name in _NAMES.values() else None
+def type_named(name: str) -> Type | None:
+    """Return the type with this name, or None if expressions cannot use the name."""
+    return Type(name) if name in _TYPE_NAMES.values() else None
 
 
 def spend(budget: StepBudget, steps: int) -> None:
-    """Take steps from a budget. Raises CostError when none are left."""
+    """Subtract steps from a budget. Raises CostError if it is exhausted."""
     budget[0] -= steps
     if budget[0] < 0:
-        raise CostError("it takes more steps than an object of this size is given")
+        raise CostError("it takes more steps than allowed for an object of this size")
 
 
-def make(budget: StepBudget, size: int) -> None:
-    """Pay for a text or a list before it is made."""
-    if size > LARGEST:
-        raise CostError(f"it makes a value of more than {LARGEST:,} characters or items")
+def pay_for_size(budget: StepBudget, size: int) -> None:
+    """Pay for a text or a list before it is created."""
+    if size > SIZE_MAX:
+        raise CostError(f"it makes a value of more than {SIZE_MAX:,} characters or items")
     spend(budget, size // 10)
 
 
 def no_overload() -> CelError:
-    """Return the error for operands of a type that the operator or the function does not take."""
+    """Return the error for operands whose types the operator or function does not accept."""
     return CelError("no such overload")
 
 
-def equal(budget: StepBudget, one: Any, other: Any) -> bool:
-    """Return whether two values are equal: numbers by value, everything else only within its type."""
-    kind = type(one)
-    if kind is not type(other):
-        return kind in _NUMBERS and type(other) in _NUMBERS and bool(one == other)
+def are_equal(budget: StepBudget, a: Any, b: Any) -> bool:
+    """Return whether two values are equal. Numbers are compared by value; other values must have the same type."""
+    kind = type(a)
+    if kind is not type(b):
+        return kind in _NUMBER_TYPES and type(b) in _NUMBER_TYPES and bool(a == b)
     if kind is list:
-        if len(one) != len(other):
+        if len(a) != len(b):
             return False
-        spend(budget, len(one))
-        return all(equal(budget, first, second) for first, second in zip(one, other, strict=True))
+        spend(budget, len(a))
+        return all(are_equal(budget, first, second) for first, second in zip(a, b, strict=True))
     if kind is dict:
-        if len(one) != len(other):
+        if len(a) != len(b):
             return False
-        spend(budget, len(one))
-        return all(key in other and equal(budget, value, other[key]) for key, value in one.items())
+        spend(budget, len(a))
+        return all(key in b and are_equal(budget, value, b[key]) for key, value in a.items())
     if kind is str:
-        spend(budget, min(len(one), len(other)) // 10)
-    return bool(one == other)
+        spend(budget, min(len(a), len(b)) // 10)
+    return bool(a == b)
 
 
-def contains(budget: StepBudget, item: Any, where: Any) -> bool:
+def contains(budget: StepBudget, item: Any, container: Any) -> bool:
     """Return whether a list has an item, or a map a key."""
-    if type(where) is list:
-        spend(budget, len(where))
-        return any(equal(budget, item, one) for one in where)
-    if type(where) is dict:
-        return key_of(item) in where
+    if type(container) is list:
+        spend(budget, len(container))
+        return any(are_equal(budget, item, element) for element in container)
+    if type(container) is dict:
+        return key_of(item) in container
     raise no_overload()
 
 
 def key_of(key: Any) -> Any:
-    """Return a map's key as a dictionary has it. Raises CelError for a value that cannot be a key."""
+    """Return a map key as a dictionary key. Raises CelError for a value that cannot be a key."""
     if type(key) in (str, bool, int, Uint):
         return key
     if type(key) is float:
@@ -144,105 +145,105 @@ def key_of(key: Any) -> Any:
     raise no_overload()
 
 
-def ordered(budget: StepBudget, one: Any, other: Any) -> int:
-    """Return -1, 0 or 1 for the order of two values. Raises CelError for values without one."""
-    kind = type(one)
-    if not (kind is type(other) and kind in _ORDERED) and not (kind in _NUMBERS and type(other) in _NUMBERS):
+def compare(budget: StepBudget, a: Any, b: Any) -> int:
+    """Return -1, 0 or 1 for the order of two values. Raises CelError if they have no order."""
+    kind = type(a)
+    if not (kind is type(b) and kind in _ORDERED_TYPES) and not (kind in _NUMBER_TYPES and type(b) in _NUMBER_TYPES):
         raise no_overload()
     if kind is str:
-        spend(budget, min(len(one), len(other)) // 10)
-    return int(one > other) - int(one < other)
+        spend(budget, min(len(a), len(b)) // 10)
+    return int(a > b) - int(a < b)
 
 
-def _bounded(number: int) -> int:
+def _to_int64(number: int) -> int:
     if not -(2**63) <= number < 2**63:
         raise CelError("integer overflow")
     return number
 
 
-def _unsigned(number: int) -> Uint:
+def _to_uint64(number: int) -> Uint:
     if not 0 <= number < 2**64:
         raise CelError("unsigned integer overflow")
     return Uint(number)
 
 
-def _lasting(number: int) -> Duration:
+def _checked_duration(number: int) -> Duration:
     if not -(2**63) <= number < 2**63:
         raise CelError("integer overflow")
     return Duration(number)
 
 
-def timestamp(nanoseconds: int) -> Timestamp:
+def checked_timestamp(nanoseconds: int) -> Timestamp:
     """Return a point in time. Raises CelError outside the years 1 to 9999."""
     if not -62135596800 * 10**9 <= nanoseconds < 253402300800 * 10**9:
         raise CelError("timestamp overflow")
     return Timestamp(nanoseconds)
 
 
-def _divided(one: int, other: int) -> int:
-    if other == 0:
+def _divide(a: int, b: int) -> int:
+    if b == 0:
         raise CelError("division by zero")
-    whole = abs(int(one)) // abs(int(other))
-    return whole if (one < 0) == (other < 0) else -whole
+    whole = abs(int(a)) // abs(int(b))
+    return whole if (a < 0) == (b < 0) else -whole
 
 
-def _remainder(one: int, other: int) -> int:
-    if other == 0:
+def _remainder(a: int, b: int) -> int:
+    if b == 0:
         raise CelError("modulus by zero")
-    rest = abs(int(one)) % abs(int(other))
-    return rest if one >= 0 else -rest
+    rest = abs(int(a)) % abs(int(b))
+    return rest if a >= 0 else -rest
 
 
-def _quotient(one: float, other: float) -> float:
-    if other:
-        return one / other
-    return float("nan") if one == 0 or one != one else float("inf") if one > 0 else float("-inf")
+def _quotient(a: float, b: float) -> float:
+    if b:
+        return a / b
+    return float("nan") if a == 0 or a != a else float("inf") if a > 0 else float("-inf")
 
 
-def _joined(budget: StepBudget, one: Any, other: Any) -> Any:
-    make(budget, len(one) + len(other))
-    return one + other
+def _concatenate(budget: StepBudget, a: Any, b: Any) -> Any:
+    pay_for_size(budget, len(a) + len(b))
+    return a + b
 
 
-_SUMS: Final[dict[tuple[str, type, type], Callable[[Any, Any], Any]]] = {
-    ("+", int, int): lambda one, other: _bounded(one + other),
-    ("-", int, int): lambda one, other: _bounded(one - other),
-    ("*", int, int): lambda one, other: _bounded(one * other),
-    ("/", int, int): lambda one, other: _bounded(_divided(one, other)),
+_ARITHMETIC: Final[dict[tuple[str, type, type], Callable[[Any, Any], Any]]] = {
+    ("+", int, int): lambda a, b: _to_int64(a + b),
+    ("-", int, int): lambda a, b: _to_int64(a - b),
+    ("*", int, int): lambda a, b: _to_int64(a * b),
+    ("/", int, int): lambda a, b: _to_int64(_divide(a, b)),
     ("%", int, int): _remainder,
-    ("+", Uint, Uint): lambda one, other: _unsigned(int(one) + int(other)),
-    ("-", Uint, Uint): lambda one, other: _unsigned(int(one) - int(other)),
-    ("*", Uint, Uint): lambda one, other: _unsigned(int(one) * int(other)),
-    ("/", Uint, Uint): lambda one, other: _unsigned(_divided(one, other)),
-    ("%", Uint, Uint): lambda one, other: _unsigned(_remainder(one, other)),
-    ("+", float, float): lambda one, other: one + other,
-    ("-", float, float): lambda one, other: one - other,
-    ("*", float, float): lambda one, other: one * other,
+    ("+", Uint, Uint): lambda a, b: _to_uint64(int(a) + int(b)),
+    ("-", Uint, Uint): lambda a, b: _to_uint64(int(a) - int(b)),
+    ("*", Uint, Uint): lambda a, b: _to_uint64(int(a) * int(b)),
+    ("/", Uint, Uint): lambda a, b: _to_uint64(_divide(a, b)),
+    ("%", Uint, Uint): lambda a, b: _to_uint64(_remainder(a, b)),
+    ("+", float, float): lambda a, b: a + b,
+    ("-", float, float): lambda a, b: a - b,
+    ("*", float, float): lambda a, b: a * b,
     ("/", float, float): _quotient,
-    ("+", Duration, Duration): lambda one, other: _lasting(int(one) + int(other)),
-    ("-", Duration, Duration): lambda one, other: _lasting(int(one) - int(other)),
-    ("+", Timestamp, Duration): lambda one, other: timestamp(int(one) + int(other)),
-    ("+", Duration, Timestamp): lambda one, other: timestamp(int(one) + int(other)),
-    ("-", Timestamp, Duration): lambda one, other: timestamp(int(one) - int(other)),
-    ("-", Timestamp, Timestamp): lambda one, other: _lasting(int(one) - int(other)),
+    ("+", Duration, Duration): lambda a, b: _checked_duration(int(a) + int(b)),
+    ("-", Duration, Duration): lambda a, b: _checked_duration(int(a) - int(b)),
+    ("+", Timestamp, Duration): lambda a, b: checked_timestamp(int(a) + int(b)),
+    ("+", Duration, Timestamp): lambda a, b: checked_timestamp(int(a) + int(b)),
+    ("-", Timestamp, Duration): lambda a, b: checked_timestamp(int(a) - int(b)),
+    ("-", Timestamp, Timestamp): lambda a, b: _checked_duration(int(a) - int(b)),
 }
 
 
-def operate(budget: StepBudget, mark: str, one: Any, other: Any) -> Any:
+def operate(budget: StepBudget, mark: str, a: Any, b: Any) -> Any:
     """Return the result of an arithmetic operator."""
-    kind = type(one)
-    if mark == "+" and kind is type(other) and kind in (str, bytes, list):
-        return _joined(budget, one, other)
-    operation = _SUMS.get((mark, kind, type(other)))
+    kind = type(a)
+    if mark == "+" and kind is type(b) and kind in (str, bytes, list):
+        return _concatenate(budget, a, b)
+    operation = _ARITHMETIC.get((mark, kind, type(b)))
     if operation is None:
         raise no_overload()
-    return operation(one, other)
+    return operation(a, b)
 
 
-def negative(value: Any) -> Any:
-    """Return a number with the other sign."""
+def negate(value: Any) -> Any:
+    """Return a number with the opposite sign."""
     if type(value) is int:
-        return _bounded(-value)
+        return _to_int64(-value)
     if type(value) is float:
         return -value
     raise no_overload()
@@ -267,45 +268,45 @@ _TIME: Final = re.compile(
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def failed_conversion(value: Any, to: str) -> CelError:
-    """Return the error for a value that does not convert."""
+def conversion_error(value: Any, to: str) -> CelError:
+    """Return the error for a value that cannot be converted."""
     return CelError(f"type conversion error from '{type_name(value)}' to '{to}'")
 
 
 def to_duration(text: str) -> Duration:
-    """Return the duration that Go's `time.ParseDuration` reads. Raises CelError."""
+    """Parse a duration like Go's `time.ParseDuration`. Raises CelError."""
     body = text[1:] if text[:1] in ("-", "+") else text
-    total, at = 0, 0
-    while at < len(body) and len(body) <= 100:
-        found = _DURATION(body, at)
-        if found is None:
+    total, offset = 0, 0
+    while offset < len(body) and len(body) <= 100:
+        match = _DURATION(body, offset)
+        if match is None:
             break
-        whole, _, fraction = found.group(1).partition(".")
-        unit = _UNITS[found.group(2)]
+        whole, _, fraction = match.group(1).partition(".")
+        unit = _UNITS[match.group(2)]
         total += int(whole or 0) * unit + (int(fraction or 0) * unit // 10 ** len(fraction))
-        at = found.end()
-    if (body != "0" and (not body or at < len(body))) or total >= 2**63:
-        raise failed_conversion(text, "google.protobuf.Duration")
+        offset = match.end()
+    if (body != "0" and (not body or offset < len(body))) or total >= 2**63:
+        raise conversion_error(text, "google.protobuf.Duration")
     return Duration(-total if text[0] == "-" else total)
 
 
 def to_timestamp(text: str) -> Timestamp:
-    """Return the time of an RFC 3339 text. Raises CelError."""
-    found = _TIME.fullmatch(text)
+    """Parse an RFC 3339 time. Raises CelError."""
+    match = _TIME.fullmatch(text)
     try:
-        if found is None:
+        if match is None:
             raise ValueError
-        day, clock, fraction, sign, hours, minutes = found.groups()
+        day, clock, fraction, sign, hours, minutes = match.groups()
         moment = datetime.fromisoformat(f"{day}T{clock}+00:00")
     except ValueError:
-        raise failed_conversion(text, "google.protobuf.Timestamp") from None
-    away = (int(hours) * 3600 + int(minutes) * 60) * (-1 if sign == "-" else 1) if sign else 0
-    seconds = (moment - _EPOCH) // timedelta(seconds=1) - away
-    return timestamp(seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0")))
+        raise conversion_error(text, "google.protobuf.Timestamp") from None
+    utc_offset = (int(hours) * 3600 + int(minutes) * 60) * (-1 if sign == "-" else 1) if sign else 0
+    seconds = (moment - _EPOCH) // timedelta(seconds=1) - utc_offset
+    return checked_timestamp(seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0")))
 
 
-def moment(value: Timestamp) -> datetime:
-    """Return a point in time as a datetime, without what is below a microsecond."""
+def to_datetime(value: Timestamp) -> datetime:
+    """Convert a point in time to a datetime, dropping nanoseconds."""
     return _EPOCH + timedelta(microseconds=int(value) // 1000)
 
 
@@ -317,7 +318,7 @@ def to_int(value: Any) -> int:
     """Convert to an integer."""
     kind = type(value)
     if kind in (int, Uint):
-        return _bounded(int(value))
+        return _to_int64(int(value))
     if kind is float:
         if not -(2.0**63) < value < 2.0**63:
             raise CelError("integer overflow")
@@ -329,7 +330,7 @@ def to_int(value: Any) -> int:
     if kind is Duration:
         return int(value)
     if kind is str:
-        raise failed_conversion(value, "int")
+        raise conversion_error(value, "int")
     raise no_overload()
 
 
@@ -337,7 +338,7 @@ def to_uint(value: Any) -> Uint:
     """Convert to an unsigned integer."""
     kind = type(value)
     if kind in (int, Uint):
-        return _unsigned(int(value))
+        return _to_uint64(int(value))
     if kind is float:
         if not 0 <= value < 2.0**64:
             raise CelError("unsigned integer overflow")
@@ -345,7 +346,7 @@ def to_uint(value: Any) -> Uint:
     if kind is str:
         if value.isascii() and value.isdigit() and len(value) <= 20 and int(value) < 2**64:
             return Uint(int(value))
-        raise failed_conversion(value, "uint")
+        raise conversion_error(value, "uint")
     raise no_overload()
 
 
@@ -357,12 +358,12 @@ def to_double(value: Any) -> float:
     if kind is str:
         if len(value) <= 400 and _FLOAT.fullmatch(value):
             return float(value)
-        raise failed_conversion(value, "double")
+        raise conversion_error(value, "double")
     raise no_overload()
 
 
 def to_bool(value: Any) -> bool:
-    """Convert to a boolean, with the words that Go's `strconv.ParseBool` reads."""
+    """Convert to a boolean, accepting the texts of Go's `strconv.ParseBool`."""
     if type(value) is bool:
         return value
     if type(value) is str:
@@ -370,12 +371,12 @@ def to_bool(value: Any) -> bool:
             return True
         if value in ("0", "f", "F", "FALSE", "false", "False"):
             return False
-        raise failed_conversion(value, "bool")
+        raise conversion_error(value, "bool")
     raise no_overload()
 
 
 def to_string(value: Any) -> str:
-    """Convert to text as cel-go does."""
+    """Convert to text like cel-go."""
     kind = type(value)
     if kind is str:
         return str(value)
@@ -384,28 +385,28 @@ def to_string(value: Any) -> str:
     if kind in (int, Uint):
         return str(int(value))
     if kind is float:
-        return _shortest(value)
+        return _format_float(value)
     if kind is bytes:
         try:
             return str(value, "utf-8")
         except UnicodeDecodeError:
-            raise failed_conversion(value, "string") from None
+            raise conversion_error(value, "string") from None
     if kind is Duration:
-        return _exact(int(value)) + "s"
+        return _format_seconds(int(value)) + "s"
     if kind is Timestamp:
         rest = int(value) % 10**9
         fraction = f".{rest:09}".rstrip("0") if rest else ""
-        return f"{moment(value):%Y-%m-%dT%H:%M:%S}{fraction}Z"
+        return f"{to_datetime(value):%Y-%m-%dT%H:%M:%S}{fraction}Z"
     raise no_overload()
 
 
-def _exact(nanoseconds: int) -> str:
+def _format_seconds(nanoseconds: int) -> str:
     seconds, rest = divmod(abs(nanoseconds), 10**9)
     return ("-" if nanoseconds < 0 else "") + str(seconds) + (f".{rest:09}".rstrip("0") if rest else "")
 
 
-def _shortest(value: float) -> str:
-    """Write a float as Go's `strconv.FormatFloat(value, 'g', -1, 64)`."""
+def _format_float(value: float) -> str:
+    """Format a float like Go's `strconv.FormatFloat(value, 'g', -1, 64)`."""
     if value != value:
         return "NaN"
     if value in (float("inf"), float("-inf")):

@@ -13,7 +13,7 @@ from copy import deepcopy
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver import evaluations
-from ptcompile.apiserver.cel import PER_CALL, evaluate, fresh_budget
+from ptcompile.apiserver.cel import STEPS_PER_CALL_MAX, evaluate, fresh_budget
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, CostError, Optional, to_duration, to_timestamp
 from ptcompile.apiserver.kinds import resolve
@@ -149,7 +149,7 @@ _REMAINING_RULES: Final = ""
 
 
 def _variables(rule: Mapping[str, Any], text: str, pair: _Pair) -> dict[str, Any] | None:
-    """Return a rule's variables, or None if the rule needs an old value and there is none."""
+    """Return a rule's variables, or None if the rule needs an old value that does not exist."""
     if "oldSelf" not in text:
         return {"self": pair.new}
     if rule.get("optionalOldSelf") is True:
@@ -190,7 +190,7 @@ def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem
     if costly:
         message += (
             "; the API server rejects a CRD whose rules have too high an estimated cost, and an object for which a rule"
-            f" costs more than {PER_CALL:,} units"
+            f" costs more than {STEPS_PER_CALL_MAX:,} units"
         )
         help = "nest fewer loops in the rule, and bound the lists and texts in the CRD's schema"
     return evaluations.not_checked(path, f"{message}: {rule}", help)

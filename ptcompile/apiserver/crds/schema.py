@@ -434,7 +434,7 @@ def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: f.Pro
         field = properties.get(key)
         key_schema_path = (*path, "items", "properties", key)
         if key not in properties:
-            f.invalid(problems, keys_path, keys, f'entries must all be names of item properties: "{key}" is none')
+            f.invalid(problems, keys_path, keys, f'entries must all be names of item properties: "{key}" is not')
             continue
         field = f.as_field_mapping(field)
         if field.get("type") in ("array", "object"):

@@ -282,7 +282,7 @@ _NAME_RULES: Final[dict[tuple[str, str], NameRule]] = {
 _GENERATION_GROUPS: Final = frozenset(
     {"apps", "autoscaling", "batch", "networking.k8s.io", "policy", "resource.k8s.io", "admissionregistration.k8s.io"}
 )
-"""API groups whose objects the server starts at generation 1, whatever the file says."""
+"""API groups whose objects the server starts at generation 1 regardless of the file."""
 
 _REVIEW_GROUPS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """API groups of review objects: the server answers them without storing them, so they need no name."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.apiserver.cel import checked, evaluate, fresh_budget
+from ptcompile.apiserver.cel import evaluate, fresh_budget, why_invalid
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.values import CelError, CostError
 
@@ -195,8 +195,8 @@ def test_the_budget_grows_with_the_object() -> None:
 
 def test_checked() -> None:
     names = frozenset(("self", "object"))
-    assert checked("self.a == object.b", names) is None
-    assert "oldSelf" in str(checked("self == oldSelf", names))
+    assert why_invalid("self.a == object.b", names) is None
+    assert "oldSelf" in str(why_invalid("self == oldSelf", names))
 
 
 def crd(*rules: dict[str, Any], **properties: Any) -> dict[str, Any]:
