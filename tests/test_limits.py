@@ -10,7 +10,7 @@ import ptcompile
 from ptcompile._internal import limits
 from ptcompile._internal.limits import TRUSTED, UNTRUSTED
 from ptcompile.apiserver.kinds import versions
-from ptcompile.apiserver.structure import structure
+from ptcompile.apiserver.structure import structure_violations
 from tests import growing as many
 from tests.counting import steps
 from tests.making import text
@@ -128,7 +128,7 @@ def test_hints_are_sought_for_findings_that_are_reported() -> None:
     """Hints for 50,000 unknown fields took 10 s; the findings are kept, as others may be ignored."""
     container = {"name": "a", "image": "a:1", **{f"{'_' * n}command": 1 for n in range(1, 63)}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
-    faults = structure(pod, ("v1", "Pod"), versions()[-1])
+    faults = structure_violations(pod, ("v1", "Pod"), versions()[-1])
     assert len(faults) == SMALL.findings + 2
     helps = [fault.help for fault in faults]
     assert helps == ['did you mean "command"?'] * 60 + ["remove it, or check where it belongs"] * 2

@@ -11,7 +11,7 @@ from itertools import chain
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver import supported, validate
+from ptcompile.apiserver import is_supported, validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
@@ -55,7 +55,7 @@ class LintOptions:
 
 def lint_object(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem] | None:
     """The problems of one object, or None where its kind is unknown. `others` are in the same stream."""
-    if supported(manifest, asked.definitions):
+    if is_supported(manifest, asked.definitions):
         refused = validate(
             manifest,
             versions=asked.versions,
@@ -137,7 +137,7 @@ def inside_of(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -
     for path, inner, only in inside(manifest):
         if only is None:
             found = lint_object(inner, others, asked) or ()
-            beside = [one for one in found if not (supported(manifest) and one.stage == "apply")]
+            beside = [one for one in found if not (is_supported(manifest) and one.stage == "apply")]
             beside += extended(inner, others, asked)
         else:
             wanted = only if asked.selection.select is None else only & asked.selection.select
@@ -159,7 +159,7 @@ def _in_text(path: Path, content: str, asked: LintOptions) -> Iterator[Problem]:
     objects = [one for document in documents for _, one in streams.objects_in(document.data)]
     everything = Stream(objects, asked.versions)
     for one in objects:
-        for problem in (lint_object(one, everything, asked) or ()) if supported(one) else ():
+        for problem in (lint_object(one, everything, asked) or ()) if is_supported(one) else ():
             if judgeable(problem, one):
                 message = f"{field_path(path)}: in {streams.resource_name(one)}: {problem.message}"
                 yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
-from ptcompile.apiserver.structure import complete, is_outside, rejected_paths, structure
+from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import SchemaViolation, to_problem
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     RelatedObjects = Sequence[Mapping[str, Any]]
 
-__all__ = ["supported", "validate"]
+__all__ = ["is_supported", "validate"]
 
 GroupVersionKind = tuple[str, str]
 
 
-def supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:
+def is_supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:
     """Return whether `validate` checks manifests of this apiVersion and kind."""
     kind = _kind_of(manifest)
     if kind is None:
@@ -80,7 +80,7 @@ def validate(
         return _other_kind_problems(manifest, kind, context, definitions)
     if kind in BUILT_IN:
         problems = _merge_problems(
-            structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context)
+            structure_violations(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context)
         )
     else:
         problems = _operator_kind_problems(manifest, kind, context, releases, others, webhooks=webhooks)
@@ -123,10 +123,11 @@ def _other_kind_problems(
     if served_kind is not None:
         if not served_kind.served(context.kubernetes):
             return [not_served(kind, context.kubernetes)]
-        from ptcompile.apiserver.validation import other_problems
+        from ptcompile.apiserver.validation import built_in_problems
 
         return _merge_problems(
-            structure(manifest, kind, known_version(context.kubernetes)), other_problems(manifest, context)
+            structure_violations(manifest, kind, known_version(context.kubernetes)),
+            built_in_problems(manifest, context),
         )
     definition = _find_definition(kind, definitions)
     if definition is None:
@@ -162,11 +163,11 @@ def _operator_kind_problems(
     current, others = operator_kind.in_current_fields(manifest, release), objects(others)
     server = known_version(context.kubernetes)
     defaulted = operator_kind.default(current, complete=True) if checks_webhooks else current
-    is_complete = checks_webhooks and complete(defaulted, kind, server)
-    if checks_webhooks and not is_complete:
+    exact = checks_webhooks and is_complete(defaulted, kind, server)
+    if checks_webhooks and not exact:
         defaulted = operator_kind.default(current)
-    violations = [] if is_complete else structure(defaulted, kind, server)
-    pods = list(template_problems(defaulted, context._replace(exact=is_complete)))
+    violations = [] if exact else structure_violations(defaulted, kind, server)
+    pods = list(template_problems(defaulted, context._replace(exact=exact)))
     layers: list[Iterable[Problem]] = [
         metadata_problems(defaulted.get("metadata"), ("metadata",), context, built_in=False)
     ]
@@ -177,18 +178,14 @@ def _operator_kind_problems(
             violation.stage = "apply"
         # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
         same_server = context.kubernetes == releases.kubernetes
-        established = Established(
-            exact=is_complete, decodes=is_complete and context.at_least(36), pods=not pods and same_server
-        )
+        established = Established(exact=exact, decodes=exact and context.at_least(36), pods=not pods and same_server)
         request = KindContext(releases, others, established)
         layers += [operator_kind.validate(defaulted, request), operator_kind.controller_errors(defaulted, request)]
     layers.append(pods)
     problems = _merge_problems(violations, _first_per_path(layers))
-    return (
-        problems
-        if current is manifest
-        else [_at_written_path(problem, operator_kind.written_path(problem.path, release)) for problem in problems]
-    )
+    if current is manifest:
+        return problems
+    return [_at_written_path(problem, operator_kind.written_path(problem.path, release)) for problem in problems]
 
 
 def _at_written_path(problem: Problem, path: Path) -> Problem:

@@ -124,7 +124,7 @@ def is_default(path: KeyPath, value: Any, side: Json) -> bool:
     """
     if path[-1] in _EMPTY_MEANS_ABSENT and value in ({}, []):
         return True
-    if default(path, side) == value:
+    if default_of(path, side) == value:
         return True
     if path[-1] in _PRESENCE_MATTERS:
         return False
@@ -132,7 +132,7 @@ def is_default(path: KeyPath, value: Any, side: Json) -> bool:
     return isinstance(value, Mapping) and bool(value) and all(is_default((*path, k), v, side) for k, v in value.items())
 
 
-def default(path: KeyPath, side: Json) -> Any:
+def default_of(path: KeyPath, side: Json) -> Any:
     """Return the value that an absent field means, or `NO_DEFAULTS`."""
     pattern = _path_pattern(path, side)
     if pattern[-2:-1] == ("requests",) and kind_named(kind_of(side)).requests_default:

@@ -21,7 +21,7 @@ _EVALUATIONS_PER_VALUE: Final = 20
 """Evaluations that each value of an object adds, so a large file gets as many as the same objects in small files."""
 
 
-def not_checked(path: Path, message: str, help: str = ASK_SERVER) -> Problem:
+def unchecked_problem(path: Path, message: str, help: str = ASK_SERVER) -> Problem:
     """Return the warning that a definition was not applied, so a missing finding does not imply that the object is
     valid.
     """
@@ -57,7 +57,7 @@ class Evaluations:
 _current: ContextVar[Evaluations | None] = ContextVar("_current", default=None)
 
 
-def current() -> Evaluations:
+def current_evaluations() -> Evaluations:
     """Return the evaluations of the running call, or new ones outside a call."""
     return _current.get() or Evaluations()
 

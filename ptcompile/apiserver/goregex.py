@@ -40,7 +40,7 @@ class UntrustedPattern(str):
 
 
 @lru_cache(maxsize=512)
-def search(pattern: str) -> Match | None:
+def compile_search(pattern: str) -> Match | None:
     """Return a search function for a pattern, or None if Go cannot read it or it cannot be matched."""
     try:
         re2: Any = import_module("re2")
@@ -73,10 +73,10 @@ def to_python_syntax(pattern: str) -> str:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches anywhere in a text. Returns True if that cannot be checked; `unmatched` reports
-    such patterns.
+    """Return whether a pattern matches anywhere in a text. Returns True if that cannot be checked;
+    `unmatchable_patterns` reports such patterns.
     """
-    match = search(pattern)
+    match = compile_search(pattern)
     return match is None or match(text) is not None
 
 
@@ -86,9 +86,9 @@ def unmatchable_patterns(schema: Any) -> list[str]:
     while pending:
         node = pending.pop()
         if isinstance(node, Mapping):
-            patterns = [node.get("pattern"), *_keys(node.get("patternProperties"))]
+            patterns = [node.get("pattern"), *_keys_of(node.get("patternProperties"))]
             unmatchable.update(
-                {pattern: None for pattern in patterns if isinstance(pattern, str) and search(pattern) is None}
+                {pattern: None for pattern in patterns if isinstance(pattern, str) and compile_search(pattern) is None}
             )
             pending += node.values()
         elif isinstance(node, list | tuple):
@@ -96,5 +96,5 @@ def unmatchable_patterns(schema: Any) -> list[str]:
     return sorted(unmatchable)
 
 
-def _keys(value: Any) -> Iterable[Any]:
+def _keys_of(value: Any) -> Iterable[Any]:
     return value if isinstance(value, Mapping) else ()

@@ -33,17 +33,17 @@ def as_go_reads(spec: Any, shape: FieldShapes, loose: FieldShapes, *, complete: 
     `apiserver.structure.complete` requires. If the result is complete by that function, the rest of `shape` would have
     changed nothing.
     """
-    if complete and after_go(spec, loose) is spec:
+    if complete and as_go_writes(spec, loose) is spec:
         return spec
-    return after_go(without_nulls(spec), shape)
+    return as_go_writes(without_nulls(spec), shape)
 
 
-def after_go(value: Any, shape: Any) -> Any:
+def as_go_writes(value: Any, shape: Any) -> Any:
     """Return the value with the null items and missing fields that Go fills in, or the same object if nothing
     changes.
     """
     if isinstance(shape, list):
-        return _items_after_go(value, shape[0])
+        return _items_as_go_writes(value, shape[0])
     if shape is STRINGS:
         return [v if v is not None else "" for v in value] if isinstance(value, list) and None in value else value
     if not isinstance(value, dict):
@@ -53,23 +53,23 @@ def after_go(value: Any, shape: Any) -> Any:
         old, inner = value.get(key), shape.get(key)
         if type(old) is str or old is None or not inner or key == ZERO:
             continue
-        new = after_go(old, inner)
+        new = as_go_writes(old, inner)
         if new is not old:
             changed = {**value} if changed is None else changed
             changed[key] = new
     for key, zero in shape.get(ZERO, {}).items():
         if value.get(key) is None:
             changed = {**value} if changed is None else changed
-            changed[key] = after_go(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
+            changed[key] = as_go_writes(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
     return value if changed is None else changed
 
 
-def _items_after_go(value: Any, shape: Any) -> Any:
+def _items_as_go_writes(value: Any, shape: Any) -> Any:
     if not isinstance(value, list):
         return value
     changed: list[Any] | None = None
     for index, item in enumerate(value):
-        new = after_go({} if item is None else item, shape)
+        new = as_go_writes({} if item is None else item, shape)
         if new is not item:
             changed = [*value] if changed is None else changed
             changed[index] = new

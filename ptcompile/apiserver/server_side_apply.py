@@ -1,6 +1,6 @@
-"""Server-side apply of a custom resource: the file's fields, merged by the schema of the CRD.
+"""Server-side apply of a custom resource: merges the file's fields by the schema of the CRD.
 
-A null is a value here. For a mapping, or a list with keys, it removes what the file no longer has; elsewhere it stays,
+A null is a value here. In a mapping, or a list with keys, it removes what the file no longer has; elsewhere it stays,
 and the CRD rejects it. A list with keys that loses its last item is removed.
 """
 

@@ -53,7 +53,7 @@ def controller_failure(authority: Authority, path: Path, text: str, help: str) -
     return Problem("controller-failure", path, f"{field_path(path)}: {text}", help, stage="pod", authority=authority)
 
 
-def hint(word: str, allowed: Sequence[str]) -> str:
+def allowed_values_help(word: str, allowed: Sequence[str]) -> str:
     """Return the help for a word that is not one of `known`: the most similar one, else all of them."""
     near = closest_match(word, allowed)
     return f'did you mean "{near}"?' if near else f"use one of {', '.join(allowed)}"
@@ -90,7 +90,7 @@ def _is_decodable(value: Any) -> bool:
             for key, item in node.items():
                 if type(item) is str:
                     continue
-                if key in _CHECKED_FIELDS and not _decodes(item):
+                if key in _CHECKED_FIELDS and not _is_decodable_item(item):
                     return False
                 stack.append(item)
         elif type(node) is list:
@@ -100,7 +100,7 @@ def _is_decodable(value: Any) -> bool:
     return True
 
 
-def _decodes(item: Any) -> bool:
+def _is_decodable_item(item: Any) -> bool:
     if type(item) is int:
         return -_INT32_LIMIT <= item < _INT32_LIMIT
     return type(item) is not dict or not any(

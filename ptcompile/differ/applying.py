@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.apiserver import supported, validate
+from ptcompile.apiserver import is_supported, validate
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
 from ptcompile.apiserver.validation.context import UpdateValidator
 from ptcompile.apiserver.validation.job import job_update
@@ -158,7 +158,7 @@ def _is_empty_change(change: Change) -> bool:
 
 def _new_problems(update: Update, *, webhooks: bool) -> Iterator[Problem]:
     """Yield the server's problems with the new object that the old one does not have."""
-    if not supported(update.new):
+    if not is_supported(update.new):
         return
     before, after = (validate(obj, versions=update.versions, webhooks=webhooks) for obj in (update.old, update.new))
     existing = {(problem.name, problem.path, problem.message) for problem in before}

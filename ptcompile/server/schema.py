@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.crds import Definition, Definitions
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind, resolve
-from ptcompile.apiserver.structure.checks import in_version
+from ptcompile.apiserver.structure.checks import is_in_version
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
 from ptcompile.registry.table import OPERATORS
@@ -124,7 +124,7 @@ def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str
     for node in nodes:
         for leaf in leaves(node):
             for name, field in leaf.schema.get("properties", {}).items():
-                if isinstance(field, Mapping) and in_version(field, version):
+                if isinstance(field, Mapping) and is_in_version(field, version):
                     inner = next(_below(leaf, name), None)
                     found.setdefault(name, inner or SchemaNode(field, leaf.file))
     return found

@@ -12,7 +12,7 @@ from ptcompile import apiserver as package
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver import roundtrip, validate, webhooks
 from ptcompile.apiserver.kinds import CUSTOM, resolve
-from ptcompile.apiserver.structure import checks, complete, structure
+from ptcompile.apiserver.structure import checks, is_complete, structure_violations
 from ptcompile.apiserver.webhooks import webhook_rejection
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
@@ -74,7 +74,7 @@ def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
 def test_the_same_is_said_the_long_way(operator: str, versions: Versions, monkeypatch: pytest.MonkeyPatch) -> None:
     manifests = list(variants(operator, 7))
     short = [validate(one, versions=versions) for one in manifests]
-    monkeypatch.setattr(package, "complete", lambda *_: False)
+    monkeypatch.setattr(package, "is_complete", lambda *_: False)
     monkeypatch.setattr(package, "Established", lambda **_: Established())
     assert len(manifests) > 300
     for one, said in zip(manifests, short, strict=True):
@@ -89,10 +89,10 @@ def test_in_a_complete_object_go_changes_nothing_and_decodes_all(operator: str) 
         webhook = kind_named(kind)
         assert webhook.rejects
         seen = webhook.default(manifest, complete=True)
-        if complete(seen, kind, SERVER):
+        if is_complete(seen, kind, SERVER):
             whole += 1
             assert webhook.default(manifest) == seen
-            assert not structure(seen, kind, SERVER)
+            assert not structure_violations(seen, kind, SERVER)
             assert not list(webhooks.decode_problems(seen.get("spec"), webhook_rejection("volcano")))
     assert whole > 100
 

@@ -10,7 +10,7 @@ import pytest
 
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import CORE, CUSTOM, resolve
-from ptcompile.apiserver.structure.checks import in_version
+from ptcompile.apiserver.structure.checks import is_in_version
 from tests import recorded
 
 FILES = {
@@ -87,7 +87,7 @@ def of_ours(node: Mapping[str, Any], document: str, version: str, path: str) -> 
         return
     yield path, attributes(node)
     for name, child in node.get("properties", {}).items():
-        if in_version(child, version):
+        if is_in_version(child, version):
             yield from of_ours(child, document, version, f"{path}.{name}")
     for word, mark in (("items", "[]"), ("additionalProperties", "{}")):
         if isinstance(node.get(word), dict):
@@ -165,7 +165,7 @@ def _key_defaults_of_ours(node: Mapping[str, Any], document: str, version: str, 
             item = load(home)["$defs"][name]
         yield f"{path}[].{key}", item["properties"][key].get("default")
     for name, child in node.get("properties", {}).items():
-        if in_version(child, version):
+        if is_in_version(child, version):
             yield from _key_defaults_of_ours(child, document, version, f"{path}.{name}")
     for word, mark in (("items", "[]"), ("additionalProperties", "{}")):
         if isinstance(node.get(word), dict):

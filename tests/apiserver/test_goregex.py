@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.apiserver import goregex
-from ptcompile.apiserver.goregex import matches, search, unmatchable_patterns
+from ptcompile.apiserver.goregex import compile_search, matches, unmatchable_patterns
 
 HOSTILE = [
     r"^(a+)+$",
@@ -57,7 +57,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         monkeypatch.setitem(sys.modules, "re2", None)
     else:
         pytest.importorskip("re2")
-    goregex.search.cache_clear()
+    goregex.compile_search.cache_clear()
     return str(request.param)
 
 
@@ -85,8 +85,8 @@ def test_simple_patterns_mean_what_they_mean_in_go(engine: str, pattern: str, te
 
 def test_re2_reads_what_go_reads() -> None:
     pytest.importorskip("re2")
-    goregex.search.cache_clear()
-    assert search(r"(?=a)b") is None, "Go has no lookahead"
+    goregex.compile_search.cache_clear()
+    assert compile_search(r"(?=a)b") is None, "Go has no lookahead"
     assert not matches("^(a+)+$", "aab")
     assert matches("^(a+)+$", "aaa")
 
@@ -118,18 +118,18 @@ def test_without_re2_only_linear_patterns_are_matched(
     pattern: str, linear: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "re2", None)
-    goregex.search.cache_clear()
-    assert (search(pattern) is not None) is linear
+    goregex.compile_search.cache_clear()
+    assert (compile_search(pattern) is not None) is linear
     schema = {"a": [{"pattern": pattern}], "patternProperties": {pattern: {}}}
     assert unmatchable_patterns(schema) == ([] if linear else [pattern])
 
 
 def test_a_pattern_that_is_not_matched_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     text = CRD % ("^(a|b)+$", "^b+$", "z", "x", "a", "a")
-    goregex.search.cache_clear()
+    goregex.compile_search.cache_clear()
     assert [one.name for one in ptcompile.lint(text).diagnostics] == ["invalid-value"]
     monkeypatch.setitem(sys.modules, "re2", None)
-    goregex.search.cache_clear()
+    goregex.compile_search.cache_clear()
     (one,) = ptcompile.lint(text).diagnostics
     assert (one.name, one.severity) == ("unread-rule", "warning")
     assert one.message.startswith("pattern not checked: ^(a|b)+$")
@@ -137,6 +137,6 @@ def test_a_pattern_that_is_not_matched_is_reported(monkeypatch: pytest.MonkeyPat
 
 def test_a_pattern_that_takes_much_memory_is_not_matched() -> None:
     pytest.importorskip("re2")
-    goregex.search.cache_clear()
-    assert search(r"(\pL{100}){100}") is None
-    assert search("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$") is not None
+    goregex.compile_search.cache_clear()
+    assert compile_search(r"(\pL{100}){100}") is None
+    assert compile_search("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$") is not None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.apiserver import supported, validate
+from ptcompile.apiserver import is_supported, validate
 
 Json = dict[str, Any]
 
@@ -43,7 +43,7 @@ def volcano(template: Json, **spec: Any) -> Json:
     ],
 )
 def test_supported_goes_by_api_version_and_kind(manifest: Json, known: bool) -> None:
-    assert supported(manifest) is known
+    assert is_supported(manifest) is known
     if not known:
         assert validate(manifest) == []
 

@@ -1,4 +1,4 @@
-"""Compiles the tree of a CEL expression to a function of its variables.
+"""Compiler from the tree of a CEL expression to a function of its variables.
 
 Each step is paid for from the budget in the scope, which bounds the run time. Costs are similar to the API server's:
 one per operator, field, call and item, and a tenth per character read or produced.

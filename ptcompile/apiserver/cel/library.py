@@ -27,7 +27,7 @@ from ptcompile.apiserver.cel.values import (
     spend,
     to_string,
 )
-from ptcompile.apiserver.goregex import search
+from ptcompile.apiserver.goregex import compile_search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _pay_for_reading(budget: StepBudget, *texts: str) -> None:
 
 def _matcher(budget: StepBudget, text: str, pattern: str) -> Callable[[str], Any]:
     spend(budget, (len(text) // 10 + 1) * (len(pattern) // 4 + 1))
-    match = search(pattern)
+    match = compile_search(pattern)
     if match is None:
         raise UncheckedError(f"the pattern {pattern[:60]!r} is not supported")
     return match

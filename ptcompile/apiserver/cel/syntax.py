@@ -1,4 +1,4 @@
-"""The syntax of CEL: parses an expression to a tree of tuples, each starting with its kind.
+"""Parser of CEL expressions to trees of tuples, each starting with its kind.
 
 Operators of one precedence, steps such as `.a[0].b()` and chained conditions are lists instead of nested nodes, so a
 long expression does not need a deeper stack than a short one.

@@ -130,7 +130,7 @@ def _unchecked_problem(manifest: Mapping[str, Any], why: str, help: str, part: s
     that it is valid.
     """
     message = f"{manifest.get('kind')} was {part} checked: {why}"
-    return evaluations.not_checked(("kind",), message, help)
+    return evaluations.unchecked_problem(("kind",), message, help)
 
 
 def _crd_problems(manifest: Mapping[str, Any], definition: Definition, server: Version) -> Iterator[Problem]:
@@ -161,4 +161,4 @@ def _unmatched_problem(patterns: Sequence[str]) -> Problem:
     first = patterns[0] if len(patterns[0]) <= 100 else f"{patterns[0][:100]}..."
     more = f" and {len(patterns) - 1} more" if len(patterns) > 1 else ""
     why = "google-re2 is not installed, does not read it, or needs too much memory"
-    return evaluations.not_checked((), f"pattern not checked: {first}{more}: {why}")
+    return evaluations.unchecked_problem((), f"pattern not checked: {first}{more}: {why}")

@@ -1,4 +1,4 @@
-"""Loads definitions of kinds from CustomResourceDefinitions and schema files."""
+"""Loader of kind definitions from CustomResourceDefinitions and schema files."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def is_crd(manifest: Mapping[str, Any]) -> bool:
 
 def served_versions(crd: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield the apiVersion, kind and version entry of each served version of a CRD that has a schema."""
-    spec = _object(crd.get("spec"))
-    group, kind = spec.get("group"), _object(spec.get("names")).get("kind")
+    spec = _as_object(crd.get("spec"))
+    group, kind = spec.get("group"), _as_object(spec.get("names")).get("kind")
     versions = spec.get("versions")
     if not isinstance(group, str) or not isinstance(kind, str) or not isinstance(versions, list):
         return
     for version in versions:
-        schema = _object(_object(version).get("schema")).get("openAPIV3Schema")
+        schema = _as_object(_as_object(version).get("schema")).get("openAPIV3Schema")
         if isinstance(schema, dict) and version.get("served") is not False:
             yield f"{group}/{version.get('name')}", kind, version
 
@@ -75,14 +75,14 @@ def kinds_of(crd: Mapping[str, Any], metadata: Schema = _METADATA_REFERENCE) -> 
 
     `metadata` refers to the schema of an object's metadata. The API server must accept the CRD's schemas.
     """
-    spec = _object(crd.get("spec"))
+    spec = _as_object(crd.get("spec"))
     for api_version, kind, version in served_versions(crd):
         root = to_dialect(version["schema"]["openAPIV3Schema"])
         if root.get("x-kubernetes-preserve-unknown-fields") or spec.get("preserveUnknownFields"):
             root["x-kubernetes-preserve-unknown-fields"] = True
         object_fields = {"apiVersion": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA, "metadata": metadata}
         root["properties"] = {**root.get("properties", {}), **object_fields}
-        status = "status" in _object(version.get("subresources"))
+        status = "status" in _as_object(version.get("subresources"))
         yield api_version, kind, root, status
 
 
@@ -92,7 +92,7 @@ def to_dialect(node: Mapping[str, Any]) -> Schema:
     """
     converted = _own_keywords(node)
     children = {
-        name: to_dialect(child) for name, child in _object(node.get("properties")).items() if isinstance(child, dict)
+        name: to_dialect(child) for name, child in _as_object(node.get("properties")).items() if isinstance(child, dict)
     }
     if node.get("x-kubernetes-embedded-resource"):
         children = {**children, "apiVersion": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA, "metadata": _METADATA_REFERENCE}
@@ -140,7 +140,7 @@ def _own_keywords(node: Mapping[str, Any]) -> Schema:
     return keywords
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _as_object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 

@@ -193,7 +193,7 @@ def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem
             f" costs more than {STEPS_PER_CALL_MAX:,} units"
         )
         help = "nest fewer loops in the rule, and bound the lists and texts in the CRD's schema"
-    return evaluations.not_checked(path, f"{message}: {rule}", help)
+    return evaluations.unchecked_problem(path, f"{message}: {rule}", help)
 
 
 _MAX_QUOTED_CHARACTERS: Final = 200

@@ -1,8 +1,8 @@
-"""The structure of a manifest against the schema of its kind: unknown fields, types, required fields.
+"""Checks of a manifest's structure against the schema of its kind: unknown fields, types, required fields.
 
-Built-in kinds are checked like kube-apiserver's strict decoder, operators' kinds against their CRD's schema. Of those,
-`metadata` is decoded as for any kind and `status` is only checked for unknown fields, because the server drops it on
-creation.
+Built-in kinds are checked like kube-apiserver's strict decoder, operators' kinds against their CRD's schema. Of the
+latter, `metadata` is decoded as for any kind and `status` is only checked for unknown fields, because the server drops
+it on creation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind
-from ptcompile.apiserver.structure.checks import SchemaScope, compile_node, definition
+from ptcompile.apiserver.structure.checks import SchemaScope, compile_node, definition_check
 from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, to_problem
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.versions import Versions
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field"})
 
 
-def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[SchemaViolation]:
+def structure_violations(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[SchemaViolation]:
     """Return the violations that the server's decoder, or the CRD's schema, finds in a manifest.
 
     `kind` is a key of `BUILT_IN` or `CUSTOM`, or one that `kinds.other_kind` finds; `kubernetes` is one of
@@ -36,7 +36,7 @@ def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: st
     return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
 
 
-def complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> bool:
+def is_complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> bool:
     """Return whether an operator's object has no violation and Go would leave its spec unchanged: no nulls, no
     fractions.
 
@@ -69,11 +69,11 @@ def is_outside(problem: Problem, paths: set[Path]) -> bool:
 def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False) -> ValueCheck:
     """Return the compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
-        return definition(CORE, BUILT_IN[kind], kubernetes, False)
+        return definition_check(CORE, BUILT_IN[kind], kubernetes, False)
     if kind not in CUSTOM:
         served_kind = other_kind(kind)
         assert served_kind is not None  # noqa: S101  # the caller knows that the kind exists
-        return definition(served_kind.document, served_kind.definition, kubernetes, False)
+        return definition_check(served_kind.document, served_kind.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
     scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete)
@@ -102,6 +102,9 @@ def _is_reported(violation: SchemaViolation) -> bool:
 _POD_KIND = ("v1", "Pod")
 
 
-def partial_pod(pod: Mapping[str, Any]) -> list[Problem]:
+def pod_decode_problems(pod: Mapping[str, Any]) -> list[Problem]:
     """Return a problem for each field that Kubernetes' decoder rejects: unknown names and wrong types."""
-    return [to_problem(violation) for violation in structure(pod, _POD_KIND, known_version(Versions().kubernetes))]
+    return [
+        to_problem(violation)
+        for violation in structure_violations(pod, _POD_KIND, known_version(Versions().kubernetes))
+    ]

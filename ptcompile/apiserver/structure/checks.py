@@ -1,4 +1,4 @@
-"""Compiles schema nodes into checks.
+"""Compiler from schema nodes to checks.
 
 A field is compiled when a document first uses it, and then kept. The same schema is read in two ways. With `crd=False`
 it is read as Go decodes a built-in kind, which ignores required fields, enums and list keys. With `crd=True` it is read
@@ -28,8 +28,8 @@ from ptcompile.apiserver.structure.violations import (
     SchemaViolation,
     Violations,
     bare_unknown_field,
-    find_home,
     known_fields,
+    set_homes,
     type_mismatch,
     unknown_field,
     wrong_version,
@@ -73,7 +73,7 @@ def doubtful_types_of(scope: SchemaScope) -> frozenset[type]:
     return frozenset({type(None), float} if scope.complete else ())
 
 
-def in_version(field: Schema, version: str) -> bool:
+def is_in_version(field: Schema, version: str) -> bool:
     """Return whether a Kubernetes version has a field."""
     if "x-since" in field and as_tuple(field["x-since"]) > as_tuple(version):
         return False
@@ -93,7 +93,7 @@ def fields_of(schema: Schema, scope: SchemaScope) -> Mapping[str, Any]:
         else:
             break
     fields: Mapping[str, Schema] = schema.get("properties", {})
-    return {name: field for name, field in fields.items() if in_version(field, scope.version)}
+    return {name: field for name, field in fields.items() if is_in_version(field, scope.version)}
 
 
 SCALAR_DEFINITIONS: Final[dict[tuple[str, bool], ValueCheck]] = {
@@ -115,7 +115,9 @@ _ALWAYS_WRITTEN: Final = {
     "PodTemplateSpec": "spec",
     "ProjectedVolumeSource": "sources",
 }
-"""Fields that Go always writes (`apiserver.roundtrip`) and the schema does not require, by definition."""
+"""Fields that Go always writes (`apiserver.roundtrip`) although the schema does not require them, keyed by
+definition.
+"""
 
 _PLAIN_TYPES: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
@@ -133,19 +135,19 @@ class Checks(dict[str, "ValueCheck | None"]):
     @cached_property
     def known(self) -> KnownFields:
         """Fields that hints about unknown fields use."""
-        usable = {name: field for name, field in self.properties.items() if in_version(field, self.scope.version)}
+        usable = {name: field for name, field in self.properties.items() if is_in_version(field, self.scope.version)}
         return known_fields(usable, lambda field: fields_of(field, self.scope))
 
     def __missing__(self, key: str) -> ValueCheck | None:
         field = self.properties.get(key)
-        if field is None or not in_version(field, self.scope.version):
+        if field is None or not is_in_version(field, self.scope.version):
             return self.default
         check = self[key] = compile_node(field, self.scope)
         return check
 
 
 @cache
-def definition(
+def definition_check(
     document: str, name: str, version: str, crd: bool, server: Version = NEWEST, complete: bool = False
 ) -> ValueCheck:
     """Return the compiled check of a definition in a schema file."""
@@ -153,7 +155,7 @@ def definition(
         return SCALAR_DEFINITIONS[name, crd]
     schema = load(document)["$defs"][name]
     if crd and "x-in-crd" in schema:
-        return definition(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
+        return definition_check(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
     if complete and name in _ALWAYS_WRITTEN:
         schema = {**schema, "required": [*schema.get("required", ()), _ALWAYS_WRITTEN[name]]}
     return compile_node(schema, SchemaScope(document, version, crd, server, complete))
@@ -164,7 +166,7 @@ def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
         complete = scope.complete and crd
-        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server, complete)
+        return definition_check(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server, complete)
     check = _compile_type(schema, scope)
     return with_keywords(check, schema, scope.server) if scope.crd else check
 
@@ -220,7 +222,7 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     properties: Mapping[str, Schema] = schema.get("properties", {})
     any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields")) and not scope.complete
     checks = Checks(properties, scope, any_other=any_other)
-    plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
+    plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and is_in_version(s, scope.version)}
     required = tuple(schema.get("required", ())) if scope.crd else ()
     doubtful_types = doubtful_types_of(scope)
 
@@ -240,7 +242,7 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
                 continue
             else:
                 _prepend_key(field_violations, key)
-                find_home(field_violations, properties, value)
+                set_homes(field_violations, properties, value)
             violations = _extend(violations, field_violations)
         for name in required:
             if value.get(name) is None:

@@ -21,7 +21,7 @@ FormatCheck = Callable[[str], bool]
 _UUID: Final = "[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 
 
-def _matches(text: str) -> FormatCheck:
+def _match_whole_text(text: str) -> FormatCheck:
     match = re.compile(text, re.ASCII | re.IGNORECASE).fullmatch
     return lambda value: match(value) is not None
 
@@ -74,24 +74,24 @@ FORMATS: Final[dict[str, FormatCheck]] = {
     "datetime": lambda value: check_time(value) is None,
     "byte": lambda value: check_base64(value) is None,
     "date": _is_date,
-    "duration": _matches(
+    "duration": _match_whole_text(
         r"[+-]?(?:\d+\s*(?:ns|us|µs|μs|ms|s|m|h|d|w|[a-z]+)\s*)+|[+-]?(?:[0-9]*(?:\.[0-9]*)?[a-zµμ]+)+|0"
     ),
-    "email": _matches(r"(?:[^<>]*<)?[^@\s<>]+@[^@\s<>]+>?"),
-    "hostname": _matches(
+    "email": _match_whole_text(r"(?:[^<>]*<)?[^@\s<>]+@[^@\s<>]+>?"),
+    "hostname": _match_whole_text(
         r"(?=.{1,255})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?"
     ),
     "ipv4": _is_address(4),
     "ipv6": _is_address(6),
     "cidr": _is_cidr,
     "uri": _is_uri,
-    "mac": _matches(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}"),
-    "uuid": _matches(_UUID % ("[0-9a-f]", "[0-9a-f]")),
-    "uuid3": _matches(_UUID % ("3", "[0-9a-f]")),
-    "uuid4": _matches(_UUID % ("4", "[89ab]")),
-    "uuid5": _matches(_UUID % ("5", "[89ab]")),
-    "hexcolor": _matches(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6})"),
-    "bsonobjectid": _matches(r"[0-9a-f]{24}"),
+    "mac": _match_whole_text(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}"),
+    "uuid": _match_whole_text(_UUID % ("[0-9a-f]", "[0-9a-f]")),
+    "uuid3": _match_whole_text(_UUID % ("3", "[0-9a-f]")),
+    "uuid4": _match_whole_text(_UUID % ("4", "[89ab]")),
+    "uuid5": _match_whole_text(_UUID % ("5", "[89ab]")),
+    "hexcolor": _match_whole_text(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6})"),
+    "bsonobjectid": _match_whole_text(r"[0-9a-f]{24}"),
 }
 """Checks keyed by format name without dashes. The API server ignores all other formats, too."""
 

@@ -13,13 +13,13 @@ from ptcompile.apiserver.evaluations import (
     ASK_SERVER,
     Evaluations,
     OutOfEvaluationsError,
-    current,
+    current_evaluations,
     enter,
     leave,
-    not_checked,
+    unchecked_problem,
 )
 from ptcompile.apiserver.goregex import matches
-from ptcompile.apiserver.structure.logic import comparable
+from ptcompile.apiserver.structure.logic import comparable_form
 from ptcompile.diagnostics import Path, Problem, field_path
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def _with_cost(keyword: Keyword, cost: int) -> Keyword:
     """Return the keyword with its cost: the values that it looks through and the text of its messages."""
 
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        evaluations = current()
+        evaluations = current_evaluations()
         evaluations.spend(cost + (len(value) if isinstance(value, list | dict) else 0))
         if evaluations.depth >= _DEPTH_MAX:
             raise TooDeepError
@@ -109,7 +109,7 @@ def _with_cost(keyword: Keyword, cost: int) -> Keyword:
     return counted
 
 
-def _error(message: str) -> Any:
+def _validation_error(message: str) -> Any:
     from jsonschema import ValidationError
 
     return ValidationError(message)
@@ -126,32 +126,35 @@ def _enum() -> Keyword:
         if id(values) not in prepared:
             more = len(values) - _MAX_LISTED_CHOICES
             first = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
-            prepared[id(values)] = frozenset(map(comparable, values)), f"[{first}{f', and {more} more' * (more > 0)}]"
+            prepared[id(values)] = (
+                frozenset(map(comparable_form, values)),
+                f"[{first}{f', and {more} more' * (more > 0)}]",
+            )
         allowed, choices = prepared[id(values)]
-        if comparable(instance) not in allowed:
-            yield _error(f"{instance!r} is not one of {choices}")
+        if comparable_form(instance) not in allowed:
+            yield _validation_error(f"{instance!r} is not one of {choices}")
 
     return enum
 
 
 def _unique(_validator: Any, is_unique: bool, instance: Any, _schema: Any) -> Iterator[Any]:
     if is_unique and isinstance(instance, list):
-        current().spend(len(instance))
-        if len(set(map(comparable, instance))) < len(instance):
-            yield _error(f"{instance!r} has non-unique elements")
+        current_evaluations().spend(len(instance))
+        if len(set(map(comparable_form, instance))) < len(instance):
+            yield _validation_error(f"{instance!r} has non-unique elements")
 
 
 def _any_of(validator: Any, branches: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
     if not any(_holds(validator, branch, instance) for branch in branches):
-        yield _error(f"{instance!r} is not valid under any of the given schemas")
+        yield _validation_error(f"{instance!r} is not valid under any of the given schemas")
 
 
 def _one_of(validator: Any, branches: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
     holding = list(islice((branch for branch in branches if _holds(validator, branch, instance)), 2))
     if not holding:
-        yield _error(f"{instance!r} is not valid under any of the given schemas")
+        yield _validation_error(f"{instance!r} is not valid under any of the given schemas")
     elif len(holding) > 1:
-        yield _error(f"{instance!r} is valid under each of {holding[1]!r}, {holding[0]!r}")
+        yield _validation_error(f"{instance!r} is valid under each of {holding[1]!r}, {holding[0]!r}")
 
 
 def _holds(validator: Any, branch: Any, instance: Any) -> bool:
@@ -160,12 +163,12 @@ def _holds(validator: Any, branch: Any, instance: Any) -> bool:
 
 def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
     if isinstance(instance, str) and not matches(pattern, instance):
-        yield _error(f"{instance!r} does not match {pattern!r}")
+        yield _validation_error(f"{instance!r} does not match {pattern!r}")
 
 
 def _pattern_properties(validator: Any, patterns: Mapping[str, Any], instance: Any, _schema: Any) -> Iterator[Any]:
     for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
-        current().spend(len(instance))
+        current_evaluations().spend(len(instance))
         for key, value in instance.items():
             if matches(pattern, key):
                 yield from validator.descend(value, inner, path=key, schema_path=pattern)
@@ -175,7 +178,7 @@ def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: 
     if not isinstance(instance, dict):
         return
     patterns, fields = schema.get("patternProperties", {}), schema.get("properties", {})
-    current().spend(len(instance) * len(patterns))
+    current_evaluations().spend(len(instance) * len(patterns))
     extra = [key for key in instance if key not in fields and not any(matches(pattern, key) for pattern in patterns)]
     if isinstance(allowed, dict):
         for key in extra:
@@ -183,7 +186,7 @@ def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: 
     elif not allowed and extra:
         names = ", ".join(map(repr, extra))
         verb = "was" if len(extra) == 1 else "were"
-        yield _error(f"Additional properties are not allowed ({names} {verb} unexpected)")
+        yield _validation_error(f"Additional properties are not allowed ({names} {verb} unexpected)")
 
 
 _ERRORS_MAX: Final = 100
@@ -210,15 +213,15 @@ def json_schema_problems(manifest: Mapping[str, Any], definition: JsonSchema) ->
     """
     values = [0]
     data = _without_nulls(manifest, values)
-    current().grant(values[0])
+    current_evaluations().grant(values[0])
     errors: list[Any] = []
     why, help = _apply(definition, data, errors)
     for error in sorted(errors, key=lambda error: [str(part) for part in error.path]):
-        yield _problem(error, definition.filename)
+        yield _to_problem(error, definition.filename)
     if why:
         to_the_end = " to the end" if errors else ""
         message = f"the JSON Schema in {definition.filename} was not applied{to_the_end}: {why}"
-        yield not_checked((), message, help)
+        yield unchecked_problem((), message, help)
 
 
 def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, str]:
@@ -229,12 +232,12 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
 
     try:
         if definition.validator is None:
-            definition.validator = _validator(definition.schema)
+            definition.validator = _create_validator(definition.schema)
         errors += islice(definition.validator.iter_errors(data), _ERRORS_MAX)
     except Unresolvable as missing:
         return f"it refers to {missing.ref}, which is not in the file", "add the referenced schema to its definitions"
     except OutOfEvaluationsError:
-        current().ran_out = False
+        current_evaluations().ran_out = False
         return "checking it takes too long", ASK_SERVER
     except (TooDeepError, RecursionError):
         return "it is nested too deep or refers to itself endlessly", ASK_SERVER
@@ -248,7 +251,7 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
     return "", ""
 
 
-def _validator(schema: Mapping[str, Any]) -> Any:
+def _create_validator(schema: Mapping[str, Any]) -> Any:
     from jsonschema.validators import validator_for
     from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
 
@@ -277,7 +280,7 @@ def _explain_invalid_schema(schema: Mapping[str, Any]) -> str:
     return f"it is not a JSON Schema: {field_path(tuple(error.absolute_path)) or 'it'}: {error.message[:200]}"
 
 
-def _problem(error: Any, filename: str) -> Problem:
+def _to_problem(error: Any, filename: str) -> Problem:
     path: Path = tuple(error.absolute_path)
     name, on_key = "invalid-value", False
     if error.validator == "type":

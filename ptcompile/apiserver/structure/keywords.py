@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current
+from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current_evaluations
 from ptcompile.apiserver.structure.scalars import integer_value
 from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value, type_mismatch
 from ptcompile.diagnostics.fixes import fix_spelling
@@ -176,7 +176,7 @@ def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping
         if None in identity or any(isinstance(part, list | dict) for part in parts):
             continue
         if identity in seen:
-            violations.append(_duplicate(index, dict(zip(keys, parts, strict=True))))
+            violations.append(_duplicate_value(index, dict(zip(keys, parts, strict=True))))
         seen.add(identity)
     return violations or None
 
@@ -194,12 +194,12 @@ def _duplicate_items(items: Sequence[Any]) -> Violations:
         if isinstance(item, list | dict):
             continue
         if item in seen:
-            violations.append(_duplicate(index, item))
+            violations.append(_duplicate_value(index, item))
         seen.add(item)
     return violations or None
 
 
-def _duplicate(index: int, value: Any) -> SchemaViolation:
+def _duplicate_value(index: int, value: Any) -> SchemaViolation:
     import json
 
     text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
@@ -255,13 +255,13 @@ def _chain(first: ValueCheck, rest: list[ValueCheck]) -> ValueCheck:
 
 
 def _compile_enum(values: Sequence[Any]) -> ValueCheck:
-    from ptcompile.apiserver.structure.logic import comparable
+    from ptcompile.apiserver.structure.logic import comparable_form
 
-    allowed = frozenset(map(comparable, values))
+    allowed = frozenset(map(comparable_form, values))
     choices = list_choices(values)
 
     def check(value: Any) -> Violations:
-        if comparable(value) in allowed:
+        if comparable_form(value) in allowed:
             return None
         text = f"Unsupported value: {format_value(value)}: supported values: {choices}"
         return [SchemaViolation("unsupported-value", text, "use one of them")]
@@ -325,7 +325,7 @@ def _compile_logic(schema: Schema) -> ValueCheck:
             from ptcompile.apiserver.structure.logic import compile_logic
 
             holds = compile_logic(schema)
-        evaluations = current()
+        evaluations = current_evaluations()
         evaluations.grant(1)
         try:
             if holds(value, evaluations):

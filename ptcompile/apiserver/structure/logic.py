@@ -37,14 +37,14 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def comparable(value: Any) -> Any:
+def comparable_form(value: Any) -> Any:
     """Return a hashable form that is equal for equal JSON: that of 1 equals that of 1.0, but not that of true."""
     if isinstance(value, bool):
         return "boolean", value
     if isinstance(value, Mapping):
-        return "object", frozenset((key, comparable(item)) for key, item in value.items())
+        return "object", frozenset((key, comparable_form(item)) for key, item in value.items())
     if isinstance(value, list):
-        return "array", tuple(comparable(item) for item in value)
+        return "array", tuple(comparable_form(item) for item in value)
     return value
 
 
@@ -92,8 +92,8 @@ def _compile_keywords(schema: Mapping[str, Any]) -> list[Validates]:
     if is_type := _TYPE_PREDICATES.get(schema.get("type") or ""):
         checks.append(lambda value, _: is_type(value))
     if schema.get("enum"):
-        choices = frozenset(map(comparable, schema["enum"]))
-        checks.append(lambda value, _: comparable(value) in choices)
+        choices = frozenset(map(comparable_form, schema["enum"]))
+        checks.append(lambda value, _: comparable_form(value) in choices)
     if any(schema.get(key) is not None for key in ("minimum", "maximum", "multipleOf")):
         number = compile_number(schema)
         checks.append(lambda value, _: number(value))

@@ -155,7 +155,7 @@ def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) 
     """
     name, properties = str(key), known.properties
     violation = bare_unknown_field(key)
-    same_letters = _same_letters_field(name, properties)
+    same_letters = _find_same_letters(name, properties)
     if same_letters:
         violation.suggestion = same_letters
         violation.help = f'did you mean "{same_letters}"?'
@@ -171,7 +171,7 @@ def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) 
     return violation
 
 
-def find_home(violations: Iterable[SchemaViolation], properties: Mapping[str, Any], parent: Mapping[str, Any]) -> None:
+def set_homes(violations: Iterable[SchemaViolation], properties: Mapping[str, Any], parent: Mapping[str, Any]) -> None:
     """Set the home of unknown fields in a child that this object has; the nearest such object wins.
 
     `parent` is this object.
@@ -204,10 +204,10 @@ def wrong_version(key: str, since: str | None, until: str | None, version: str, 
     return violation
 
 
-def _same_letters_field(name: str, properties: Iterable[str]) -> str | None:
-    letters = _letters(name)
-    return next((field for field in properties if _letters(field) == letters), None)
+def _find_same_letters(name: str, properties: Iterable[str]) -> str | None:
+    letters = _normalize_name(name)
+    return next((field for field in properties if _normalize_name(field) == letters), None)
 
 
-def _letters(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()

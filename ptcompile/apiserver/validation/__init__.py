@@ -288,7 +288,7 @@ _REVIEW_GROUPS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.i
 """API groups of review objects: the server answers them without storing them, so they need no name."""
 
 
-def other_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
+def built_in_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
     """Yield the field problems of a built-in kind that no training job contains. The structure is checked elsewhere."""
     problems: f.Problems = []
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))

@@ -166,7 +166,7 @@ def _check_names(container: dict[str, Any], path: Path, seen: set[str], problems
         if not names.is_dns_label(name):
             why = names.why_not_dns_label(name) or ""
             name_path = (*path, "name")
-            f.invalid(problems, name_path, name, why, f.like_label(name), fix=as_label(name, name_path))
+            f.invalid(problems, name_path, name, why, f.label_help(name), fix=as_label(name, name_path))
         if name in seen:
             f.duplicate(problems, (*path, "name"), name, "rename one: every container of a pod has its own name")
         seen.add(name)

@@ -45,5 +45,5 @@ claim or volume.
 
 
 def is_dropped(field: str, context: ApiServer) -> bool:
-    """Return whether the server drops a field unread. Only fields of `ON_SINCE` can be dropped."""
+    """Return whether the server drops a field unread. Only fields of `FIELD_ON_SINCE` can be dropped."""
     return field in FIELD_ON_SINCE and not context.at_least(FIELD_ON_SINCE[field])

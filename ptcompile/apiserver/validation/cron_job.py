@@ -166,7 +166,7 @@ def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, in
     else:
         if len(ends) > 2:
             return f"too many hyphens: {part}"
-        numbers = [numbers_by_name.get(end.lower(), _number(end)) for end in ends]
+        numbers = [numbers_by_name.get(end.lower(), _parse_number(end)) for end in ends]
         if None in numbers:
             return f"failed to parse int from {part}"
         start, end = (number for number in (numbers[0], numbers[-1]) if number is not None)
@@ -174,7 +174,7 @@ def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, in
             end = high
     if len(steps) > 1:
         return f"too many slashes: {part}"
-    step = _number(steps[0]) if steps else 1
+    step = _parse_number(steps[0]) if steps else 1
     if step is None:
         return f"failed to parse int from {part}"
     if start < low:
@@ -186,7 +186,7 @@ def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, in
     return "step of range should be a positive number: " + part if step == 0 else None
 
 
-def _number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     return int(text) if text.removeprefix("+").isdigit() and text.isascii() else None
 
 

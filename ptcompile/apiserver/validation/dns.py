@@ -149,7 +149,7 @@ def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
 def check_label_field(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.hostname` and `spec.subdomain`: one DNS label each."""
     if type(value) is str and value and (why := names.why_not_dns_label(value)):
-        f.invalid(scope.problems, path, value, why, f.like_label(value))
+        f.invalid(scope.problems, path, value, why, f.label_help(value))
 
 
 def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:

@@ -93,7 +93,7 @@ def invalid(
 ) -> None:
     """Report a value that the server rejects, with the reason."""
     if not help:
-        help = like_label(value) if isinstance(value, str) and "lower case" in why else f"change `{_last_key(path)}`"
+        help = label_help(value) if isinstance(value, str) and "lower case" in why else f"change `{_last_key(path)}`"
     _add_problem(problems, "invalid-value", path, field, f"Invalid value: {quote_value(value)}: {why}", help, fix)
 
 
@@ -187,7 +187,7 @@ def as_field_int(value: Any) -> int | None:
     return value if type(value) is int else None
 
 
-def like_label(text: str) -> str:
+def label_help(text: str) -> str:
     """Return the help for a text that must be a DNS label: a similar label if there is one."""
     near = label(text)
     return f'write it as, for example, "{near}"' if near else "use lower case letters, digits and '-'"

@@ -72,7 +72,7 @@ def _check_name(meta: dict[str, Any], path: Path, problems: f.Problems, name_rul
         f.required(problems, (*path, "name"), "name or generateName is required", "give the object a name")
     if type(name) is str and name and (why := name_rule(name)):
         name_path = (*path, "name")
-        f.invalid(problems, name_path, name, why, f.like_label(name), fix=as_label(name, name_path))
+        f.invalid(problems, name_path, name, why, f.label_help(name), fix=as_label(name, name_path))
 
 
 def check_generation(manifest: Any, problems: f.Problems) -> None:
@@ -254,7 +254,7 @@ _DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 def metadata_update(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield a problem for each forbidden change of metadata; labels and annotations may change."""
-    before, after = _mapping(old.get("metadata")), _mapping(new.get("metadata"))
+    before, after = _as_mapping(old.get("metadata")), _as_mapping(new.get("metadata"))
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
         value = after.get(key)
         if value is not None and value != before.get(key):
@@ -269,5 +269,5 @@ def metadata_update(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
         )
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}

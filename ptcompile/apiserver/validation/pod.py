@@ -97,7 +97,9 @@ def _check_priority(spec: dict[str, Any], path: Path, problems: f.Problems) -> N
         f.forbidden(problems, (*path, "priority"), why, "name a class in priorityClassName")
     if spec.get("preemptionPolicy") == "Never":
         why = "the string value of PreemptionPolicy (Never) must not be provided in pod spec"
-        f.forbidden(problems, (*path, "preemptionPolicy"), why, "name a class in priorityClassName that has it")
+        f.forbidden(
+            problems, (*path, "preemptionPolicy"), why, "name a class with preemptionPolicy: Never in priorityClassName"
+        )
     problems[before:] = [problem._replace(severity="warning") for problem in problems[before:]]
 
 

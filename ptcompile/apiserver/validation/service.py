@@ -38,7 +38,7 @@ _CHOICES: Final = {
 
 
 _EMPTY_IS_INVALID: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribution")
-"""Fields in which an empty text is an invalid choice instead of unset."""
+"""Fields in which an empty text counts as an invalid choice, not as unset."""
 _FAMILIES: Final = ("IPv4", "IPv6")
 
 
@@ -242,7 +242,7 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, problems: 
 
 def service_update(update: Update) -> Iterator[Problem]:
     """Yield a problem if the first cluster IP changes, unless the Service becomes or was an ExternalName."""
-    old, new = (_spec(manifest) for manifest in (update.old, update.new))
+    old, new = (_spec_of(manifest) for manifest in (update.old, update.new))
     if "ExternalName" in (old.get("type"), new.get("type")):
         return
     before, after = _first_cluster_ip(old), _first_cluster_ip(new)
@@ -252,7 +252,7 @@ def service_update(update: Update) -> Iterator[Problem]:
     yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
 
 
-def _spec(manifest: Any) -> dict[str, Any]:
+def _spec_of(manifest: Any) -> dict[str, Any]:
     spec = manifest.get("spec")
     return spec if isinstance(spec, dict) else {}
 

@@ -93,7 +93,9 @@ OPERATOR_TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 
 
 def other_template_problems(manifest: Mapping[str, Any], context: ApiServer) -> Iterator[Problem]:
-    """Yield the problems of the pods that the operators in `TEMPLATES` create from a manifest, with the stage pod."""
+    """Yield the problems of the pods that operators create from a kind in `OPERATOR_TEMPLATE_PATHS`, with the stage
+    pod.
+    """
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     problems: f.Problems = []
     for steps in OPERATOR_TEMPLATE_PATHS.get(kind, ()):

@@ -114,7 +114,9 @@ def is_equal(a: Any, b: Any, *, exact: bool = False) -> bool:
     if exact:
         return bool(a == b)
     try:
-        return bool(a == b) and marshal.dumps(a, 2) == marshal.dumps(b, 2)  # 2: no references
+        return bool(a == b) and marshal.dumps(a, 2) == marshal.dumps(
+            b, 2
+        )  # format 2 writes no references, which would make equal values differ
     except (ValueError, RecursionError):
         return False
 

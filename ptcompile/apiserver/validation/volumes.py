@@ -288,7 +288,7 @@ def check_volumes(value: Any, path: Path, scope: PodContext) -> None:
         name, volume_path = volume.get("name"), (*path, index)
         if type(name) is str and name:
             if why := names.why_not_dns_label(name):
-                f.invalid(problems, (*volume_path, "name"), name, why, f.like_label(name))
+                f.invalid(problems, (*volume_path, "name"), name, why, f.label_help(name))
             if name in seen:
                 f.duplicate(problems, (*volume_path, "name"), name)
             seen.add(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.paths import MISSING, get
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.structure import partial_pod
+from ptcompile.apiserver.structure import pod_decode_problems
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
 from ptcompile.compiler.frontend.parts import at_job_field, blocks
@@ -75,7 +75,7 @@ def _plain(value: object) -> bool:
 
 
 def _problems(pod: Mapping[str, Any]) -> list[Problem]:
-    return [*partial_pod(pod), *(_nulls(pod, ()) if _has_null_item(pod) else ())]
+    return [*pod_decode_problems(pod), *(_nulls(pod, ()) if _has_null_item(pod) else ())]
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:

@@ -18,10 +18,10 @@ from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import (
     ProblemFactory,
+    allowed_values_help,
     child_rejection,
     decode_problems,
     entries,
-    hint,
     invalid_value,
     quote_names,
     webhook_rejection,
@@ -216,11 +216,11 @@ def failure_policy(policy: Json, known: Sequence[str], path: Path, say: ProblemF
         for j, reason in enumerate(as_strings(rule.get("onJobFailureReasons"))):
             if reason not in _REASONS:
                 text_ = f'Unsupported value: "{reason}": supported values: {quote_names(_REASONS)}'
-                yield say((*here, "onJobFailureReasons", j), text_, hint(reason, _REASONS))
+                yield say((*here, "onJobFailureReasons", j), text_, allowed_values_help(reason, _REASONS))
         for j, target in enumerate(as_strings(rule.get("targetReplicatedJobs"))):
             if target not in known:
                 text_ = f'Invalid value: "{target}": there is no replicatedJob of this name'
-                yield say((*here, "targetReplicatedJobs", j), text_, hint(target, known))
+                yield say((*here, "targetReplicatedJobs", j), text_, allowed_values_help(target, known))
 
 
 def _name(name: str, seen: set[str], path: Path, say: ProblemFactory) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation.pod import pod_spec
 from ptcompile.apiserver.validation.values import is_equal
-from ptcompile.apiserver.webhooks import decode_problems, hint, webhook_rejection
+from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
@@ -76,10 +76,10 @@ def _events(listed: list[str], action: str, path: Path, events: set[str], versio
     for event in listed:
         if event not in EVENTS or not _there(event, version):
             text_ = f'Invalid value: "{event}": invalid policy event'
-            return _say((*path, "event"), text_, hint(event, EVENTS))
+            return _say((*path, "event"), text_, allowed_values_help(event, EVENTS))
         if action not in ACTIONS or not _there(action, version):
             text_ = f'Invalid value: "{action}": invalid policy action'
-            return _say((*path, "action"), text_, hint(action, ACTIONS))
+            return _say((*path, "action"), text_, allowed_values_help(action, ACTIONS))
         if event in events:
             return _say(path, f"Duplicate value: duplicate event {event} across different policy", "keep one policy")
         events.add(event)
@@ -355,7 +355,7 @@ def _job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> It
     yield from policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in nested_map(spec, "plugins"):
         if plugin not in PLUGINS:
-            help = hint(plugin, PLUGINS)
+            help = allowed_values_help(plugin, PLUGINS)
             yield _say(("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help)
     yield from _volumes(as_mappings(spec.get("volumes")))
     if spec.get("queue") == "root":

@@ -12,7 +12,7 @@ from referencing import Registry, Resource
 
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM
-from ptcompile.apiserver.structure import structure
+from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.structure.violations import to_problem
 from ptcompile.diagnostics import Problem
 from tests.places import places
@@ -168,7 +168,7 @@ CLEAN: dict[tuple[str, str], Json] = {
 
 def found(manifest: Json, version: str = "1.37") -> list[Problem]:
     kind = (manifest["apiVersion"], manifest["kind"])
-    return [to_problem(fault) for fault in structure(manifest, kind, version)]
+    return [to_problem(fault) for fault in structure_violations(manifest, kind, version)]
 
 
 def changed(kind: tuple[str, str], path: Path, value: Any) -> Json:

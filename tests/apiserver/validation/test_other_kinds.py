@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.apiserver import supported, validate
+from ptcompile.apiserver import is_supported, validate
 from tests.differ.applying.test_updates import changed
 
 Json = dict[str, Any]
@@ -219,7 +219,7 @@ BAD: list[tuple[str, str, Any, str]] = [
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_good_object_is_accepted(name: str) -> None:
-    assert supported(GOOD[name])
+    assert is_supported(GOOD[name])
     assert validate(GOOD[name], kubernetes="1.36") == []
 
 
