@@ -1,8 +1,8 @@
-"""The Flyte front end: tasks and platforms as Flyte's users write them, in ptcompile's words.
+"""The Flyte front end: Flyte tasks and platform configuration as specs and cluster profiles.
 
 `task` and `pytorch_task` turn configuration into a Spec; `from_task`, `from_node` and `from_workflow` do so with
-objects of flytekit; `platform` turns the configuration of Flyte's plugins into a ClusterProfile. flytekit is never
-imported: its objects are read by attribute. No task is run; in the pods `ptcompile.flyte.run` calls its function.
+flytekit objects; `platform` turns the configuration of Flyte's plugins into a ClusterProfile. flytekit is never
+imported: its objects are read by attribute. No task is run; in the pods, `ptcompile.flyte.run` calls its function.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = [
     "to_yaml",
 ]
 
-_ELSEWHERE = {
+_MODULES = {
     "Converted": "convert",
     "FlyteError": "problems",
     "FlyteWarning": "problems",
@@ -76,13 +76,13 @@ _ELSEWHERE = {
     "task": "tasks",
     "to_yaml": "convert",
 }
-"""The module of each name that does not stand in `config`."""
+"""The modules of the names that are not in `config`."""
 
 
 def __getattr__(name: str) -> Any:
-    """The public names, loaded when asked for: the import itself costs next to nothing."""
+    """Load public names on first use, which keeps the import fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'config')}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'config')}"), name)

@@ -1,7 +1,7 @@
-"""Flyte's own words, as light types: names, fields, defaults and meaning of flytekitplugins-kfpytorch 1.16.
+"""Light versions of Flyte's types: names, fields, defaults and meaning of flytekitplugins-kfpytorch 1.16.
 
-Two things differ. The policies are plain enums (the plugin's are dataclasses without fields, so that all their members
-are equal), and nothing is checked or raised here: `convert` reports every mistake at once, with its path.
+Two things differ. The policies are plain enums (the plugin's are dataclasses without fields, so all their members are
+equal), and nothing is checked or raised here: `convert` reports every mistake at once, with its path.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CleanPodPolicy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Amounts of one pod. `cpu` in cores, `mem` and `ephemeral_storage` in bytes, `gpu` whole devices."""
+    """Resources of one pod. `cpu` in cores, `mem` and `ephemeral_storage` in bytes, `gpu` in whole devices."""
 
     cpu: Amount = None
     mem: Amount = None
@@ -45,7 +45,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class RunPolicy:
-    """When the job ends and what is left of it. Times are seconds; unlike in Flyte, 0 is a value."""
+    """When the job ends and what remains of it. Times are seconds; unlike in Flyte, 0 is a value."""
 
     clean_pod_policy: CleanPodPolicy | None = None
     ttl_seconds_after_finished: int | None = None
@@ -55,7 +55,7 @@ class RunPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """The replica group beside the master."""
+    """The replica group of the workers."""
 
     image: str | None = None
     requests: Resources | None = None
@@ -66,7 +66,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Master:
-    """The one pod with node 0."""
+    """The single pod that is node 0."""
 
     image: str | None = None
     requests: Resources | None = None
@@ -76,7 +76,7 @@ class Master:
 
 @dataclass(frozen=True, slots=True)
 class PyTorch:
-    """A master and its workers; each pod runs one process. `num_workers` is the old word for `worker.replicas`."""
+    """A master and its workers; each pod runs one process. `num_workers` is the old name of `worker.replicas`."""
 
     master: Master = Master()
     worker: Worker = Worker()

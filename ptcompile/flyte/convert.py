@@ -1,4 +1,6 @@
-"""A Flyte task to a TrainingJob document. Every mistake is found in one go, at its place in the Flyte call."""
+"""Conversion of a Flyte task to a TrainingJob document. All mistakes are found at once, each with its path in the
+call.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import pods, resources as foreign
-from ptcompile.flyte.findings import read
-from ptcompile.flyte.keywords import Knobs, deadline, named, sound, task_amounts
-from ptcompile.flyte.launch import EntryPoint, launch
+from ptcompile.flyte.findings import shape_problems
+from ptcompile.flyte.keywords import Knobs, drop_mistyped, named_images, task_resources, with_retries_and_timeout
+from ptcompile.flyte.launch import EntryPoint, task_launch
 from ptcompile.flyte.problems import FlyteError, FlyteWarning, call_error, call_warning
-from ptcompile.flyte.resources import DEVICES, Amounts, entry_name, plain, spread, to_spec
-from ptcompile.flyte.roles import CONFIG, RoleLayout, shape
+from ptcompile.flyte.resources import DEVICES, Amounts, entry_name, split_by_role, to_spec, with_plain_numbers
+from ptcompile.flyte.roles import CONFIG, RoleLayout, role_layout
 from ptcompile.source import emitter
 from ptcompile.source.secrets.names import mask_value
 
@@ -25,23 +27,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What became of a Flyte task: a TrainingJob document, and all there is to say about it."""
+    """A converted Flyte task: a TrainingJob document, and the problems of the conversion."""
 
     document: dict[str, Any]
     problems: tuple[Problem, ...]
-    """Paths are those of the Flyte call. Warnings say what is not carried over, or means something else here."""
+    """Problems with paths in the Flyte call. Warnings report what is dropped or means something else here."""
     platform: Platform | None = None
     """The platform that the task was converted for."""
     objects: tuple[dict[str, Any], ...] = ()
-    """Manifests that the job needs beside its own: the runner's ConfigMap, with `embed`."""
+    """Manifests that the job needs in addition: the runner's ConfigMap, with `embed`."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is a Spec. Warnings are fine."""
+        """Whether there is a Spec; warnings are allowed."""
         return all(problem.severity != "error" for problem in self.problems)
 
     def spec(self) -> Spec:
-        """The task as a Spec. It does not include `objects`.
+        """Return the task as a Spec. It does not include `objects`.
 
         Each warning is issued as a `FlyteWarning`.
 
@@ -58,7 +60,7 @@ class Converted:
         return Spec.model_validate(self.document)
 
     def yaml(self) -> str:
-        """The task as the text of a TrainingJob file.
+        """Return the task as the text of a TrainingJob file.
 
         Raises:
             FlyteError: the task has a mistake.
@@ -69,113 +71,127 @@ class Converted:
 
 
 def to_yaml(spec: Spec) -> str:
-    """A Spec as the text of a TrainingJob file: what was said, and nothing that is a default."""
+    """Return a Spec as the text of a TrainingJob file, without fields at their defaults."""
     data = spec.document(given=True)
-    job = in_order(data["spec"])
+    job = order_fields(data["spec"])
     for block in (job, job.get("master"), job.get("worker")):
         if block and "resources" in block:
-            block["resources"] = plain(block["resources"])
+            block["resources"] = with_plain_numbers(block["resources"])
     head = {"apiVersion": spec.api_version, "kind": spec.kind, "metadata": data["metadata"]}
     return emitter.emit({**head, "spec": job})
 
 
-def in_order(job: Mapping[str, Any]) -> dict[str, Any]:
-    """A JobSpec with the words in the order in which a person reads them, and the others behind."""
-    return {**{key: job[key] for key in _ORDER if key in job}, **job}
+def order_fields(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JobSpec with its fields in reading order; other fields come last."""
+    return {**{key: job[key] for key in _FIELD_ORDER if key in job}, **job}
 
 
 def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None = None) -> Converted:
-    """Any task: `config` is one of PyTorch, Elastic or None, ours or flytekitplugins-kfpytorch's.
+    """Convert any task: `config` is PyTorch, Elastic or None, ours or flytekitplugins-kfpytorch's.
 
-    `called` is the task's function; it is what runs where nothing else is named.
+    `called` is the task's function; it runs unless the task names another program.
     """
-    found: list[Problem] = []
-    knobs = sound(knobs, found)
-    amounts = task_amounts(knobs, found)
-    form = shape(config, knobs, found)
-    starts = launch(config, knobs, called, name, found)
+    problems: list[Problem] = []
+    knobs = drop_mistyped(knobs, problems)
+    amounts = task_resources(knobs, problems)
+    layout = role_layout(config, knobs, problems)
+    starts = task_launch(config, knobs, called, name, problems)
     platform = knobs.get("platform")
     gpu = platform.profile.spec.gpu.resource_name if platform is not None else "nvidia.com/gpu"
-    own_start = "command" in starts.job or "elastic" in form.job
-    template = pods.template(knobs.get("pod_template"), amounts, gpu, named(knobs), starts=own_start, found=found)
+    has_own_start = "command" in starts.job or "elastic" in layout.job
+    template = pods.read_template(
+        knobs.get("pod_template"), amounts, gpu, named_images(knobs), starts=has_own_start, problems=problems
+    )
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
-        found.append(call_warning(("pod_template_name",), message, "give its content as pod_template"))
-    spec = {**_pods(knobs, template, found), **starts.job, **form.job}
-    spec["volumes"], spec["volumeMounts"] = [*spec["volumes"], *starts.volumes], [*spec["volumeMounts"], *starts.mounts]
-    _place(spec, knobs, amounts, form, found)
-    _left(spec, found)
-    spec["runPolicy"] = deadline(spec.get("runPolicy") or {}, knobs, found)
+        problems.append(call_warning(("pod_template_name",), message, "give its content as pod_template"))
+    spec = {**_pod_fields(knobs, template, problems), **starts.job, **layout.job}
+    spec["volumes"], spec["volumeMounts"] = (
+        [*spec["volumes"], *starts.volumes],
+        [*spec["volumeMounts"], *starts.mounts],
+    )
+    _set_resources(spec, knobs, amounts, layout, problems)
+    _set_clean_pod_policy(spec, problems)
+    spec["runPolicy"] = with_retries_and_timeout(spec.get("runPolicy") or {}, knobs, problems)
     labels = {"labels": spec["podLabels"], "annotations": spec["podAnnotations"]}
     document = {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
-        "metadata": _said({"name": name, "namespace": knobs.get("namespace"), **labels}),
-        "spec": _said(in_order(spec)),
+        "metadata": _without_unset({"name": name, "namespace": knobs.get("namespace"), **labels}),
+        "spec": _without_unset(order_fields(spec)),
     }
-    found += read(document, found)
-    if any(one.severity == "error" for one in found):
-        found = [one for one in found if one.severity != "note"]  # there is no job that they could be about
-    return Converted(document, tuple(found), platform, starts.objects)
+    problems += shape_problems(document, problems)
+    if any(problem.severity == "error" for problem in problems):
+        problems = [
+            problem for problem in problems if problem.severity != "note"
+        ]  # notes describe a job, but there is none
+    return Converted(document, tuple(problems), platform, starts.objects)
 
 
 GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
-"""What pods with GPUs tolerate where no platform is given: the taint of flytekit's documents and of Flyte's sample
-configuration (1.16). A platform's own `resource-tolerations` stand in its profile."""
+"""The toleration of GPU pods without a platform: the taint of flytekit's documentation and of Flyte's sample
+configuration (1.16). A platform's own `resource-tolerations` are in its profile.
+"""
 
-_ORDER = (
+_FIELD_ORDER = (
     "target", "image", "command", "script", "module", "args", "elastic", "master", "worker", "resources", "accelerator",
     "spot", "sharedMemory", "env", "envFrom", "volumes", "volumeMounts", "runPolicy", "podLabels", "podAnnotations",
     "imagePullPolicy", "hostNetwork", "securityContext", "podSecurityContext", "tolerations", "affinity", "podTemplate",
 )  # fmt: skip
 
 
-def _pods(knobs: Knobs, template: pods.TaskPodTemplate, found: list[Problem]) -> dict[str, Any]:
-    """What the task says of its pods, whatever its shape."""
-    secret = pods.secrets(knobs.get("secret_requests") or (), found)
-    image = pods.image_of(knobs.get("container_image") or knobs.get("image"), ("container_image",), named(knobs), found)
+def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Problem]) -> dict[str, Any]:
+    """Return the task's pod fields, whatever its roles."""
+    secret = pods.read_secrets(knobs.get("secret_requests") or (), problems)
+    image = pods.image_of(
+        knobs.get("container_image") or knobs.get("image"), ("container_image",), named_images(knobs), problems
+    )
     return {
         "target": knobs.get("target"),
-        # the template's image stands over the task's, as in flytekit 1.16
+        # the template's image wins over the task's, as in flytekit 1.16
         "image": template.image or image,
-        "env": {**_env(knobs, found), **secret.env},
+        "env": {**_env_fields(knobs, problems), **secret.env},
         "volumes": secret.volumes,
         "volumeMounts": secret.mounts,
-        # Flyte marks pods and, since 2026-08, the job: Kueue looks for its queue's label there
+        # Flyte labels pods and, since 2026-08, the job, where Kueue reads its queue label
         "podLabels": {**template.labels, **(knobs.get("labels") or {})},
         "podAnnotations": {**template.annotations, **(knobs.get("annotations") or {})},
         "podTemplate": {"spec": template.spec} if template.spec else {},
     }
 
 
-def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: RoleLayout, found: list[Problem]) -> None:
-    """Add the resources, the roles and what decides where the pods go."""
-    common, of_roles = spread(amounts, [role.amounts for role in form.roles.values()])
-    for (key, role), own in zip(form.roles.items(), of_roles, strict=True):
-        spec[key] = _said({**role.fields, "resources": to_spec(own)})
+def _set_resources(
+    spec: dict[str, Any], knobs: Knobs, amounts: Amounts, layout: RoleLayout, problems: list[Problem]
+) -> None:
+    """Add the resources, the roles and the placement of the pods."""
+    common, of_roles = split_by_role(amounts, [role.amounts for role in layout.roles.values()])
+    for (key, role), role_amounts in zip(layout.roles.items(), of_roles, strict=True):
+        spec[key] = _without_unset({**role.fields, "resources": to_spec(role_amounts)})
     spec["resources"] = to_spec(common)
     spec["spot"] = knobs.get("interruptible") or None
     if knobs.get("platform") is None:
-        blocks = {key: spec[key] for key, own in zip(form.roles, of_roles, strict=True) if "gpu" in own}
+        blocks = {
+            key: spec[key] for key, role_amounts in zip(layout.roles, of_roles, strict=True) if "gpu" in role_amounts
+        }
         for block in (spec,) if "gpu" in common else blocks.values():
             block["tolerations"] = [GPU_TAINT]
-    device = foreign.device(knobs.get("accelerator"), found)
+    device = foreign.read_device(knobs.get("accelerator"), problems)
     if device is None:
         return
-    if any("gpu" in one for one in (common, *of_roles)):
+    if any("gpu" in amounts_of_role for amounts_of_role in (common, *of_roles)):
         platform = knobs.get("platform")
         spec["accelerator"] = entry_name(device, platform.devices if platform is not None else DEVICES)
     else:
-        # Flyte 1.16 looks at accelerators only where a container has a limit of one
-        found.append(
+        # Flyte 1.16 reads accelerators only if a container has a GPU limit
+        problems.append(
             call_warning(("accelerator",), "no pod requests a GPU, so it has no effect", "request gpu, or remove it")
         )
 
 
-def _left(spec: dict[str, Any], found: list[Problem]) -> None:
-    """Write out what a Flyte task without a clean_pod_policy means, and say what that holds.
+def _set_clean_pod_policy(spec: dict[str, Any], problems: list[Problem]) -> None:
+    """Write out the meaning of a Flyte task without a clean_pod_policy, with a note on what remaining pods hold.
 
-    Flyte 1.16 leaves the field out then, and the operator's default is None: pods that still run when the job is over
+    Flyte 1.16 then leaves the field out, and the operator's default is None: pods that still run when the job is over
     stay. A spec's own default is Running.
     """
     policy = spec.get("runPolicy") or {}
@@ -183,15 +199,15 @@ def _left(spec: dict[str, Any], found: list[Problem]) -> None:
         return
     spec["runPolicy"] = {**policy, "cleanPodPolicy": "None"}
     blocks = (spec, spec.get("master", {}), spec.get("worker", {}))
-    gpus = "their GPUs" if any("gpu" in block.get("resources", {}) for block in blocks) else "what they asked for"
-    message = f"is not set, so Flyte deletes no pods: when the job is over, running pods still hold {gpus}"
+    held = "their GPUs" if any("gpu" in block.get("resources", {}) for block in blocks) else "their resources"
+    message = f"is not set, so Flyte deletes no pods: running pods still hold {held} when the job is over"
     help = "give run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.RUNNING)"
-    found.append(call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(severity="note"))
+    problems.append(call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(severity="note"))
 
 
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Only what is said: no null and nothing empty, except an empty list of arguments."""
-    kept = {key: _said(value) if key == "runPolicy" else value for key, value in values.items()}
+def _without_unset(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return only the set fields: no null and nothing empty, except an empty list of arguments."""
+    kept = {key: _without_unset(value) if key == "runPolicy" else value for key, value in values.items()}
     return {
         key: value
         for key, value in kept.items()
@@ -199,14 +215,14 @@ def _said(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _env(knobs: Knobs, found: list[Problem]) -> dict[str, str]:
+def _env_fields(knobs: Knobs, problems: list[Problem]) -> dict[str, str]:
     out = {}
-    given: Mapping[str, Any] = knobs.get("environment") or {}
-    for name, value in given.items():
+    environment: Mapping[str, Any] = knobs.get("environment") or {}
+    for name, value in environment.items():
         path: Path = ("environment", str(name))
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             message = f"{mask_value(str(name), repr(value))} is not text"
-            found.append(call_error("spec-wrong-type", path, message, "write it as a string"))
+            problems.append(call_error("spec-wrong-type", path, message, "write it as a string"))
         else:
             out[str(name)] = str(value)
     return out

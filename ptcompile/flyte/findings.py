@@ -1,4 +1,4 @@
-"""The compiler's findings at the Flyte call that caused them, and its line of Python."""
+"""The compiler's findings at the path of the Flyte call that caused them, and its line of Python."""
 
 from __future__ import annotations
 
@@ -13,92 +13,92 @@ from ptcompile.flyte.resources import FIELDS
 
 
 def file_of(function: Callable[..., Any]) -> str | None:
-    """The file that a function is written in; None for one that is built in."""
+    """Return the file of a function, or None for a built-in one."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return code.co_filename if code is not None else None
 
 
-def span(function: Callable[..., Any], text: str, path: Path) -> Span | None:
-    """The place of the Flyte call at `path`, as near as the file's text has it: else the decorator or the function."""
+def call_span(function: Callable[..., Any], text: str, path: Path) -> Span | None:
+    """Return the span of the Flyte call at `path`, or the closest one in the text: the decorator or the function."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     for node in ast.walk(ast.parse(text)):
         if code is None or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        lines = [node.lineno, *(one.lineno for one in node.decorator_list)]
+        lines = [node.lineno, *(decorator.lineno for decorator in node.decorator_list)]
         if min(lines) == code.co_firstlineno:
-            return _span(_nearest(node, path), text.split("\n"))
+            return _node_span(_closest_node(node, path), text.split("\n"))
     return None
 
 
-def _nearest(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> ast.expr | ast.arg | ast.stmt:
-    """The deepest expression on the way of the path through the decorators' keywords."""
+def _closest_node(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> ast.expr | ast.arg | ast.stmt:
+    """Return the deepest expression along the path through the decorators' keywords."""
     if path[:1] == ("inputs",):
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        return next((one for one in arguments if one.arg == path[-1]), node)
+        return next((argument for argument in arguments if argument.arg == path[-1]), node)
     if path[:1] == ("outputs",) and node.returns is not None:
         return node.returns
     for decorator in node.decorator_list:
-        found = _along(decorator, path)
-        if found is not decorator:
-            return found
+        inner = _follow_path(decorator, path)
+        if inner is not decorator:
+            return inner
     return node.decorator_list[0] if node.decorator_list else node
 
 
-def _along(node: ast.expr, path: Path) -> ast.expr:
+def _follow_path(node: ast.expr, path: Path) -> ast.expr:
     if not path:
         return node
     step, rest = path[0], path[1:]
     inner: ast.expr | None = None
     if isinstance(node, ast.Call):
-        inner = next((one.value for one in node.keywords if one.arg == step), None)
+        inner = next((keyword.value for keyword in node.keywords if keyword.arg == step), None)
     elif isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
         inner = next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == step), None)
     elif isinstance(node, ast.List | ast.Tuple) and isinstance(step, int) and step < len(node.elts):
         inner = node.elts[step]
-    return node if inner is None else _along(inner, rest)
+    return node if inner is None else _follow_path(inner, rest)
 
 
-def _span(node: ast.expr | ast.arg | ast.stmt, lines: list[str]) -> Span:
-    """A node's place; of a function and of a long call only the first line."""
+def _node_span(node: ast.expr | ast.arg | ast.stmt, lines: list[str]) -> Span:
+    """Return a node's span; for a function or a multi-line call, only the first line."""
     end = node.end_lineno or node.lineno
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or end > node.lineno:
         line = lines[node.lineno - 1]
-        return Span(node.lineno, _column(line, node.col_offset), node.lineno, len(line.rstrip()) + 1)
+        return Span(node.lineno, _column_of(line, node.col_offset), node.lineno, len(line.rstrip()) + 1)
     line = lines[end - 1]
-    return Span(node.lineno, _column(line, node.col_offset), end, _column(line, node.end_col_offset or 0))
+    return Span(node.lineno, _column_of(line, node.col_offset), end, _column_of(line, node.end_col_offset or 0))
 
 
-def _column(line: str, offset: int) -> int:
-    """Python counts bytes of UTF-8 from 0, we count characters from 1."""
+def _column_of(line: str, offset: int) -> int:
+    """Return the column counted in characters from 1; Python counts UTF-8 bytes from 0."""
     return len(line.encode()[:offset].decode(errors="ignore")) + 1
 
 
-_LIMIT: Path = ("task_config", "run_policy", "backoff_limit")
+_LIMIT_PATH: Path = ("task_config", "run_policy", "backoff_limit")
 
 
-def surprises(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]) -> list[Problem]:
-    """Notes on the backoff limit and the restart policy of a PyTorchJob that the task itself does not name."""
-    made = next((one["spec"] for one in manifests if one.get("kind") == "PyTorchJob"), None)
-    if made is None:
+def unlike_flyte_notes(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]) -> list[Problem]:
+    """Return notes on a PyTorchJob's backoff limit and restart policies that the task itself does not set."""
+    job_spec = next((manifest["spec"] for manifest in manifests if manifest.get("kind") == "PyTorchJob"), None)
+    if job_spec is None:
         return []
     job = document["spec"]
-    why = _why(job)
-    limit = made.get("runPolicy", {}).get("backoffLimit")
-    unasked = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
+    why = _restart_causes(job)
+    limit = job_spec.get("runPolicy", {}).get("backoffLimit")
+    is_unset = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
     message = f"the job has backoffLimit: {limit}, which Flyte would not write: {why}"
-    out = [call_note("unlike-flyte", _LIMIT, message)] if unasked else []
+    out = [call_note("unlike-flyte", _LIMIT_PATH, message)] if is_unset else []
     named = {key for key in ("master", "worker") if "restartPolicy" in (job.get(key) or {})}
-    roles = made["pytorchReplicaSpecs"].items()
+    roles = job_spec["pytorchReplicaSpecs"].items()
     policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {"Never"}
     for policy in sorted(policies):
-        message = f"the pods have restartPolicy: {policy}, and Flyte's have Never: {why}"
+        message = f"the pods have restartPolicy: {policy}, but Flyte's have Never: {why}"
         out.append(call_note("unlike-flyte", ("task_config",), message))
     return out
 
 
-def _why(job: Mapping[str, Any]) -> str:
-    """What in the task brings pods that start again."""
+def _restart_causes(job: Mapping[str, Any]) -> str:
+    """Return the parts of the task that make pods restart."""
     elastic = job.get("elastic") or {}
     causes = {
         f"nnodes {elastic.get('nnodes')} lets pods come and go": ":" in str(elastic.get("nnodes")),
@@ -117,10 +117,10 @@ _CONFIG = ("task_config",)
 _POLICY = (*_CONFIG, "run_policy")
 
 
-def _resources(there: Path, here: Path) -> tuple[tuple[Path, Path], ...]:
-    """The amounts of a task or a role; flat ones are both halves, and so the request."""
-    halves = tuple(((*there, "resources", half), (*here, half)) for half in ("requests", "limits"))
-    return (*halves, ((*there, "resources"), (*here, "requests")))
+def _resource_origins(spec_path: Path, path: Path) -> tuple[tuple[Path, Path], ...]:
+    """Return the origins of a task's or role's resources; flat ones are requests and limits, and map to requests."""
+    halves = tuple(((*spec_path, "resources", half), (*path, half)) for half in ("requests", "limits"))
+    return (*halves, ((*spec_path, "resources"), (*path, "requests")))
 
 
 ORIGINS: tuple[tuple[Path, Path], ...] = (
@@ -140,61 +140,63 @@ ORIGINS: tuple[tuple[Path, Path], ...] = (
     (("spec", "runPolicy", "ttlSecondsAfterFinished"), (*_POLICY, "ttl_seconds_after_finished")),
     (("spec", "runPolicy", "activeDeadlineSeconds"), (*_POLICY, "active_deadline_seconds")),
     (("spec", "runPolicy", "backoffLimit"), (*_POLICY, "backoff_limit")),
-    *_resources(("spec", "worker"), (*_CONFIG, "worker")),
-    *_resources(("spec", "master"), (*_CONFIG, "master")),
+    *_resource_origins(("spec", "worker"), (*_CONFIG, "worker")),
+    *_resource_origins(("spec", "master"), (*_CONFIG, "master")),
     (("spec", "worker"), (*_CONFIG, "worker")),
     (("spec", "master"), (*_CONFIG, "master")),
     (("spec", "sharedMemory"), ("shared_memory",)),
     (("spec", "podLabels"), ("labels",)),
     (("spec", "podAnnotations"), ("annotations",)),
     (("spec", "podTemplate"), ("pod_template",)),
-    *_resources(("spec",), ()),
+    *_resource_origins(("spec",), ()),
     (("spec", "env"), ("environment",)),
     (("spec", "spot"), ("interruptible",)),
     (("spec",), ()),
 )
-"""Where a part of the spec comes from: the first prefix that fits."""
+"""Spec paths and the call paths they come from; the first matching prefix applies."""
 
 
-def read(document: dict[str, Any], found: Sequence[Problem]) -> list[Problem]:
-    """What is wrong with the document's shape, without what is already known of the same place."""
+def shape_problems(document: dict[str, Any], problems: Sequence[Problem]) -> list[Problem]:
+    """Return problems with the document's shape, except at paths that already have an error."""
     from ptcompile.compiler.frontend.reader import decode_spec
 
-    known = [problem.path for problem in found if problem.severity == "error"]
+    reported_paths = [problem.path for problem in problems if problem.severity == "error"]
     out: list[Problem] = []
     for problem in decode_spec(document)[1]:
-        path = origin(problem.path)
-        if any(path[: len(one)] == one or one[: len(path)] == path for one in known):
+        path = call_path(problem.path)
+        if any(path[: len(reported)] == reported or reported[: len(path)] == path for reported in reported_paths):
             continue
-        known.append(path)
-        out.append(problem._replace(path=path, message=_moved(problem.message, problem.path, path), fix=None))
+        reported_paths.append(path)
+        out.append(problem._replace(path=path, message=_with_path(problem.message, problem.path, path), fix=None))
     return out
 
 
-def origin(path: Path) -> Path:
-    """A path of the spec as a path of the Flyte call."""
-    for there, here in ORIGINS:
-        if path[: len(there)] == there:
-            rest = path[len(there) :]
-            return (*here, *(map(_flyte_s, rest) if "resources" in there else rest))
+def call_path(path: Path) -> Path:
+    """Return the path in the Flyte call for a path in the spec."""
+    for spec_path, flyte_path in ORIGINS:
+        if path[: len(spec_path)] == spec_path:
+            rest = path[len(spec_path) :]
+            return (*flyte_path, *(map(_flyte_name, rest) if "resources" in spec_path else rest))
     return path
 
 
-def _flyte_s(step: str | int) -> str | int:
-    """The name of an amount in flytekit's Resources."""
+def _flyte_name(step: str | int) -> str | int:
+    """Return flytekit's name of a resource."""
     return next((flyte for flyte, spec in FIELDS.items() if spec == step), step)
 
 
-def in_flyte_s_words(found: Diagnostic) -> Diagnostic:
-    """A finding about the spec of a task, at the place of the Flyte call that it comes from."""
-    if not (found.resource or "").startswith("TrainingJob/"):
-        return found  # about a manifest, or a profile
-    path = origin(found.path)
-    if found.name == "spec-missing-field" and path[-1:] in (("image",), ("container_image",)):
+def to_call_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
+    """Return a diagnostic about a task's spec with its path in the Flyte call."""
+    if not (diagnostic.resource or "").startswith("TrainingJob/"):
+        return diagnostic  # about a manifest or a profile
+    path = call_path(diagnostic.path)
+    if diagnostic.name == "spec-missing-field" and path[-1:] in (("image",), ("container_image",)):
         message = "container_image: is missing: Flyte would use the project's default image, which is unknown here"
-        return found._replace(path=("container_image",), message=message, help="add container_image, or give --image")
-    return found._replace(path=path, message=_moved(found.message, found.path, path))
+        return diagnostic._replace(
+            path=("container_image",), message=message, help="add container_image, or give --image"
+        )
+    return diagnostic._replace(path=path, message=_with_path(diagnostic.message, diagnostic.path, path))
 
 
-def _moved(message: str, old: Path, new: Path) -> str:
+def _with_path(message: str, old: Path, new: Path) -> str:
     return field_path(new) + message.removeprefix(field_path(old)) if message.startswith(field_path(old)) else message

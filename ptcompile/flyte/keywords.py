@@ -1,4 +1,4 @@
-"""What a task says beside its task_config: Flyte's own words (flytekit 1.16 `@task`), and where we need more."""
+"""Keywords of a task besides task_config: Flyte's own (flytekit 1.16 `@task`), and those that ptcompile adds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as amounts
-from ptcompile.flyte.problems import call_error, call_warning, not_whole
+from ptcompile.flyte.problems import call_error, call_warning, is_not_integer
 from ptcompile.flyte.resources import Amounts
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Knobs(TypedDict, total=False):
-    """Every keyword of a task. Objects may be ours or flytekit's, or plain text and mappings."""
+    """All keywords of a task. Objects may be ours or flytekit's, or plain text and mappings."""
 
     container_image: Any
     image: Any
@@ -47,17 +47,17 @@ class Knobs(TypedDict, total=False):
     node_dependency_hints: Any
     task_resolver: Any
     pickle_untyped: bool
-    # not Flyte's: what `{{.image.NAME}}` means; `image` is the default one
+    # not Flyte's: the images of `{{.image.NAME}}`; `image` is the default one
     images: Mapping[str, str] | None
-    # not Flyte's: the function's inputs, its module as the image has it, and whether the runner comes along
+    # not Flyte's: the function's inputs, its module in the image, and whether to embed the runner
     inputs: Mapping[str, Any] | None
     module: str | None
     embed: bool | None
-    # not Flyte's: a program that starts instead of the function
+    # not Flyte's: a program to start instead of the function
     script: str | None
     command: Sequence[str] | None
     args: Sequence[str] | None
-    # not Flyte's: where the job goes, and roles of an elastic job
+    # not Flyte's: placement of the job, and roles of an elastic job
     namespace: str | None
     target: str | None
     platform: Platform | None
@@ -65,23 +65,23 @@ class Knobs(TypedDict, total=False):
     worker: Any
 
 
-ENGINE = (
+ENGINE_KEYWORDS = (
     "cache", "cache_version", "cache_serialize", "deprecated", "cls", "docs", "disable_deck", "enable_deck",
     "deck_fields", "execution_mode", "node_dependency_hints", "task_resolver", "pickle_untyped",
 )  # fmt: skip
-"""Words for Flyte's engine, which knows results and versions; a manifest has neither."""
+"""Keywords for Flyte's engine, which manages results and versions; a manifest has neither."""
 
-_KNOWN = frozenset(Knobs.__annotations__)
+_KEYWORDS = frozenset(Knobs.__annotations__)
 
 
 def check_names(knobs: Mapping[str, Any]) -> None:
-    """Refuse a keyword that no task has.
+    """Check that a task has these keywords.
 
     Raises:
         TypeError: as Python does for a function without the keyword.
     """
     for name in knobs:
-        if name not in _KNOWN:
+        if name not in _KEYWORDS:
             raise TypeError(f"a Flyte task has no keyword {name!r}")
 
 
@@ -91,83 +91,85 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),
     **dict.fromkeys(("script", "module", "namespace", "target", "pod_template_name"), (_TEXT, (str,))),
     **dict.fromkeys(("interruptible", "embed"), ("yes or no", (bool,))),
-    "shared_memory": ("size, and not True", (bool, str)),
+    "shared_memory": ("a size or a boolean", (bool, str)),
 }
 
 
-def sound(knobs: Knobs, found: list[Problem]) -> Knobs:
-    """The keywords whose values have their type; the others are problems and as if they were not there."""
+def drop_mistyped(knobs: Knobs, problems: list[Problem]) -> Knobs:
+    """Return the keywords whose values have the right type; the others are reported and dropped."""
     out: dict[str, Any] = {}
     for name, value in knobs.items():
-        what, types = _TYPES.get(name, ("", (object,)))
+        expected, types = _TYPES.get(name, ("", (object,)))
         if value is None or isinstance(value, types):
             out[name] = value
         else:
-            found.append(call_error("spec-wrong-type", (name,), f"{value!r} is not {what}"))
+            problems.append(call_error("spec-wrong-type", (name,), f"{value!r} is not {expected}"))
     return cast("Knobs", out)
 
 
-def named(knobs: Knobs) -> dict[str, str]:
-    """The images that templates may name."""
+def named_images(knobs: Knobs) -> dict[str, str]:
+    """Return the images that templates may name."""
     default = knobs.get("image")
     return {**(knobs.get("images") or {}), **({"default": default} if isinstance(default, str) else {})}
 
 
-def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:
-    """The task's own resources. `resources` is instead of the two others, as in flytekit 1.16."""
-    found += [
-        call_warning((name,), "it is for Flyte's engine and has no counterpart in a manifest", "drop it")
-        for name in ENGINE
+def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
+    """Return the task's own resources. `resources` replaces `requests` and `limits`, as in flytekit 1.16."""
+    problems += [
+        call_warning((name,), "configures Flyte's engine and has no counterpart in a manifest", "remove it")
+        for name in ENGINE_KEYWORDS
         if knobs.get(name)
     ]
     resources, requests, limits = knobs.get("resources"), knobs.get("requests"), knobs.get("limits")
     if resources is not None:
         for name, value in (("requests", requests), ("limits", limits)):
             if value is not None:
-                found.append(
+                problems.append(
                     call_error("spec-conflict", (name,), "resources already sets it", f"remove {name} or resources")
                 )
-        return amounts.read_pairs(resources, ("resources",), found)
-    return amounts.read(requests, limits, (), found)
+        return amounts.read_pairs(resources, ("resources",), problems)
+    return amounts.read_resources(requests, limits, (), problems)
 
 
-def deadline(policy: Mapping[str, Any], knobs: Knobs, found: list[Problem]) -> dict[str, Any]:
-    """The run policy, with what `retries` and `timeout` add to it.
+def with_retries_and_timeout(policy: Mapping[str, Any], knobs: Knobs, problems: list[Problem]) -> dict[str, Any]:
+    """Return the run policy with the task's `retries` and `timeout`.
 
-    In Flyte both belong to the engine, which starts the job again or ends it. Here `retries` is the backoff limit,
-    where the run policy has none, and `timeout` the active deadline, where it is the shorter one.
+    In Flyte, both belong to the engine, which restarts or ends the job. Here, `retries` is the backoff limit unless the
+    run policy sets one, and `timeout` is the active deadline if it is the shorter one.
     """
     out = dict(policy)
     retries = knobs.get("retries", 0)
-    if not_whole(retries) or retries < 0:
-        found.append(
-            call_error("spec-invalid-value", ("retries",), f"{retries!r} is not a number of retries", "0 or more")
+    if is_not_integer(retries) or retries < 0:
+        problems.append(
+            call_error("spec-invalid-value", ("retries",), f"{retries!r} is not a number of retries", "use 0 or more")
         )
     elif retries and out.get("backoffLimit") is not None:
-        found.append(
+        problems.append(
             call_warning(("retries",), "run_policy.backoff_limit already sets it, and wins", "remove one of them")
         )
     elif retries:
         out["backoffLimit"] = retries
-    seconds = _seconds(knobs.get("timeout"), ("timeout",), found)
+    seconds = _timeout_seconds(knobs.get("timeout"), ("timeout",), problems)
     if seconds:
-        said = out.get("activeDeadlineSeconds")
-        out["activeDeadlineSeconds"] = min(seconds, said) if isinstance(said, int) and said > 0 else said or seconds
+        deadline = out.get("activeDeadlineSeconds")
+        out["activeDeadlineSeconds"] = (
+            min(seconds, deadline) if isinstance(deadline, int) and deadline > 0 else deadline or seconds
+        )
     return out
 
 
-def _seconds(value: timedelta | int | None, path: Path, found: list[Problem]) -> int:
-    """A timeout in whole seconds, rounded up; 0 is none."""
+def _timeout_seconds(value: timedelta | int | None, path: Path, problems: list[Problem]) -> int:
+    """Return a timeout in whole seconds, rounded up; 0 means none."""
     if value is None:
         return 0
     if isinstance(value, timedelta):
         seconds = -(-value // timedelta(seconds=1))
-    elif not_whole(value):
-        found.append(call_error("spec-wrong-type", path, f"{value!r} is not a time", "a timedelta, or seconds"))
+    elif is_not_integer(value):
+        problems.append(call_error("spec-wrong-type", path, f"{value!r} is not a time", "use a timedelta, or seconds"))
         return 0
     else:
         seconds = value
     if seconds < 0:
-        found.append(call_error("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout"))
+        problems.append(call_error("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout"))
         return 0
     return seconds

@@ -1,7 +1,7 @@
 """The decorators of flytekit 0.x: `pytorch_task`, `inputs`, `outputs`, `Types`.
 
-A legacy function takes `wf_params` first, then its inputs and outputs by name, and sets what it has to say:
-`result.set(7)`. Called from here it gets all three, as flytekit 0.x's `SdkRunnableTask` gave them.
+A legacy function takes `wf_params` first, then its inputs and outputs by name, and sets its outputs: `result.set(7)`.
+Here, it gets all three as flytekit 0.x's `SdkRunnableTask` passed them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-CONTEXT = "wf_params"
+CONTEXT_PARAMETER = "wf_params"
 """The first parameter of a legacy function."""
 
 
 class Types:
-    """Legacy types of inputs and outputs. The classes are Flyte's storage, and no input of a job can be one."""
+    """Legacy types of inputs and outputs. The classes are in Flyte's storage, so they cannot be inputs of a job."""
 
     Integer = int
     Float = float
@@ -56,7 +56,7 @@ class Types:
 
     @staticmethod
     def List(kind: Any) -> Any:  # noqa: N802  flytekit's name
-        """A list of one type, as `[kind]` is."""
+        """Return the type of a list of `kind`, as `[kind]` does."""
         return list[kind]
 
 
@@ -67,21 +67,21 @@ class Output:
     value: Any = None
 
     def set(self, value: Any) -> None:
-        """Keep the value."""
+        """Store the value."""
         self.value = value
 
 
 class LegacyContext:
-    """What a legacy function gets as `wf_params`: a logger, and the reason why there is no more."""
+    """The `wf_params` of a legacy function: a logger, and errors for everything else."""
 
     logging = logging.getLogger("flyte")
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{CONTEXT}.{name} comes from Flyte's engine, which is not running here")
+        raise AttributeError(f"{CONTEXT_PARAMETER}.{name} comes from Flyte's engine, which is not running here")
 
 
 class _Legacy(NamedTuple):
-    """A legacy function as it was written, and what is declared of it."""
+    """A legacy function as written, with its declared inputs and outputs."""
 
     function: Callable[..., Any]
     inputs: Mapping[str, Any] = {}
@@ -90,28 +90,32 @@ class _Legacy(NamedTuple):
 
 def inputs(**types: Any) -> Callable[[Task], Task]:
     """Declare a legacy task's inputs: `@inputs(int_list=[Types.Integer])`."""
-    return lambda task: _declared(task, _of(task)._replace(inputs={name: _hint(one) for name, one in types.items()}))
+    return lambda task: _with_declarations(
+        task, _legacy_of(task)._replace(inputs={k: _to_hint(kind) for k, kind in types.items()})
+    )
 
 
 def outputs(**types: Any) -> Callable[[Task], Task]:
     """Declare a legacy task's outputs: `@outputs(result=Types.Integer)`."""
-    return lambda task: _declared(task, _of(task)._replace(outputs={name: _hint(one) for name, one in types.items()}))
+    return lambda task: _with_declarations(
+        task, _legacy_of(task)._replace(outputs={k: _to_hint(kind) for k, kind in types.items()})
+    )
 
 
-def prepared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function in the legacy form, without inputs yet, as the runner calls it; another as it is."""
+def adapt_legacy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adapt a legacy-form function to the runner's calling convention; return any other function unchanged."""
     first = next(iter(inspect.signature(function).parameters), None)
-    return wrapped(_Legacy(function)) if first == CONTEXT else function
+    return wrap_legacy(_Legacy(function)) if first == CONTEXT_PARAMETER else function
 
 
-def wrapped(legacy: _Legacy) -> Callable[..., Any]:
-    """The function as one of its inputs alone, which returns its outputs by name."""
+def wrap_legacy(legacy: _Legacy) -> Callable[..., Any]:
+    """Return a function of the inputs only, which returns the outputs by name."""
 
     @wraps(legacy.function)
     def call(**values: Any) -> dict[str, Any] | None:
         results = {name: Output() for name in legacy.outputs}
         legacy.function(LegacyContext(), **values, **results)
-        return {name: one.value for name, one in results.items()} or None
+        return {name: output.value for name, output in results.items()} or None
 
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(name, kind, annotation=hint) for name, hint in legacy.inputs.items()]
@@ -121,40 +125,40 @@ def wrapped(legacy: _Legacy) -> Callable[..., Any]:
     return call
 
 
-def undeclared(function: Callable[..., Any]) -> list[Problem]:
-    """Parameters of a legacy function that nothing declares, and declarations without a parameter."""
+def undeclared_parameters(function: Callable[..., Any]) -> list[Problem]:
+    """Return problems for undeclared parameters of a legacy function, and for declarations without a parameter."""
     legacy = getattr(function, "legacy", None)
     if legacy is None:
         return []
     names = [*inspect.signature(legacy.function).parameters][1:]
     declared = {**dict.fromkeys(legacy.inputs, "inputs"), **dict.fromkeys(legacy.outputs, "outputs")}
-    bare = [one for one in names if one not in declared]
-    idle = [(at, one) for one, at in declared.items() if one not in names]
+    bare = [name for name in names if name not in declared]
+    unused = [(decorator, name) for name, decorator in declared.items() if name not in names]
     return [
         *(
-            call_error("spec-missing-field", ("inputs", one), "neither @inputs nor @outputs declares it")
-            for one in bare
+            call_error("spec-missing-field", ("inputs", name), "neither @inputs nor @outputs declares it")
+            for name in bare
         ),
-        *(call_error("spec-invalid-value", path, "the function has no such parameter") for path in idle),
+        *(call_error("spec-invalid-value", path, "the function has no such parameter") for path in unused),
     ]
 
 
-def _of(task: Task) -> _Legacy:
+def _legacy_of(task: Task) -> _Legacy:
     if not isinstance(task, Task):
         raise TypeError("@inputs and @outputs go above @pytorch_task")
     return getattr(task.function, "legacy", None) or _Legacy(task.function)
 
 
-def _declared(task: Task, legacy: _Legacy) -> Task:
-    return replace(task, function=wrapped(legacy))
+def _with_declarations(task: Task, legacy: _Legacy) -> Task:
+    return replace(task, function=wrap_legacy(legacy))
 
 
-def _hint(kind: Any) -> Any:
-    return list[_hint(kind[0])] if isinstance(kind, list) and len(kind) == 1 else kind  # type: ignore[misc]
+def _to_hint(kind: Any) -> Any:
+    return list[_to_hint(kind[0])] if isinstance(kind, list) and len(kind) == 1 else kind  # type: ignore[misc]
 
 
 class LegacyKnobs(Knobs, total=False):
-    """The legacy decorator's keywords: resources of every pod, "" where nothing is said, beside those of `task`."""
+    """The legacy decorator's keywords: resources of every pod ("" if unset), and the keywords of `task`."""
 
     per_replica_cpu_request: str
     per_replica_cpu_limit: str
@@ -166,8 +170,8 @@ class LegacyKnobs(Knobs, total=False):
     per_replica_storage_limit: str
 
 
-_OWN = tuple(name for name in LegacyKnobs.__annotations__ if name.startswith("per_replica_"))
-_REPLICAS: Path = ("task_config", "worker", "replicas")
+_REPLICA_KEYWORDS = tuple(name for name in LegacyKnobs.__annotations__ if name.startswith("per_replica_"))
+_REPLICAS_PATH: Path = ("task_config", "worker", "replicas")
 
 
 @overload
@@ -183,45 +187,53 @@ def pytorch_task(
     workers_count: int = 1,
     **knobs: Unpack[LegacyKnobs],
 ) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
-    """The legacy decorator: `workers_count` workers beside one master, each with the same `per_replica_*` resources.
+    """Declare a legacy task: `workers_count` workers and one master, each with the same `per_replica_*` resources.
 
-    With `name` it returns a Spec, and raises `FlyteError` with all mistakes where it has any. Without, it decorates.
+    With `name` it returns a Spec, and raises `FlyteError` with all mistakes if there are any. Without, it decorates.
     Storage becomes ephemeral-storage, which Flyte's backend took for a persistent kind and dropped: a warning says so.
     A missing limit is the request and a missing request the limit, as the decorator's documentation has it.
     """
-    replicas = {key: value for key, value in knobs.items() if key in _OWN}
-    others = cast("Knobs", {key: value for key, value in knobs.items() if key not in _OWN})
+    replicas = {key: value for key, value in knobs.items() if key in _REPLICA_KEYWORDS}
+    task_knobs = cast("Knobs", {key: value for key, value in knobs.items() if key not in _REPLICA_KEYWORDS})
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
         config = PyTorch(worker=Worker(replicas=workers_count))
-        return _legacy(name, config, replicas, cast("Knobs", {**others, **more}), called)
+        return _convert_legacy(name, config, replicas, cast("Knobs", {**task_knobs, **more}), called)
 
-    return decorate(function, name, others, finish, prepared)
+    return decorate(function, name, task_knobs, finish, adapt_legacy)
 
 
-def _legacy(name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, called: EntryPoint | None) -> Converted:
-    found: list[Problem] = undeclared(called.function) if called is not None else []
+def _convert_legacy(
+    name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, called: EntryPoint | None
+) -> Converted:
+    problems: list[Problem] = undeclared_parameters(called.function) if called is not None else []
     for key, value in replicas.items():
         if value is not None and not isinstance(value, str):
-            found.append(call_error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"'))
+            problems.append(call_error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"'))
         elif value and "storage" in key:
-            found.append(
+            problems.append(
                 call_warning((key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk", None)
             )
     texts = {key: value or "" for key, value in replicas.items() if value is None or isinstance(value, str)}
-    own = amounts.legacy(texts, found)
+    amounts_by_field = amounts.read_legacy(texts, problems)
     halves = (
-        Resources(**{word: getattr(own[key], half) for word, key in amounts.FIELDS.items() if key in own})
+        Resources(
+            **{
+                field: getattr(amounts_by_field[key], half)
+                for field, key in amounts.FIELDS.items()
+                if key in amounts_by_field
+            }
+        )
         for half in ("request", "limit")
     )
     requests, limits = halves
     converted = convert(config, name, {**knobs, "requests": requests, "limits": limits}, called)
-    return replace(converted, problems=(*found, *map(_renamed, converted.problems)))
+    return replace(converted, problems=(*problems, *map(_as_workers_count, converted.problems)))
 
 
-def _renamed(problem: Problem) -> Problem:
-    """A problem of the number of workers under the decorator's word for it."""
-    if problem.path != _REPLICAS:
+def _as_workers_count(problem: Problem) -> Problem:
+    """Return a problem with the number of workers under the decorator's own keyword."""
+    if problem.path != _REPLICAS_PATH:
         return problem
-    message = problem.message.replace(field_path(_REPLICAS), "workers_count", 1)
+    message = problem.message.replace(field_path(_REPLICAS_PATH), "workers_count", 1)
     return problem._replace(path=("workers_count",), message=message, fix=None)

@@ -1,9 +1,9 @@
-"""Flyte's resources and accelerators as the spec's.
+"""Flyte's resources and accelerators in spec form.
 
-The rule is the spec's own, key by key: a replica, else the task, else the profile. Unlike in a spec, where a request
-without a limit stays without one, a missing limit is the request here, since Flyte's backend (1.16) fills both halves,
-and both are written into the spec. A zero is nothing, as in Flyte's container path; on a
-replica it means that this replica has none of what the task gives to the others. Nothing is clamped in silence.
+The precedence is the spec's own, key by key: a replica, else the task, else the profile. In a spec, a request without a
+limit has no limit; here the missing limit is the request, because Flyte's backend (1.16) fills both halves, and both
+are written into the spec. A zero means unset, as in Flyte's container path; on a replica it means that this replica
+gets none of what the task gives to the others. Nothing is clamped silently.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ RESTART_POLICIES = {"ALWAYS": "Always", "FAILURE": "OnFailure", "ONFAILURE": "On
 CLEAN_POD_POLICIES = {"NONE": "None", "ALL": "All", "RUNNING": "Running"}
 
 
-def policy(value: Any, known: Mapping[str, str], path: Path, found: list[Problem]) -> str | None:
-    """Kubernetes' word for a policy, given as an enum member, by its name, or as text in any casing.
+def read_policy(value: Any, names: Mapping[str, str], path: Path, problems: list[Problem]) -> str | None:
+    """Return Kubernetes' name of a policy, given as an enum member, by name, or as text in any case.
 
     flytekitplugins-kfpytorch 1.16 makes its enums dataclasses, so their members are all equal and have no hash: only
     the name tells them apart.
@@ -29,64 +29,66 @@ def policy(value: Any, known: Mapping[str, str], path: Path, found: list[Problem
     if value is None:
         return None
     name = value if isinstance(value, str) else getattr(value, "name", None)
-    word = known.get(name.upper()) if isinstance(name, str) else None
-    if word is None:
-        options = ", ".join(dict.fromkeys(known.values()))
-        found.append(call_error("spec-invalid-value", path, f"no policy {value!r}", f"one of {options}"))
-    return word
+    policy = names.get(name.upper()) if isinstance(name, str) else None
+    if policy is None:
+        options = ", ".join(dict.fromkeys(names.values()))
+        problems.append(call_error("spec-invalid-value", path, f"no policy {value!r}", f"use one of {options}"))
+    return policy
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """A copy of a mapping; nothing for what is none."""
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return a copy of a mapping, or {} for any other value."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def mappings(value: Any) -> list[dict[str, Any]]:
-    """The mappings of a list."""
-    return [dict(one) for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
+def as_dicts(value: Any) -> list[dict[str, Any]]:
+    """Return copies of the mappings in a list."""
+    return [dict(item) for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
 
 
 class Device(NamedTuple):
-    """An accelerator as Flyte asks for it. `partition` is a size such as `1g.5gb`, or None for no wish."""
+    """An accelerator as Flyte requests it. `partition` is a size such as `1g.5gb`, or None for no preference."""
 
     name: str
     partition: str | None = None
     unpartitioned: bool = False
 
 
-def device(value: Any, found: list[Problem]) -> Device | None:
-    """An accelerator given as text (`A100`, `nvidia-tesla-a100/1g.5gb`) or as one of flytekit's constants."""
+def read_device(value: Any, problems: list[Problem]) -> Device | None:
+    """Read an accelerator given as text (`A100`, `nvidia-tesla-a100/1g.5gb`) or as one of flytekit's constants."""
     if value is None:
         return None
     if isinstance(value, str):
-        short, _, part = value.partition("/")
-        return Device(short, part if part not in {"", "unpartitioned"} else None, part == "unpartitioned")
+        short, _, slice_name = value.partition("/")
+        return Device(
+            short, slice_name if slice_name not in {"", "unpartitioned"} else None, slice_name == "unpartitioned"
+        )
     name = getattr(value, "device", None) or getattr(value, "_device", None)
     if not isinstance(name, str):
         message = f"{type(value).__name__} is not an accelerator"
-        found.append(call_error("spec-wrong-type", ("accelerator",), message, 'such as "nvidia-h100"'))
+        problems.append(call_error("spec-wrong-type", ("accelerator",), message, 'name one, such as "nvidia-h100"'))
         return None
-    # flytekit 1.16: the attribute is missing for "no wish", None for "a whole one", else the size
+    # flytekit 1.16: the attribute is missing without a preference, None for a whole device, else the size
     if not hasattr(value, "_partition_size"):
         return Device(name)
     size = value._partition_size
     return Device(name, size, unpartitioned=size is None)
 
 
-def kubernetes(value: Any) -> Any:
-    """An object of the Kubernetes client as the plain data it stands for; plain data as a copy.
+def to_plain_data(value: Any) -> Any:
+    """Return an object of the Kubernetes client as plain data, or a copy of plain data.
 
     The client's models name their fields in `attribute_map`: Python name to JSON name (kubernetes 36).
     """
     if isinstance(value, Mapping):
-        return {key: kubernetes(item) for key, item in value.items() if item is not None}
+        return {key: to_plain_data(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [kubernetes(item) for item in value]
+        return [to_plain_data(item) for item in value]
     names = getattr(value, "attribute_map", None)
     if not isinstance(names, Mapping):
         return value
     pairs = ((key, getattr(value, name)) for name, key in names.items())
-    return {key: kubernetes(item) for key, item in pairs if item is not None}
+    return {key: to_plain_data(item) for key, item in pairs if item is not None}
 
 
 DEVICES: dict[str, str] = {
@@ -109,13 +111,14 @@ DEVICES: dict[str, str] = {
     "V5P": "tpu-v5p-slice",
     "V6E": "tpu-v6e-slice",
 }
-"""The backend's default `accelerator-devices` and flytekit 1.16's constants, by their short names in capitals."""
+"""The backend's default `accelerator-devices` and flytekit 1.16's constants, keyed by short name in capitals."""
 
 PARTITIONS: dict[str, tuple[str, ...]] = {
     name: slices for name in DEVICES.values() if (row := row_of(name)[0]) is not None and (slices := row.slices)
 }
-"""Slices of a device (NVIDIA MIG profiles, Google TPU topologies): those of the built-in catalogue, which has all that
-flytekit 1.16 and Flyte 2 know."""
+"""Slices of a device (NVIDIA MIG profiles, Google TPU topologies) from the built-in catalog, which covers those of
+flytekit 1.16 and Flyte 2.
+"""
 
 WHOLE = "unpartitioned"
 
@@ -126,110 +129,123 @@ CLASSES: dict[str, tuple[str, str, str]] = {
 """Resource name, device label and partition label of a device class (flyte backend 1.16 and 2.0 defaults)."""
 
 
-def normal(name: str, devices: Mapping[str, str] = DEVICES) -> str:
-    """What nodes call a device: the short name looked up in any casing, another name as it is."""
+def node_device_name(name: str, devices: Mapping[str, str] = DEVICES) -> str:
+    """Return the device name on nodes: short names are looked up in any case, other names are returned unchanged."""
     return devices.get(name.upper(), name)
 
 
 def entry_name(device: Device, devices: Mapping[str, str] = DEVICES) -> str:
-    """What a device is called in a profile's catalogue: `nvidia-h100`, or `nvidia-h100/1g.10gb`."""
+    """Return a device's name in a profile's catalog: `nvidia-h100`, or `nvidia-h100/1g.10gb`."""
     part = WHOLE if device.unpartitioned else device.partition
-    name = normal(device.name, devices)
+    name = node_device_name(device.name, devices)
     return f"{name}/{part}" if part else name
 
 
-def listed(names: Iterable[str]) -> list[tuple[str, str | None]]:
-    """Every device of these names, whole and in each slice that is known: (name, None, a slice or `unpartitioned`)."""
+def device_slices(names: Iterable[str]) -> list[tuple[str, str | None]]:
+    """Return every device, whole and in each known slice: (name, None, a slice or `unpartitioned`)."""
     out: list[tuple[str, str | None]] = []
-    for given in names:
-        name, _, part = given.partition("/")
+    for device in names:
+        name, _, part = device.partition("/")
         slices = (part,) if part else (*((WHOLE, *PARTITIONS[name]) if name in PARTITIONS else ()),)
-        out += [(name, one) for one in (None, *slices) if (name, one) not in out]
+        out += [(name, part) for part in (None, *slices) if (name, part) not in out]
     return out
 
 
 FIELDS = {"cpu": "cpu", "mem": "memory", "gpu": "gpu", "ephemeral_storage": "ephemeralStorage"}
-"""Flyte's names, and the spec's."""
+"""Spec names of resources, keyed by Flyte's names."""
 
 _FRACTIONS = frozenset({"cpu"})
 
 
 class RequestAndLimit(NamedTuple):
-    """What one level says of one resource. Both halves are None where it is a zero."""
+    """One resource at one level. Both halves are None if it is zero."""
 
     request: str | None
     limit: str | None
 
 
 Amounts = dict[str, RequestAndLimit]
-"""By the spec's names."""
+"""Requests and limits, keyed by the spec's resource names."""
 
 
-def read(requests: object, limits: object, at: Path, found: list[Problem]) -> Amounts:
-    """`requests=` and `limits=` of a task or a replica. `at` is the path of the block that has them."""
-    return _pairs(_half(requests, (*at, "requests"), found), _half(limits, (*at, "limits"), found))
+def read_resources(requests: object, limits: object, path: Path, problems: list[Problem]) -> Amounts:
+    """Read `requests=` and `limits=` of a task or a replica. `path` is the path of the block that has them."""
+    return _pair_amounts(
+        _read_half(requests, (*path, "requests"), problems), _read_half(limits, (*path, "limits"), problems)
+    )
 
 
-def read_pairs(resources: object, at: Path, found: list[Problem]) -> Amounts:
-    """`resources=` of a task: a value is request and limit, a pair is (request, limit)."""
-    requests, limits = {}, {}
+def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> Amounts:
+    """Read `resources=` of a task: a value is request and limit, a pair is (request, limit)."""
+    requests, limits = dict[str, str | None](), dict[str, str | None]()
     for name, key in FIELDS.items():
-        value, path = getattr(resources, name, None), (*at, name)
+        value, path = getattr(resources, name, None), (*block_path, name)
         if isinstance(value, Sequence) and not isinstance(value, str):
             if len(value) != 2:
-                found.append(
-                    call_error("spec-invalid-value", path, f"a pair is (request, limit), and this has {len(value)}")
+                problems.append(
+                    call_error("spec-invalid-value", path, f"must be a pair (request, limit), not {len(value)} items")
                 )
                 continue
-            requests[key] = _text(value[0], name, (*path, 0), found)
-            limits[key] = _text(value[1], name, (*path, 1), found)
+            requests[key] = _quantity_text(value[0], name, (*path, 0), problems)
+            limits[key] = _quantity_text(value[1], name, (*path, 1), problems)
         else:
-            requests[key] = _text(value, name, path, found)
-    return _pairs(requests, limits)
+            requests[key] = _quantity_text(value, name, path, problems)
+    return _pair_amounts(requests, limits)
 
 
-def legacy(values: dict[str, str], found: list[Problem]) -> Amounts:
-    """The `per_replica_*` words of the legacy decorator, where "" is nothing."""
+def read_legacy(values: dict[str, str], problems: list[Problem]) -> Amounts:
+    """Read the `per_replica_*` keywords of the legacy decorator, for which "" means unset."""
     halves: dict[str, dict[str, str | None]] = {"request": {}, "limit": {}}
     names = {"cpu": "cpu", "memory": "memory", "gpu": "gpu", "storage": "ephemeralStorage"}
-    for word, text in values.items():
-        name, _, half = word.removeprefix("per_replica_").rpartition("_")
-        halves[half][names[name]] = _text(text, "cpu", (word,), found) if text != "" else None
-    return _pairs(halves["request"], halves["limit"])
+    for keyword, text in values.items():
+        name, _, half = keyword.removeprefix("per_replica_").rpartition("_")
+        halves[half][names[name]] = _quantity_text(text, "cpu", (keyword,), problems) if text != "" else None
+    return _pair_amounts(halves["request"], halves["limit"])
 
 
-def _half(block: object, at: Path, found: list[Problem]) -> dict[str, str | None]:
+def _read_half(block: object, path: Path, problems: list[Problem]) -> dict[str, str | None]:
     out: dict[str, str | None] = {}
     for name, key in FIELDS.items():
         value = getattr(block, name, None)
         if isinstance(value, list | tuple):
             message = "a pair is not allowed here"
-            found.append(call_error("spec-wrong-type", (*at, name), message, "write pairs in resources=, or one value"))
+            problems.append(
+                call_error("spec-wrong-type", (*path, name), message, "write pairs in resources=, or one value")
+            )
             continue
-        out[key] = _text(value, name, (*at, name), found)
+        out[key] = _quantity_text(value, name, (*path, name), problems)
     return out
 
 
-def _text(value: Any, name: str, path: Path, found: list[Problem]) -> str | None:
-    """One quantity as text; None where it is not given or is not one."""
+def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -> str | None:
+    """Return one quantity as text, or None if it is unset or invalid."""
     if value is None:
         return None
     fraction = isinstance(value, float) and name not in _FRACTIONS
     if isinstance(value, bool) or fraction or not isinstance(value, str | int | float):
-        found.append(call_error("spec-wrong-type", path, f"{value!r} is not a quantity", 'such as 2, "500m" or "4Gi"'))
+        problems.append(
+            call_error(
+                "spec-wrong-type", path, f"{value!r} is not a quantity", 'use a quantity, such as 2, "500m" or "4Gi"'
+            )
+        )
         return None
     text = value if isinstance(value, str) else repr(value)
     if not quantity.valid(text) or text.startswith("-"):
         reason = f"{value!r} is not a Kubernetes quantity" if not text.startswith("-") else f"{value!r} is negative"
-        near = quantity.likely_quantity(text)
-        found.append(
-            call_error("spec-invalid-value", path, reason, f"did you mean {near}?" if near else 'such as "4Gi"')
+        suggestion = quantity.likely_quantity(text)
+        problems.append(
+            call_error(
+                "spec-invalid-value",
+                path,
+                reason,
+                f"did you mean {suggestion}?" if suggestion else 'use a quantity, such as "4Gi"',
+            )
         )
         return None
     return text
 
 
-def _pairs(requests: dict[str, str | None], limits: dict[str, str | None]) -> Amounts:
+def _pair_amounts(requests: dict[str, str | None], limits: dict[str, str | None]) -> Amounts:
     out: Amounts = {}
     for key in FIELDS.values():
         request, limit = requests.get(key), limits.get(key)
@@ -242,39 +258,41 @@ def _nonzero(text: str | None) -> str | None:
     return text if text is not None and quantity.parse(text) else None
 
 
-def spread(task: Amounts, roles: Sequence[Amounts]) -> tuple[Amounts, list[Amounts]]:
-    """The task's amounts, and those of its roles, without zeros: where a role has a zero the others get the task's."""
+def split_by_role(task: Amounts, roles: Sequence[Amounts]) -> tuple[Amounts, list[Amounts]]:
+    """Return the task's and the roles' resources without zeros; if a role has a zero, the other roles get the task's
+    value.
+    """
     task = {key: pair for key, pair in task.items() if any(pair)}
-    refused = {key for role in roles for key, pair in role.items() if key in task and not any(pair)}
-    moved = {key: task[key] for key in refused}
-    kept = [{**moved, **role} for role in roles]
+    zeroed = {key for role in roles for key, pair in role.items() if key in task and not any(pair)}
+    task_values = {key: task[key] for key in zeroed}
+    filled = [{**task_values, **role} for role in roles]
     return (
-        {key: pair for key, pair in task.items() if key not in refused},
-        [{key: pair for key, pair in role.items() if any(pair)} for role in kept],
+        {key: pair for key, pair in task.items() if key not in zeroed},
+        [{key: pair for key, pair in role.items() if any(pair)} for role in filled],
     )
 
 
 def to_spec(amounts: Amounts) -> dict[str, Any]:
-    """The amounts in the spec's words, both halves: flat where they are one, else in both lists."""
+    """Return resources in spec form: flat if request and limit are equal, else below requests and limits."""
     flat: dict[str, Any] = {}
     requests: dict[str, Any] = {}
     limits: dict[str, Any] = {}
     for key, (request, limit) in amounts.items():
         if request is None or limit is None or request == limit:
-            flat[key] = _plain(request or limit or "")
+            flat[key] = _plain_number(request or limit or "")
         else:
-            requests[key], limits[key] = _plain(request), _plain(limit)
+            requests[key], limits[key] = _plain_number(request), _plain_number(limit)
     lists = {"requests": requests, "limits": limits}
     return {**flat, **{name: amounts for name, amounts in lists.items() if amounts}}
 
 
-def plain(resources: Any) -> Any:
-    """Resources whose whole numbers are numbers, as people write them."""
+def with_plain_numbers(resources: Any) -> Any:
+    """Return resources with integers instead of quoted numbers."""
     if isinstance(resources, dict):
-        return {key: plain(value) for key, value in resources.items()}
-    return _plain(resources) if isinstance(resources, str) else resources
+        return {key: with_plain_numbers(value) for key, value in resources.items()}
+    return _plain_number(resources) if isinstance(resources, str) else resources
 
 
-def _plain(text: str) -> str | int:
-    """A whole number as a number, which needs no quotes in YAML."""
+def _plain_number(text: str) -> str | int:
+    """Return a whole number as an integer, which needs no quotes in YAML."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 and str(int(text)) == text else text

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from ptcompile.api import compile as api
+from ptcompile.diagnostics import Diagnostic, Problem
 from ptcompile.flyte import findings, run
 from ptcompile.flyte.convert import Converted, convert
-from ptcompile.flyte.findings import surprises
+from ptcompile.flyte.findings import unlike_flyte_notes
 from ptcompile.flyte.keywords import Knobs, check_names
-from ptcompile.flyte.launch import EntryPoint, entry
+from ptcompile.flyte.launch import EntryPoint, find_entry_point
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
@@ -20,45 +21,45 @@ if TYPE_CHECKING:
 
 
 Convert = Callable[[str, Knobs, EntryPoint | None], Converted]
-"""A task without its name, the keywords that are added last, and the function that is called."""
+"""Converts a task, given its name, the keywords added last, and the function to call."""
 
 
 _NO_PLATFORM: Mapping[str, Any] = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {}}}
-"""Of a Flyte without configuration, where interruptible pods may run on any node."""
+"""The profile without a platform: interruptible pods may run on any node."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A decorated function: called, it runs as before; it can also be turned into a spec and into manifests."""
+    """A decorated function: calling it runs the function, and it can be converted to a spec and manifests."""
 
     function: Callable[..., Any]
     finish: Convert
     held: Any = None
-    """flytekit's task that has the function, where it was made from one."""
+    """flytekit's task that holds the function, if it was created from one."""
     name: str | None = None
-    """Of its job, where a workflow's node has one of its own."""
+    """Name of the job, if a workflow's node sets one."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the function here, as Flyte does for local executions."""
+        """Run the function locally, as Flyte does for local executions."""
         return self.function(*args, **kwargs)
 
     @property
     def task_function(self) -> Callable[..., Any]:
-        """The function, under flytekit's word."""
+        """The function, under flytekit's name."""
         return self.function
 
     @property
     def job_name(self) -> str:
-        """The name of the job, where none is given."""
+        """The default name of the job."""
         return self.name or self.function.__name__.replace("_", "-").strip("-").lower()
 
     def convert(self, name: str | None = None, **more: Unpack[Knobs]) -> Converted:
-        """The task as a TrainingJob document. The name is the function's, where none is given."""
+        """Return the task as a TrainingJob document. The default name is the function's."""
         check_names(more)
-        return self.finish(name or self.job_name, more, entry(self.function, self, self.held, self.function))
+        return self.finish(name or self.job_name, more, find_entry_point(self.function, self, self.held, self.function))
 
     def spec(self, name: str | None = None, **more: Unpack[Knobs]) -> Spec:
-        """The task as a Spec. Raises `FlyteError` where it has a mistake."""
+        """Return the task as a Spec. Raises `FlyteError` if the task has a mistake."""
         return self.convert(name, **more).spec()
 
     def compile(
@@ -68,26 +69,30 @@ class Task:
         cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
         **more: Unpack[Knobs],
     ) -> api.Result:
-        """The task's manifests, and everything there is to say about them. Raises nothing for a user's mistake.
+        """Return the task's manifests and all diagnostics. Raises nothing for a user's mistake.
 
-        Whatever is said stands at a place of the Flyte call: `container_image`, `task_config.nproc_per_node`.
+        Every diagnostic has its path in the Flyte call: `container_image`, `task_config.nproc_per_node`.
         """
         converted = self.convert(name, **more)
-        said = tuple(streams.to_diagnostic(one, None, None, manifest=converted.document) for one in converted.problems)
+        reported = _to_diagnostics(converted.problems, converted.document)
         if not converted.ok:
-            return api.Result((), said)
+            return api.Result((), reported)
         if cluster is None:
             cluster = converted.platform.profile if converted.platform is not None else _NO_PLATFORM
         result = api.compile(converted.document, cluster=cluster)
         if not result.ok:
-            said = tuple(one for one in said if one.severity != "note")
-        about = surprises(converted.document, result.manifests)
-        told = tuple(streams.to_diagnostic(one, None, None, manifest=converted.document) for one in about)
-        # two roles without an image are one task without
-        found = [findings.in_flyte_s_words(one) for one in result.diagnostics]
-        found = [one for i, one in enumerate(found) if one not in found[:i]]
+            reported = tuple(diagnostic for diagnostic in reported if diagnostic.severity != "note")
+        notes = _to_diagnostics(unlike_flyte_notes(converted.document, result.manifests), converted.document)
+        # two roles without an image are one task without an image
+        from_spec: list[Diagnostic] = []
+        for diagnostic in map(findings.to_call_diagnostic, result.diagnostics):
+            from_spec += [] if diagnostic in from_spec else [diagnostic]
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
-        return result._replace(manifests=manifests, diagnostics=(*said, *found, *told))
+        return result._replace(manifests=manifests, diagnostics=(*reported, *from_spec, *notes))
+
+
+def _to_diagnostics(problems: Iterable[Problem], document: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
+    return tuple(streams.to_diagnostic(problem, None, None, manifest=document) for problem in problems)
 
 
 @overload
@@ -103,11 +108,12 @@ def task(
     task_config: Any = None,
     **knobs: Unpack[Knobs],
 ) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
-    """Flyte's `@task(task_config=...)` with the words of flytekit 1.16; see `Knobs`.
+    """Declare a task like Flyte's `@task(task_config=...)` with the keywords of flytekit 1.16; see `Knobs`.
 
-    With `name` it returns a Spec, and raises `FlyteError` with all mistakes where it has any. Without, it decorates.
-    `task_config` and every object in it may be ours or flytekitplugins-kfpytorch's. In the container the decorated
-    function is called with `inputs`, unless `script` or `command` says what starts; without a function `module` may.
+    With `name` it returns a Spec, and raises `FlyteError` with all mistakes if there are any. Without, it decorates.
+    `task_config` and every object in it may be ours or flytekitplugins-kfpytorch's. In the container, the decorated
+    function is called with `inputs`, unless `script` or `command` names another program; without a function, `module`
+    may.
     """
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
@@ -121,29 +127,29 @@ def decorate(
     name: str | None,
     knobs: Knobs,
     finish: Convert,
-    prepared: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function,
+    prepare: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function,
 ) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
-    """One of the three forms: a Spec for a name, a task for a function, else the decorator.
+    """Return a Spec if there is a name, a task if there is a function, and otherwise the decorator.
 
-    `prepared` gives the function the form in which the runner calls it.
+    `prepare` gives the function the form in which the runner calls it.
     """
     check_names(knobs)
     if name is not None:
         return finish(name, {}, None).spec()
     if function is not None:
-        return Task(prepared(function), finish)
-    return lambda wrapped: Task(prepared(wrapped), finish)
+        return Task(prepare(function), finish)
+    return lambda wrapped: Task(prepare(wrapped), finish)
 
 
-_OF_TASK = ("container_image", "environment", "pod_template", "accelerator", "shared_memory")
-_OF_METADATA = (
+_TASK_ATTRIBUTES = ("container_image", "environment", "pod_template", "accelerator", "shared_memory")
+_METADATA_ATTRIBUTES = (
     "retries", "timeout", "interruptible", "labels", "annotations", "pod_template_name", "cache", "cache_version",
     "cache_serialize", "deprecated",
 )  # fmt: skip
 
 
 def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
-    """A task that flytekit's own `@task`, or ours, made, with everything it says; `knobs` are laid over it.
+    """Return a Task from flytekit's own `@task` or ours, with all its settings; `knobs` override them.
 
     Only attributes are read: flytekit is not imported, and the function is not called. Its parameters need `inputs`,
     unless they have defaults.
@@ -160,19 +166,19 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
         function = run.function_of(task, getattr(task, "name", "this"))
     except run.TaskCallError as error:
         raise TypeError(str(error)) from None
-    own = _said(task)
+    task_knobs = _task_keywords(task)
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
-        return convert(task.task_config, name, cast("Knobs", {**own, **knobs, **more}), called)
+        return convert(task.task_config, name, cast("Knobs", {**task_knobs, **knobs, **more}), called)
 
     return Task(function, finish, task)
 
 
-def _said(task: Any) -> dict[str, Any]:
-    """What a task of flytekit's says beside its task_config."""
-    read: dict[str, Any] = {name: getattr(task, name, None) for name in _OF_TASK}
+def _task_keywords(task: Any) -> dict[str, Any]:
+    """Return the settings of a flytekit task besides its task_config."""
+    read: dict[str, Any] = {name: getattr(task, name, None) for name in _TASK_ATTRIBUTES}
     metadata = getattr(task, "metadata", None)
-    read |= {name: value for name in _OF_METADATA if (value := getattr(metadata, name, None))}
+    read |= {name: value for name in _METADATA_ATTRIBUTES if (value := getattr(metadata, name, None))}
     resources = getattr(task, "resources", None)
     read |= {half: getattr(resources, half, None) for half in ("requests", "limits")}
     read["secret_requests"] = getattr(getattr(task, "security_context", None), "secrets", None)

@@ -11,7 +11,7 @@ import pytest
 
 import ptcompile
 from ptcompile import flyte
-from ptcompile.flyte.resources import normal
+from ptcompile.flyte.resources import node_device_name
 from tests.flyte.making import (
     OURS,
     convert,
@@ -402,10 +402,15 @@ def test_27_a_tpu(words: Any) -> None:
 
 
 def test_28_names_of_devices() -> None:
-    assert normal("h100") == normal("H100") == normal(normal("H100")) == "nvidia-h100"
-    assert normal("custom-gpu-device") == "custom-gpu-device"
+    assert (
+        node_device_name("h100")
+        == node_device_name("H100")
+        == node_device_name(node_device_name("H100"))
+        == "nvidia-h100"
+    )
+    assert node_device_name("custom-gpu-device") == "custom-gpu-device"
     # mended: Flyte looks `L40s` up in capitals, under a key that is not
-    assert normal("L40s") == "nvidia-l40s"
+    assert node_device_name("L40s") == "nvidia-l40s"
 
 
 def test_29_node_selectors(words: Any) -> None:

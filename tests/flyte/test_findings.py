@@ -12,7 +12,7 @@ import pytest
 
 from ptcompile import flyte
 from ptcompile.diagnostics import Path as Keys
-from ptcompile.flyte.findings import file_of, span
+from ptcompile.flyte.findings import call_span, file_of
 from tests.flyte.making import OURS as F, roles
 
 
@@ -49,7 +49,7 @@ TEXT = Path(__file__).read_text("utf-8")
 def test_the_nearest_expression_is_found(function: Any, path: Keys, said: str) -> None:
     function = getattr(function, "function", function)
     assert file_of(function) == __file__
-    at = span(function, TEXT, path)
+    at = call_span(function, TEXT, path)
     assert at is not None
     assert at.line == at.end_line
     assert TEXT.split("\n")[at.line - 1][at.column - 1 : at.end_column - 1] == said
@@ -57,7 +57,7 @@ def test_the_nearest_expression_is_found(function: Any, path: Keys, said: str) -
 
 def test_what_is_built_in_has_no_place() -> None:
     assert file_of(len) is None
-    assert span(len, TEXT, ("inputs", "x")) is None
+    assert call_span(len, TEXT, ("inputs", "x")) is None
 
 
 SPOT = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {"nodeLabels": {"spot": "true"}}}}

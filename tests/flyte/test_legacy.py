@@ -37,7 +37,7 @@ def _forget(tmp_path: Path) -> Iterator[None]:
 
 def test_the_snippet_as_printed(tmp_path: Path) -> None:
     (tmp_path / "document_000.py").write_text(PRINTED, encoding="utf-8")
-    task = run.loaded(f"{tmp_path / 'document_000.py'}:my_pytorch_job")
+    task = run.load_task(f"{tmp_path / 'document_000.py'}:my_pytorch_job")
     missing = task.compile(image="acme/mnist:1").diagnostics
     assert [one.message for one in missing if one.severity == "error"] == ["inputs.int_list: is missing, a list[int]"]
     made = task.compile(image="acme/mnist:1", inputs={"int_list": [1, 2]}).unwrap()[0]
@@ -64,7 +64,7 @@ GIVEN: dict[str, Any] = {"numbers": [1, 2], "scale": 2, "names": ["a", "b"], "ex
 def test_it_is_called_with_its_context_inputs_and_outputs() -> None:
     assert adds(**GIVEN) == {"total": 6.0, "first": "a!"}
     words = {"numbers": "[1, 2]", "scale": "2", "names": '["a", "b"]', "extra": '{"suffix": "!"}'}
-    assert run.arguments(adds.function, words) == (GIVEN, {})
+    assert run.parse_arguments(adds.function, words) == (GIVEN, {})
     lost = [one for one in adds.compile(inputs=GIVEN).diagnostics if one.path == ("outputs",)]
     assert len(lost) == 1
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from ptcompile import compile, flyte
 from ptcompile.flyte.convert import GPU_TAINT
-from ptcompile.flyte.platforms import ENGINE, KNOWN
+from ptcompile.flyte.platforms import ENGINE_KEYS, KNOWN_KEYS
 from ptcompile.source.emitter import emit
 from tests.flyte.making import OURS, document, manifest, pod
 from tests.flyte.test_tasks import ANYTHING
@@ -87,7 +87,7 @@ def test_other_devices_are_named_by_the_caller() -> None:
     assert {"custom", "nvidia-h100/9g.1gb"} <= {*where.document["spec"]["accelerators"]}
 
 
-@pytest.mark.parametrize("key", ENGINE)
+@pytest.mark.parametrize("key", ENGINE_KEYS)
 def test_keys_without_effect_are_warned_of(key: str) -> None:
     where = flyte.platform({key: "1"})
     assert [(one.severity, one.path) for one in where.problems] == [("warning", ("k8s", key))]
@@ -113,7 +113,7 @@ def test_mistakes_are_findings(config: Any, start: str) -> None:
     assert [one.message[: len(start)] for one in found] == [start]
 
 
-@given(config=st.dictionaries(st.sampled_from([*KNOWN, *ENGINE]), ANYTHING, max_size=4))
+@given(config=st.dictionaries(st.sampled_from([*KNOWN_KEYS, *ENGINE_KEYS]), ANYTHING, max_size=4))
 def test_no_configuration_raises(config: dict[str, Any]) -> None:
     where = flyte.platform(config)
     if where.ok:

@@ -38,7 +38,7 @@ def test_a_template_without_a_value_is_asked_for() -> None:
         test_a_template_without_a_value_is_asked_for, task_config=config, container_image="{{.image.default}}"
     )
     found = {one.path: (one.message, one.help) for one in made.convert("job").problems if one.severity == "error"}
-    unknown = "from Flyte's configuration, which is not known here"
+    unknown = "from Flyte's configuration, which is unknown here"
     assert found == {
         ("container_image",): (
             f"container_image: {{{{.image.default}}}} takes the image 'default' {unknown}",

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from ptcompile import flyte
 from ptcompile.flyte import run
-from ptcompile.flyte.launch import text_of
+from ptcompile.flyte.launch import input_text
 from tests.flyte.making import forgetting
 
 ROOT = Path(__file__).parents[2]
@@ -155,7 +155,7 @@ VALUES: list[tuple[Any, st.SearchStrategy[Any]]] = [
 def test_a_value_as_text_reads_back(hint: Any, values: st.SearchStrategy[Any]) -> None:
     @given(values)
     def check(value: Any) -> None:
-        assert run.value_of(text_of(value), hint) == value
+        assert run.value_of(input_text(value), hint) == value
 
     check()
 
@@ -163,14 +163,14 @@ def test_a_value_as_text_reads_back(hint: Any, values: st.SearchStrategy[Any]) -
 def test_arguments_say_all_that_is_wrong_at_once() -> None:
     def train(epochs: int, lr: float, name: str = "a", *more: int, **others: int) -> None: ...
 
-    values, wrong = run.arguments(train, {"lr": "x", "nmae": "b"})
+    values, wrong = run.parse_arguments(train, {"lr": "x", "nmae": "b"})
     assert values == {}
     assert wrong == {
         "nmae": "unknown input; the function has epochs, lr, name",
         "epochs": "is missing, an int",
         "lr": "is not a float",
     }
-    assert run.arguments(train, {"lr": "1", "epochs": "2"}) == ({"lr": 1.0, "epochs": 2}, {})
+    assert run.parse_arguments(train, {"lr": "1", "epochs": "2"}) == ({"lr": 1.0, "epochs": 2}, {})
 
 
 def test_the_file_stands_alone() -> None:
@@ -203,10 +203,10 @@ def test_a_task_is_found_by_file_by_module_and_in_a_package(tmp_path: Path, monk
         (folder / "__init__.py").write_text("")
     (package / "trains.py").write_text("class Box:\n    @staticmethod\n    def go(): ...\ndef go(): ...\n")
     monkeypatch.chdir(tmp_path)
-    by_file = run.loaded(f"{package / 'trains.py'}:go")
+    by_file = run.load_task(f"{package / 'trains.py'}:go")
     assert by_file.__module__ == "acme_pkg.jobs.trains"
-    assert run.loaded("acme_pkg.jobs.trains:go") is by_file
-    assert run.loaded("acme_pkg.jobs.trains:Box.go").__qualname__ == "Box.go"
+    assert run.load_task("acme_pkg.jobs.trains:go") is by_file
+    assert run.load_task("acme_pkg.jobs.trains:Box.go").__qualname__ == "Box.go"
 
 
 @pytest.mark.parametrize(
@@ -223,14 +223,14 @@ def test_what_is_not_there_is_refused(target: str, why: str, tmp_path: Path, mon
     (tmp_path / "json.py").write_text("def dumps(): ...\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(run.TaskCallError) as caught:
-        run.loaded(target)
+        run.load_task(target)
     assert str(caught.value).startswith(why)
 
 
 def test_a_module_that_misses_another_says_so_itself(tmp_path: Path) -> None:
     (tmp_path / "wants.py").write_text("import no_such_module_here\n")
     with pytest.raises(ModuleNotFoundError, match="no_such_module_here"):
-        run.loaded(f"{tmp_path / 'wants.py'}:go")
+        run.load_task(f"{tmp_path / 'wants.py'}:go")
 
 
 def test_only_what_trains_is_unwrapped() -> None:

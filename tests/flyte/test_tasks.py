@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 
 import ptcompile
 from ptcompile import flyte
-from ptcompile.flyte.keywords import ENGINE, Knobs
+from ptcompile.flyte.keywords import ENGINE_KEYWORDS, Knobs
 from ptcompile.flyte.legacy import LegacyKnobs
 from tests.flyte.making import OURS, convert, document, env, main, manifest, messages, pod
 
@@ -94,7 +94,7 @@ def test_each_word_of_the_legacy_decorator(word: str) -> None:
 def test_words_for_the_engine_are_said_to_be_lost(word: str) -> None:
     converted = LOOSE(**{word: "1"})(_function).convert("job")
     assert [one.path for one in converted.problems if one.severity == "warning"] == [(word,)]
-    assert word in ENGINE
+    assert word in ENGINE_KEYWORDS
     with pytest.warns(flyte.FlyteWarning, match=word):
         LOOSE(name="job", **{word: "1"})
 
@@ -116,7 +116,7 @@ R = OURS.Resources
         (two(run_policy=OURS.RunPolicy(backoff_limit=-1)), {}, "task_config.run_policy.backoff_limit: "),
         (two(), {"requests": R(cpu=("1", "2"))}, "requests.cpu: a pair is not allowed here"),
         (two(), {"requests": R(mem=1.5)}, "requests.mem: 1.5 is not a quantity"),
-        (two(), {"resources": R(cpu=(1, 2, 3))}, "resources.cpu: a pair is (request, limit)"),
+        (two(), {"resources": R(cpu=(1, 2, 3))}, "resources.cpu: must be a pair (request, limit)"),
         (two(), {"resources": R(cpu=1), "limits": R(cpu=1)}, "limits: resources already sets it"),
         (two(), {"limits": R(cpu="-1")}, "limits.cpu: '-1' is negative"),
         (two(), {"retries": -1}, "retries: -1 is not"),
@@ -133,7 +133,7 @@ R = OURS.Resources
         (OURS.Elastic(), {"command": ["a"], "script": None}, "command: an Elastic task is started by torchrun"),
         (OURS.Elastic(start_method="thread"), {}, "task_config.start_method: "),
         (OURS.Elastic(rdzv_configs={"timeout": [1]}), {}, "task_config.rdzv_configs.timeout: "),
-        (OURS.Elastic(nnodes="1:2"), {"master": OURS.Master()}, "master: it needs a fixed number"),
+        (OURS.Elastic(nnodes="1:2"), {"master": OURS.Master()}, "master: requires a fixed number"),
         (object(), {}, "task_config: object is not a task configuration"),
         (two(), {"accelerator": 5, "limits": R(gpu=1)}, "accelerator: int is not an accelerator"),
         (two(), {"secret_requests": [OURS.Secret(key="k")]}, "secret_requests[0].group: is missing"),

@@ -112,8 +112,8 @@ def _loaded(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
 
     what = "imported"
     try:
-        inputs = runner.pairs(options.input)
-        found = runner.loaded(options.task)
+        inputs = runner.parse_inputs(options.input)
+        found = runner.load_task(options.task)
         what = "compiled by flytekit"
         if is_workflow(found):
             _ = found.nodes
@@ -186,5 +186,5 @@ def _placed(
     same = os.path.realpath(file) == os.path.realpath(where)
     name = where if same else os.path.relpath(file)
     content = texts.setdefault(name, files.read(file))
-    at = places.span(function, content.decode("utf-8-sig", errors="replace"), found.path)
+    at = places.call_span(function, content.decode("utf-8-sig", errors="replace"), found.path)
     return name, found._replace(filename=name, span=at)
