@@ -66,8 +66,8 @@ def validate(
 
     `versions` are the cluster's releases (default: the newest supported); `kubernetes`, such as `"1.34"`, overrides
     theirs. `others` are the objects that are created with this one, such as a TrainJob's runtime. `definitions` are
-    those of kinds that users supply. Kinds that are not `supported` have no problems. Raises ValueError if `kubernetes`
-    is not a version.
+    those of kinds that users supply. Kinds that `is_supported` does not know have no problems. Raises ValueError if
+    `kubernetes` is not a version.
     """
     kind = _kind_of(manifest)
     if kind is None:

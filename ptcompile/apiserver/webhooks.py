@@ -54,7 +54,7 @@ def controller_failure(authority: Authority, path: Path, text: str, help: str) -
 
 
 def allowed_values_help(word: str, allowed: Sequence[str]) -> str:
-    """Return the help for a word that is not one of `known`: the most similar one, else all of them."""
+    """Return the help for a word that is not one of `allowed`: the most similar one, else all of them."""
     near = closest_match(word, allowed)
     return f'did you mean "{near}"?' if near else f"use one of {', '.join(allowed)}"
 

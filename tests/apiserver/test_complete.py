@@ -1,4 +1,6 @@
-"""What is left out of complete objects: every answer is as if nothing were known of them, whatever is wrong where."""
+"""Objects that are complete by `structure.is_complete` get the same findings with and without the shortcuts for
+them.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ ODD: tuple[Any, ...] = (
 
 
 def variants(operator: str, step: int) -> Iterator[Json]:
-    """Recorded manifests; with an odd value at one place; and with one template everywhere."""
+    """Yield recorded manifests: with an odd value at one path, and with one template in all places."""
     choose = random.Random(operator)  # noqa: S311
     for _, manifest in thinned(rows(operator), step):
         yield manifest
@@ -57,7 +59,7 @@ def variants(operator: str, step: int) -> Iterator[Json]:
 
 
 def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
-    """The manifest with one of its templates in all their places, and with an odd value in the last of them."""
+    """Yield the manifest with one of its templates in all places, and with an odd value in the last of them."""
     every = [one for one in templates_of(kind_of(manifest), manifest) if isinstance(one.template, dict)]
     if len(every) < 2:
         return
@@ -71,7 +73,9 @@ def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("versions", [NEWEST, OLD])
-def test_the_same_is_said_the_long_way(operator: str, versions: Versions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_problems_without_shortcuts(
+    operator: str, versions: Versions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     manifests = list(variants(operator, 7))
     short = [validate(one, versions=versions) for one in manifests]
     monkeypatch.setattr(package, "is_complete", lambda *_: False)
@@ -82,7 +86,7 @@ def test_the_same_is_said_the_long_way(operator: str, versions: Versions, monkey
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_in_a_complete_object_go_changes_nothing_and_decodes_all(operator: str) -> None:
+def test_go_leaves_a_complete_object_unchanged(operator: str) -> None:
     whole = 0
     for manifest in variants(operator, 5):
         kind = kind_of(manifest)
@@ -105,7 +109,7 @@ def test_in_a_complete_object_go_changes_nothing_and_decodes_all(operator: str) 
         (("trainer.kubeflow.org/v1alpha1", "TrainJob"), trainer.SPEC, trainer.LOOSE),
     ],
 )
-def test_what_the_schema_does_not_require_is_looked_for(
+def test_fields_that_go_writes_and_the_schema_does_not_require(
     kind: tuple[str, str], shape: roundtrip.FieldShapes, loose: roundtrip.FieldShapes
 ) -> None:
     document = CUSTOM[kind]
@@ -114,7 +118,7 @@ def test_what_the_schema_does_not_require_is_looked_for(
 
 
 def not_required(document: str, schema: Json, shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The fields of a shape that Go always writes and the schema does not ask for."""
+    """Yield the fields of a shape that Go always writes and the schema does not require."""
     name = ""
     while "$ref" in schema or "x-in-crd" in schema:
         document, name = resolve(document, schema.get("x-in-crd") or schema["$ref"])
@@ -141,8 +145,8 @@ def always_written(shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 @pytest.mark.parametrize("kind", sorted(CUSTOM))
-def test_what_may_not_decode_is_held_by_the_schemas(kind: tuple[str, str]) -> None:
-    """The words that `decode` looks closer at are amounts and numbers of 32 bits wherever a schema has them."""
+def test_checked_fields_are_those_of_the_schemas(kind: tuple[str, str]) -> None:
+    """The fields that `decode_problems` checks are amounts and 32-bit numbers wherever a schema has them."""
     document, seen = CUSTOM[kind], set[int]()
     left = [(document, load(document)["properties"]["spec"])]
     while left:
@@ -183,8 +187,8 @@ def volcano_job(*tasks: Json) -> Json:
     }
 
 
-def test_resources_of_a_whole_pod_are_asked_of_the_template_too() -> None:
-    """Of a Pod limits are filled in later, so that only the template's rules say this (Kubernetes 1.36)."""
+def test_pod_level_resources_are_checked_in_the_template() -> None:
+    """The server sets missing limits in a Pod, so only the template's rules report this (Kubernetes 1.36)."""
     task = put(
         TASK, ("template",), {"spec": {**TASK["template"]["spec"], "resources": {"requests": {"hugepages-2Mi": "2Mi"}}}}
     )
@@ -192,8 +196,8 @@ def test_resources_of_a_whole_pod_are_asked_of_the_template_too() -> None:
     assert {(one.name, one.path[-2:]) for one in found} >= {("webhook-refusal", ("resources", "limits"))}
 
 
-def test_a_port_that_go_cannot_decode_is_refused_at_old_servers_too() -> None:
-    """Servers before 1.36 do not hold the int32 of a CRD to 32 bits; JobSet's webhook decodes it."""
+def test_old_servers_reject_a_port_that_go_cannot_decode() -> None:
+    """Servers before 1.36 do not limit a CRD's int32 to 32 bits; JobSet's webhook decodes it."""
     container = {"name": "c", "image": "x", "livenessProbe": {"grpc": {"port": 2**31}}}
     template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
     job = {
@@ -206,8 +210,8 @@ def test_a_port_that_go_cannot_decode_is_refused_at_old_servers_too() -> None:
     assert [(one.path[-1], one.stage, one.authority) for one in found] == [("port", "apply", "jobset")]
 
 
-def test_another_server_than_the_profile_is_asked_by_the_webhook_as_well() -> None:
-    """The webhook has the rules of the profile's Kubernetes, the API server those of the version that was asked for."""
+def test_a_server_newer_than_the_profile() -> None:
+    """The webhook has the rules of the profile's Kubernetes, the API server those of the requested version."""
     container = {"name": "c", "image": "x", "restartPolicy": "Never"}
     task = put(TASK, ("template", "spec", "containers"), [container])
     old = Versions(kubernetes=(1, 33))
@@ -215,8 +219,8 @@ def test_another_server_than_the_profile_is_asked_by_the_webhook_as_well() -> No
     assert found == [one for one in validate(volcano_job(task), versions=old) if one.name == "webhook-refusal"]
 
 
-def test_the_second_of_two_equal_templates_may_hold_another_type() -> None:
-    """`==` takes 4.0 for 4: only where no number is a fraction is it enough."""
+def test_equal_templates_of_different_types() -> None:
+    """4.0 == 4 in Python, so plain equality is only enough without fractions."""
     security = {"securityContext": {"runAsUser": -1}}
     first = put(TASK, ("template", "spec"), {**TASK["template"]["spec"], "securityContext": {"runAsUser": -1.0}})
     second = put({**TASK, "name": "u"}, ("template", "spec"), {**TASK["template"]["spec"], **security})

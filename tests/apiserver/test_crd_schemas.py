@@ -61,7 +61,7 @@ def crd_schema(kind: str) -> Mapping[str, Any]:
 
 
 def attributes(node: Mapping[str, Any]) -> Row:
-    """What a node says beside its children."""
+    """Return the keywords of a node other than its children."""
     row = {name: node[name] for name in ATTRIBUTES if name in node}
     row["required"] = sorted(node.get("required", ()))
     if node.get("x-kubernetes-list-type", "atomic") != "atomic":
@@ -132,7 +132,7 @@ def test_the_same_types_and_bounds(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_the_same_defaults_of_list_keys(kind: str) -> None:
-    """A default counts where the server compares list-map keys: the item's field must have it here too."""
+    """The server compares list-map keys after defaulting, so the item's field must have the same default here."""
     document = KINDS[kind][1]
     version = load(document)["x-kubernetes-version"]
     ours = dict(_key_defaults_of_ours(load(document), document, version, ""))
@@ -201,6 +201,6 @@ def _rules(node: Any) -> Iterator[str]:
 
 
 def test_only_pytorchjob_has_a_scale_subresource() -> None:
-    """Its replicas are held to be no less than 0 (see crd/pytorchjob.py)."""
+    """Its replicas must not be negative (see crd/pytorchjob.py)."""
     scaled = {kind for kind in FILES for v in crd(kind)["versions"] if "scale" in v.get("subresources", {})}
     assert scaled == {"PyTorchJob"}

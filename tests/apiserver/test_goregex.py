@@ -1,4 +1,4 @@
-"""Patterns that strangers bring: matched in linear time, or not at all."""
+"""Untrusted patterns: matched in linear time, or not at all."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ spec: {a: %s, b: %s, c: %s}
 
 @pytest.fixture(params=["re2", "re"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """With google-re2, and without."""
+    """Run the test with and without google-re2."""
     if request.param == "re":
         monkeypatch.setitem(sys.modules, "re2", None)
     else:
@@ -63,7 +63,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_no_pattern_hangs(engine: str, pattern: str) -> None:
-    """With an engine that backtracks each of these would not end in this world's time."""
+    """A backtracking engine would take practically forever for each of these patterns."""
     matches(pattern, TEXT)
     ptcompile.lint(CRD % (pattern, pattern, pattern.replace("\\", "\\\\"), TEXT, TEXT, TEXT))
 
@@ -91,7 +91,7 @@ def test_re2_reads_what_go_reads() -> None:
     assert matches("^(a+)+$", "aaa")
 
 
-def test_a_crd_s_pattern_is_still_asked(engine: str) -> None:
+def test_a_crd_pattern_is_checked(engine: str) -> None:
     found = ptcompile.lint(CRD % ("^a+$", "^b+$", "z", "x", "a", "a")).diagnostics
     assert [one.path for one in found if "must match" in one.message] == [("spec", "a")]
 
@@ -124,7 +124,7 @@ def test_without_re2_only_linear_patterns_are_matched(
     assert unmatchable_patterns(schema) == ([] if linear else [pattern])
 
 
-def test_a_pattern_that_is_not_matched_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unmatchable_pattern_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     text = CRD % ("^(a|b)+$", "^b+$", "z", "x", "a", "a")
     goregex.compile_search.cache_clear()
     assert [one.name for one in ptcompile.lint(text).diagnostics] == ["invalid-value"]
@@ -135,7 +135,7 @@ def test_a_pattern_that_is_not_matched_is_reported(monkeypatch: pytest.MonkeyPat
     assert one.message.startswith("pattern not checked: ^(a|b)+$")
 
 
-def test_a_pattern_that_takes_much_memory_is_not_matched() -> None:
+def test_a_pattern_above_the_memory_limit() -> None:
     pytest.importorskip("re2")
     goregex.compile_search.cache_clear()
     assert compile_search(r"(\pL{100}){100}") is None

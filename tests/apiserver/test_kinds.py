@@ -1,4 +1,4 @@
-"""The schema files: found, sound as JSON Schema, and every reference in them leads somewhere."""
+"""The schema files: each is used, valid as JSON Schema, and without dangling references."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_is_json_schema(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, *CRDS])
-def test_references_lead_somewhere(name: str) -> None:
+def test_references_resolve(name: str) -> None:
     for reference in _references(schema_files.load(name)):
         file, definition = schemas.resolve(name, reference)
         assert definition in schema_files.load(file)["$defs"], reference
@@ -86,6 +86,6 @@ def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None
     assert schemas.resolve(document, reference) == target
 
 
-def test_a_name_that_is_none() -> None:
+def test_a_version_that_does_not_exist() -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
         schema_files.schema_text("nothing.json")

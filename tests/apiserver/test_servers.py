@@ -21,7 +21,7 @@ def refused(found: Iterable[Diagnostic]) -> bool:
 
 
 def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]]:
-    """Every so many rows, each with the manifest that was sent."""
+    """Every `step`-th row, with the manifest that was sent."""
     manifests = recorded.manifests(bases)
     return [(row, recorded.changed(manifests[row["base"]], row)) for row in list(recorded.rows(name))[::step]]
 
@@ -45,7 +45,7 @@ def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: f
     assert len(wrong) <= (1 - floor) * len(rows), (len(wrong) / len(rows), wrong[:5])
 
 
-def test_no_update_that_was_taken_is_refused() -> None:
+def test_no_accepted_update_is_rejected() -> None:
     manifests = recorded.manifests("apiserver/surface/real")
     rows = sampled("apiserver/surface/updates", "apiserver/surface/real", 45)
     wrong = [

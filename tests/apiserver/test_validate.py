@@ -1,4 +1,4 @@
-"""The runner: which kinds, in which order, and one problem a cause."""
+"""The runner: supported kinds, the order of the layers, and one problem per cause."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def test_names_of_the_operators_kinds() -> None:
     assert ("metadata", "name") in {p.path for p in validate(manifest, webhooks=False)}
 
 
-def test_the_webhook_fills_in_before_the_schema_looks() -> None:
-    """operators/README.md: a task's empty name is refused by the bare server and becomes `default0` on a live one."""
+def test_the_webhook_sets_defaults_before_the_schema_check() -> None:
+    """The bare server rejects a task's empty name; a live one sets it to `default0` (operators/README.md)."""
     manifest = volcano({"containers": [{"name": "a", "image": "x"}], "restartPolicy": "Never"})
     manifest["spec"]["tasks"][0]["name"] = ""
     assert [p.path for p in validate(manifest, webhooks=False)] == [("spec", "tasks", 0, "name")]
@@ -82,7 +82,7 @@ def test_the_webhook_fills_in_before_the_schema_looks() -> None:
 
 
 def test_the_webhook_decodes_what_the_bare_server_only_matches() -> None:
-    """docs/facts/volcano.md#templates: `1e1.5` fits the CRD's pattern and not Go's parser."""
+    """`1e1.5` matches the CRD's pattern but not Go's parser (docs/facts/volcano.md#templates)."""
     template = {"containers": [{"name": "a", "image": "x", "resources": {"limits": {"cpu": "1e1.5"}}}]}
     path = ("spec", "tasks", 0, "template", "spec", "containers", 0, "resources", "limits", "cpu")
     for webhooks, stage in ((False, "pod"), (True, "apply")):
@@ -90,7 +90,7 @@ def test_the_webhook_decodes_what_the_bare_server_only_matches() -> None:
         assert told == [stage]
 
 
-def test_what_the_webhook_refuses_is_not_told_again_of_the_pods() -> None:
+def test_a_webhook_rejection_is_not_repeated_for_the_pods() -> None:
     """Volcano's webhook runs the core checks on each template, as the pod's creation would.
 
     Source: docs/facts/volcano.md#the-validating-webhook V8.
@@ -101,7 +101,7 @@ def test_what_the_webhook_refuses_is_not_told_again_of_the_pods() -> None:
     assert [(p.path, p.stage) for p in validate(volcano(template), webhooks=False)] == [(path, "pod")]
 
 
-def test_the_kubernetes_version_counts() -> None:
+def test_rules_depend_on_the_kubernetes_version() -> None:
     manifest = pod()
     manifest["spec"]["hostnameOverride"] = "x"  # Kubernetes 1.34
     assert [p.name for p in validate(manifest, kubernetes="1.33")] == ["version-unknown-field"]
@@ -110,7 +110,7 @@ def test_the_kubernetes_version_counts() -> None:
         validate(manifest, kubernetes="newest")
 
 
-def test_nothing_is_changed_in_the_manifest() -> None:
+def test_the_manifest_is_left_unchanged() -> None:
     manifest = volcano({"containers": [None, {"name": None, "command": [None]}]})
     before = repr(manifest)
     validate(manifest)
@@ -119,7 +119,7 @@ def test_nothing_is_changed_in_the_manifest() -> None:
 
 
 @pytest.mark.parametrize("junk", [None, 1, "x", [], {}, [None], {"a": None}, [[[]]], True, 1.5, {"spec": {"spec": 1}}])
-def test_junk_is_a_finding_and_no_crash(junk: Any) -> None:
+def test_junk_does_not_crash(junk: Any) -> None:
     for manifest in (pod(), volcano({"containers": []})):
         for key in ("metadata", "spec", "status", "junk"):
             validate({**manifest, key: junk})
@@ -127,15 +127,15 @@ def test_junk_is_a_finding_and_no_crash(junk: Any) -> None:
         validate({**manifest, "spec": {"containers": junk, "volumes": junk, "tasks": junk, "plugins": junk}})
 
 
-def test_a_very_deep_value_is_no_crash() -> None:
+def test_a_very_deep_value_does_not_crash() -> None:
     deep: Any = {}
     for _ in range(5000):
         deep = {"spec": deep}
     assert validate({**pod(), "spec": deep})
 
 
-def test_equal_requests_and_limits_are_both_told_where_they_are_wrong() -> None:
-    """What is wrong with one half is wrong with the other too, though it is not compared with it."""
+def test_mistakes_in_equal_requests_and_limits() -> None:
+    """A mistake in one half is reported in the other half too, although the two are not compared."""
     half = {"cpu": "-1", "nvidia.com/gpu": "0.5"}
     told = {problem.path[3:] for problem in validate(pod(resources={"requests": half, "limits": dict(half)}))}
     assert told == {("resources", side, name) for side in ("requests", "limits") for name in half}

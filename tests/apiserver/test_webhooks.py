@@ -1,4 +1,4 @@
-"""The quick look for what Go cannot decode lets nothing pass that the exact one finds."""
+"""The quick pass for values that Go cannot decode accepts nothing that the exact pass reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DATA = st.recursive(WORDS | NUMBERS, lambda one: st.lists(one, max_size=3) | st.
 
 
 @given(st.dictionaries(KEYS, DATA, max_size=4))
-def test_the_two_agree(value: dict[str, Any]) -> None:
+def test_quick_and_exact_pass_agree(value: dict[str, Any]) -> None:
     assert list(webhooks.decode_problems(value, SAY)) == list(webhooks._problems_below(value, SAY, ()))
 
 
@@ -31,10 +31,10 @@ def test_the_two_agree(value: dict[str, Any]) -> None:
         ({"port": -(2**31) - 1}, ("port",)),
     ],
 )
-def test_what_is_found(value: dict[str, Any], path: tuple[object, ...]) -> None:
+def test_undecodable_values(value: dict[str, Any], path: tuple[object, ...]) -> None:
     assert [problem.path for problem in webhooks.decode_problems(value, SAY)] == [path]
 
 
-def test_what_is_no_plain_data_is_looked_at_exactly() -> None:
+def test_other_data_takes_the_exact_pass() -> None:
     assert not webhooks._is_decodable({"a": UserString("x")})
     assert webhooks._is_decodable({"a": ["x", 1, {"limits": {"cpu": "1.5", "b": 2}}], "port": 80})

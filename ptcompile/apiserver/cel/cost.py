@@ -114,7 +114,7 @@ def _as_count(value: object) -> int:
 
 
 def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
-    """Return the bytes of the shortest JSON for a schema, by the API server's rules. `known` caches the results."""
+    """Return the bytes of the shortest JSON for a schema, by the API server's rules. `cache` keeps the results."""
     size = cache.get(id(node))
     if size is not None:
         return size
@@ -220,7 +220,7 @@ def _estimate_condition(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
 
 
 def _estimate_parts(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    """Add up the parts of `&&`, `||`, a sign or a global function."""
+    """Add up the parts of `&&`, `||`, a unary operator or a global function."""
     if tree[0] == "call" and tree[1] == "has":
         return 0, _SINGLE_VALUE
     if tree[0] == "call":

@@ -160,5 +160,5 @@ def _unmatched_patterns(definition: Definition | JsonSchema) -> Sequence[Problem
 def _unmatched_problem(patterns: Sequence[str]) -> Problem:
     first = patterns[0] if len(patterns[0]) <= 100 else f"{patterns[0][:100]}..."
     more = f" and {len(patterns) - 1} more" if len(patterns) > 1 else ""
-    why = "google-re2 is not installed, does not read it, or needs too much memory"
+    why = "google-re2 is not installed, cannot compile it, or needs too much memory"
     return evaluations.unchecked_problem((), f"pattern not checked: {first}{more}: {why}")

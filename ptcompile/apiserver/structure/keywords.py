@@ -314,8 +314,8 @@ def _compile_min_properties(minimum: int) -> ValueCheck:
 
 
 def _compile_logic(schema: Schema) -> ValueCheck:
-    """Return the check of `allOf`, `anyOf`, `oneOf` and `not`. Without evaluations left, it accepts, and the caller
-    reports that.
+    """Return the check of `allOf`, `anyOf`, `oneOf` and `not`. If no evaluations are left, the check accepts the value
+    and the caller reports it as unchecked.
     """
     holds: Validates | None = None
 

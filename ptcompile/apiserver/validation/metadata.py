@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 NameRule = Callable[[str], "str | None"]
-"""Returns why a text cannot be the object's name, or None if it can."""
+"""Rule for object names: returns why a text cannot be a name, or None if it can."""
 
 ANNOTATIONS_MAX = 256 * 1024
 """Maximum number of bytes in all annotation keys and values of an object."""
@@ -203,7 +203,7 @@ def _check_requirement(requirement: dict[str, Any], path: Path, problems: f.Prob
 
 
 def check_operator(operator: Any, path: Path, problems: f.Problems, allowed: tuple[str, ...]) -> None:
-    """Report a requirement operator that is not one of `known`."""
+    """Report a requirement operator that is not one of `allowed`."""
     value = operator or ""
     f.invalid(problems, (*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}")
 

@@ -29,7 +29,9 @@ def amount_of(value: Any) -> int:
 
 
 def check_amount_or_percent(value: Any, path: Path, problems: f.Problems, *, limit_to_100: bool = True) -> None:
-    """Check that the value is an integer of at least 0 or a percentage. `most` limits percentages to 100%."""
+    """Check that the value is an integer of at least 0 or a percentage. `limit_to_100` rejects percentages above
+    100%.
+    """
     if type(value) is int:
         f.check_not_negative(problems, path, value)
     elif type(value) is str:

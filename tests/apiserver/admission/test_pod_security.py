@@ -1,4 +1,4 @@
-"""Pod Security Admission: by the namespace's labels or the profile, at the pod's field, level by level."""
+"""Pod Security Admission: by the namespace's labels or the profile, at the pod's field, for each level."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ HARD: Json = {
 
 
 def spec(context: Json | None = None, *, pod: Json | None = None, **container: Any) -> Json:
-    """A pod's spec that restricted takes, with changes."""
+    """Return a pod spec that restricted accepts, with changes."""
     own = {"name": "c", "image": "i", "securityContext": {**HARD, **(context or {})}, **container}
     return {"containers": [own], **(pod or {})}
 
 
-def said(level: str, body: Json, minor: int = 36, meta: Json | None = None) -> list[str]:
-    """The reasons, each with its place."""
+def reasons(level: str, body: Json, minor: int = 36, meta: Json | None = None) -> list[str]:
+    """Return the reasons with their paths."""
     found = violations(level, minor, body, meta or {})
     return [f"{one.reason} at {'.'.join(map(str, one.path))}" for one in found]
 
@@ -77,24 +77,24 @@ RESTRICTED: list[tuple[Json, str]] = [
 ]
 
 
-def test_a_hardened_pod_is_taken_by_every_level() -> None:
-    assert said("restricted", spec()) == []
+def test_every_level_accepts_a_hardened_pod() -> None:
+    assert reasons("restricted", spec()) == []
 
 
 @pytest.mark.parametrize(("body", "expected"), BASELINE)
 def test_baseline(body: Json, expected: str) -> None:
-    assert said("baseline", body) == [expected]
+    assert reasons("baseline", body) == [expected]
 
 
 @pytest.mark.parametrize(("body", "expected"), RESTRICTED)
 def test_restricted(body: Json, expected: str) -> None:
-    assert said("baseline", body) == []
-    assert said("restricted", body) == [expected]
+    assert reasons("baseline", body) == []
+    assert reasons("restricted", body) == [expected]
 
 
-def test_what_the_pod_says_counts_for_its_containers() -> None:
+def test_pod_settings_apply_to_containers() -> None:
     own = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}}
-    assert said("restricted", spec({"runAsNonRoot": None, "seccompProfile": None}, pod=own)) == []
+    assert reasons("restricted", spec({"runAsNonRoot": None, "seccompProfile": None}, pod=own)) == []
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_what_the_pod_says_counts_for_its_containers() -> None:
     ],
 )
 def test_a_check_of_some_versions(body: Json, before: int, since: int) -> None:
-    assert said("baseline", body, before) == []
-    assert said("baseline", body, since)
+    assert reasons("baseline", body, before) == []
+    assert reasons("baseline", body, since)
 
 
 def _namespace(**labels: str) -> str:
@@ -134,7 +134,7 @@ def _lint(*texts: str, **options: Any) -> list[tuple[str, str, str]]:
     return [(d.severity, d.stage, ".".join(map(str, d.path))) for d in report.diagnostics if d.name == "pod-security"]
 
 
-def test_a_pod_is_refused_and_a_templates_pods_are_later() -> None:
+def test_a_pod_is_rejected_on_apply_and_a_template_later() -> None:
     enforced = _namespace(enforce="baseline")
     assert _lint(enforced, BARE) == [("error", "apply", "spec.hostIPC")]
     assert _lint(enforced, DEPLOYED) == [("error", "pod", "spec.template.spec.hostIPC")]
@@ -146,12 +146,12 @@ def test_warn_and_audit_are_warnings_once() -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {"enforce": "privileged"}, {"warn": "nonsense"}])
-def test_nothing_is_said_without_a_level(labels: dict[str, str]) -> None:
+def test_no_problems_without_a_level(labels: dict[str, str]) -> None:
     assert _lint(BARE) == []
     assert _lint(_namespace(**labels), BARE) == []
 
 
-def test_a_level_that_is_none_is_restricted() -> None:
+def test_an_invalid_level_is_restricted() -> None:
     assert len(_lint(_namespace(enforce="nonsense"), BARE)) > 1
 
 
@@ -163,13 +163,13 @@ def test_the_label_may_name_a_version() -> None:
     assert _lint(_namespace(enforce="baseline", enforce_version="latest"), probed)
 
 
-def test_the_profile_says_the_level_of_other_namespaces() -> None:
+def test_the_profile_sets_the_level_of_other_namespaces() -> None:
     profile = "kind: ClusterProfile\nspec: {podSecurity: baseline}\n"
     assert _lint(BARE, cluster=profile) == [("error", "apply", "spec.hostIPC")]
     assert _lint(_namespace(enforce="privileged"), BARE, cluster=profile) == []
 
 
-def test_the_servers_words() -> None:
+def test_messages_of_the_server() -> None:
     report = ptcompile.lint(f"{_namespace(enforce='restricted')}---\n{BARE}")
     assert 'violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "c" must set ' in str(
         [d.message for d in report.diagnostics]
@@ -186,6 +186,6 @@ FULL = spec(
 
 
 @pytest.mark.parametrize("value", [[], {}, "x", 7, True, [None], [[]], {"a": []}])
-def test_no_shape_of_a_value_makes_it_raise(value: Any) -> None:
+def test_no_type_of_value_raises(value: Any) -> None:
     for path in paths(FULL, ()):
-        said("restricted", changed(FULL, ".".join(path), value), meta={"annotations": value})
+        reasons("restricted", changed(FULL, ".".join(path), value), meta={"annotations": value})

@@ -1,4 +1,4 @@
-"""CEL: what expressions mean, what they may cost, and what the server says where they fail."""
+"""CEL: values of expressions, their cost, and the server's messages for failures."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def value(text: str, budget: int = 1_000_000) -> Any:
     sets.contains([1, 2], [1]) && sets.equivalent([1, 1], [1]) && !sets.intersects([1], [2])
     """.strip().splitlines(),
 )
-def test_what_expressions_mean(text: str) -> None:
+def test_values_of_expressions(text: str) -> None:
     assert value(text.strip()) is True
 
 
@@ -121,7 +121,7 @@ def test_what_expressions_mean(text: str) -> None:
         ("'%d'.format(['x']) == ''", 'could not parse formatting clause: unrecognized formatting clause "d"'),
     ],
 )
-def test_what_fails_on_its_values(text: str, said: str) -> None:
+def test_failures_on_values(text: str, said: str) -> None:
     with pytest.raises(CelError) as raised:
         value(text)
     assert str(raised.value) == said
@@ -136,12 +136,12 @@ def test_what_fails_on_its_values(text: str, said: str) -> None:
         *("self.text.matches('(?=a)')", "self.text.matches('(\\\\pL{100}){100}')"),
     ],
 )
-def test_what_cannot_be_evaluated_says_so(text: str) -> None:
+def test_unsupported_expressions(text: str) -> None:
     with pytest.raises(UncheckedError):
         value(text)
 
 
-def test_long_expressions_need_no_deep_stack() -> None:
+def test_long_expressions_do_not_need_a_deep_stack() -> None:
     assert value(" && ".join(["true"] * 2000)) is True
     assert value(" + ".join(["1"] * 2000) + " == 2000") is True
     assert value("self.text" + ".trim()" * 2000 + " == 'text'") is True
@@ -193,7 +193,7 @@ def test_the_budget_grows_with_the_object() -> None:
     assert 400 < budget[0] < 600, "one expression takes half of what is left"
 
 
-def test_checked() -> None:
+def test_why_invalid() -> None:
     names = frozenset(("self", "object"))
     assert why_invalid("self.a == object.b", names) is None
     assert "oldSelf" in str(why_invalid("self == oldSelf", names))
@@ -214,7 +214,7 @@ def crd(*rules: dict[str, Any], **properties: Any) -> dict[str, Any]:
     }
 
 
-def found(definition: dict[str, Any], **fields: Any) -> list[tuple[str, str]]:
+def problems_of(definition: dict[str, Any], **fields: Any) -> list[tuple[str, str]]:
     foo = {"apiVersion": "x.io/v1", "kind": "Foo", "metadata": {"name": "a"}, **fields}
     text = "\n---\n".join(json.dumps(one) for one in (definition, foo))
     report = ptcompile.lint(text)
@@ -234,7 +234,7 @@ def test_functions_that_parse_a_text_cost_more() -> None:
 
 @pytest.mark.parametrize("rule", COSTLY[:3])
 def test_a_rule_over_the_budget_is_reported(rule: str) -> None:
-    (name, message), other = found(crd({"rule": rule}, {"rule": "false"}))
+    (name, message), other = problems_of(crd({"rule": rule}, {"rule": "false"}))
     assert (name, other[0]) == ("unread-rule", "invalid-value")
     assert "not checked" in message
     assert "1,000,000 units" in message
@@ -242,40 +242,42 @@ def test_a_rule_over_the_budget_is_reported(rule: str) -> None:
 
 def test_a_rule_that_is_too_long_for_each_item_is_reported_once() -> None:
     item = {"type": "integer", "x-kubernetes-validations": [{"rule": COSTLY[1]}, {"rule": "self < 5"}]}
-    names = [name for name, _ in found(crd(l={"type": "array", "items": item}), l=[1, 2, 3, 9])]
+    names = [name for name, _ in problems_of(crd(l={"type": "array", "items": item}), l=[1, 2, 3, 9])]
     assert sorted(names) == ["invalid-value", "unread-rule"]
 
 
-def test_rules_that_fail_are_refusals() -> None:
+def test_a_failing_rule_rejects_the_object() -> None:
     definition = crd({"rule": "self.l[0].x == 1", "message": "m"}, l={"type": "array", "items": {"type": "object"}})
-    assert found(definition, l=[{}]) == [("invalid-value", "Invalid value: no such key: x evaluating rule: m")]
-    assert found(definition, l=[]) == [("invalid-value", "Invalid value: index out of bounds: 0 evaluating rule: m")]
+    assert problems_of(definition, l=[{}]) == [("invalid-value", "Invalid value: no such key: x evaluating rule: m")]
+    assert problems_of(definition, l=[]) == [
+        ("invalid-value", "Invalid value: index out of bounds: 0 evaluating rule: m")
+    ]
 
 
 def test_an_int_or_string_that_is_compared_with_a_number() -> None:
     definition = crd({"rule": "self.p > 1", "message": "m"}, p={"x-kubernetes-int-or-string": True})
-    assert found(definition, p=2) == []
-    ((_, message),) = found(definition, p="2")
+    assert problems_of(definition, p=2) == []
+    ((_, message),) = problems_of(definition, p="2")
     assert "no such overload" in message
 
 
 def test_messages_that_are_expressions() -> None:
     definition = crd({"rule": "self.n < 3", "messageExpression": "'not ' + string(self.n)"}, n={"type": "integer"})
-    assert found(definition, n=5) == [("invalid-value", "Invalid value: not 5")]
+    assert problems_of(definition, n=5) == [("invalid-value", "Invalid value: not 5")]
     definition = crd({"rule": "self.n < 3", "messageExpression": "1 / 0", "message": "m"}, n={"type": "integer"})
-    assert found(definition, n=5) == [("invalid-value", "Invalid value: m")]
+    assert problems_of(definition, n=5) == [("invalid-value", "Invalid value: m")]
 
 
 def test_values_have_the_types_of_their_fields() -> None:
     rules = [{"rule": "self.f / 2.0 == 2.5"}, {"rule": "self.t.getFullYear() == 2020"}, {"rule": "self.b == b'a'"}]
     form = {"type": "string", "format": "byte"}
     definition = crd(*rules, f={"type": "number"}, t={"type": "string", "format": "date-time"}, b=form)
-    assert found(definition, f=5, t="2020-01-01T00:00:00Z", b="YQ==") == []
+    assert problems_of(definition, f=5, t="2020-01-01T00:00:00Z", b="YQ==") == []
 
 
 def test_many_rules_on_many_items_end() -> None:
     item = {"type": "integer", "x-kubernetes-validations": [{"rule": f"self > -{n}"} for n in range(1, 401)]}
     started = time.process_time()
-    ((name, message),) = found(crd(l={"type": "array", "items": item}), l=[1] * 4000)
+    ((name, message),) = problems_of(crd(l={"type": "array", "items": item}), l=[1] * 4000)
     assert (name, "later rules" in message) == ("unread-rule", True)
     assert time.process_time() - started < 10  # about a second

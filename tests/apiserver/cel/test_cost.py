@@ -1,4 +1,4 @@
-"""CRDs that the API server refuses because of the estimated cost of their rules."""
+"""CRDs that the API server rejects because of the estimated cost of their rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.apiserver.cel.cost import crd_cost_problems
 from ptcompile.apiserver.crds.schema import check_custom_definition
-from tests.apiserver.crds.test_schema import TEXT, crd, of
+from tests.apiserver.crds.test_schema import TEXT, crd, object_schema
 
 Json = dict[str, Any]
 
@@ -18,13 +18,13 @@ TABLE: Json = {"type": "array", "items": NUMBERS}
 MAP: Json = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
-def ruled(p: Json, *rules: str) -> Json:
-    """A CRD with rules for an object with one field."""
-    return crd(of(p, **{"x-kubernetes-validations": [{"rule": rule} for rule in rules]}))
+def crd_with_rules(p: Json, *rules: str) -> Json:
+    """Return a CRD with rules for an object with one field."""
+    return crd(object_schema(p, **{"x-kubernetes-validations": [{"rule": rule} for rule in rules]}))
 
 
-def said(manifest: Json) -> list[str]:
-    """What is refused: the place in the schema and the message, without its advice."""
+def rejections(manifest: Json) -> list[str]:
+    """Return the path and message of each problem, without the advice."""
     messages = [problem.message for problem in crd_cost_problems(manifest)]
     return [message.partition(" (try ")[0].partition("openAPIV3Schema")[2] for message in messages]
 
@@ -49,19 +49,19 @@ HUNDRED = ".x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exc
     ],
 )
 def test_far_above_the_limit(p: Json, rule: str) -> None:
-    assert said(ruled(p, rule))[:1] == [HUNDRED]
+    assert rejections(crd_with_rules(p, rule))[:1] == [HUNDRED]
 
 
 def test_nested_literals() -> None:
     rule = "true"
     for name in "abcdefghij":
         rule = f"[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all({name}, {rule})"
-    assert said(ruled(TEXT, rule))[0] == HUNDRED
+    assert rejections(crd_with_rules(TEXT, rule))[0] == HUNDRED
 
 
 def test_text_that_grows() -> None:
     rule = '"a"' + '.replace("a", "aaaaaaaaaaaaaaaa")' * 9 + ".size() > 0"
-    assert said(ruled(TEXT, rule)) == [HUNDRED.replace("more than 100x", "91.6x")]
+    assert rejections(crd_with_rules(TEXT, rule)) == [HUNDRED.replace("more than 100x", "91.6x")]
 
 
 @pytest.mark.parametrize(
@@ -80,37 +80,37 @@ def test_text_that_grows() -> None:
     ],
 )
 def test_not_far_above_the_limit(p: Json, rule: str) -> None:
-    assert said(ruled(p, rule)) == []
+    assert rejections(crd_with_rules(p, rule)) == []
 
 
 def test_a_rule_counts_as_often_as_its_node_can_occur() -> None:
     item = {"type": "string", "maxLength": 1000, "x-kubernetes-validations": [{"rule": f"self.matches('{'a' * 400}')"}]}
-    once = crd(of(item))
-    assert said(once) == []
-    many = crd(of({"type": "array", "items": item}))
-    assert said(many)[0] == ".properties.p.items" + HUNDRED
-    few = crd(of({"type": "array", "maxItems": 100, "items": item}))
-    assert said(few) == []
+    once = crd(object_schema(item))
+    assert rejections(once) == []
+    many = crd(object_schema({"type": "array", "items": item}))
+    assert rejections(many)[0] == ".properties.p.items" + HUNDRED
+    few = crd(object_schema({"type": "array", "maxItems": 100, "items": item}))
+    assert rejections(few) == []
 
 
 def test_total_of_many_rules() -> None:
     rules = [f"self.p.all(a, a > {n})" for n in range(400)]
-    assert said(ruled(NUMBERS, *rules)) == [
+    assert rejections(crd_with_rules(NUMBERS, *rules)) == [
         ": Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by"
         " factor of 25.2x"
     ]
-    assert said(ruled(NUMBERS, *rules[:100])) == []
+    assert rejections(crd_with_rules(NUMBERS, *rules[:100])) == []
 
 
 def test_reported_with_the_document_and_only_if_its_schema_is_sound() -> None:
     rule = "self.p.all(a, self.p.exists(b, a == b))"
     found: list[Any] = []
-    check_custom_definition(ruled(NUMBERS, rule), None, found)  # type: ignore[arg-type]
+    check_custom_definition(crd_with_rules(NUMBERS, rule), None, found)  # type: ignore[arg-type]
     assert "estimated rule cost" in found[0].message
     assert found[0].help == "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
     assert found[0].path[-3:] == ("x-kubernetes-validations", 0, "rule")
     other: list[Any] = []
-    check_custom_definition(ruled({"type": "array"}, rule), None, other)  # type: ignore[arg-type]
+    check_custom_definition(crd_with_rules({"type": "array"}, rule), None, other)  # type: ignore[arg-type]
     assert other
     assert not any("cost" in problem.message for problem in other)
 
@@ -121,5 +121,5 @@ def test_estimates_take_linear_time() -> None:
     for n in range(depth):
         rule = f"self.p.all(a{n}, {rule} == 1)"
     start = time.process_time()
-    assert said(ruled(NUMBERS, *[rule] * 50))
+    assert rejections(crd_with_rules(NUMBERS, *[rule] * 50))
     assert time.process_time() - start < 2

@@ -1,4 +1,4 @@
-"""Schemas that users bring take bounded time and memory, and say what was left unchecked."""
+"""Users' schemas take bounded time and memory, and unchecked parts are reported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import ptcompile
 from ptcompile.apiserver.evaluations import Evaluations, OutOfEvaluationsError
-from tests.apiserver.crds.test_schema import crd, foo, of
+from tests.apiserver.crds.test_schema import crd, foo_object, object_schema
 
 Json = dict[str, Any]
 
@@ -20,13 +20,13 @@ SECONDS = 2.0
 
 
 def doubling(depth: int) -> Json:
-    """References of which each is evaluated twice as often as the one before."""
+    """Return references of which each is evaluated twice as often as the one before."""
     steps = {f"a{n}": {"allOf": [{"$ref": f"#/definitions/a{n + 1}"}] * 2} for n in range(depth)}
     return {"definitions": {**steps, f"a{depth}": {"type": "object"}}, "allOf": [{"$ref": "#/definitions/a0"}]}
 
 
 def items(schema: Json) -> Json:
-    """The schema of an object with a list."""
+    """Return the schema of an object with a list."""
     return {"properties": {"p": {"items": schema}}}
 
 
@@ -58,35 +58,35 @@ def test_json_schemas(shape: str, tmp_path: Path) -> None:
     path = tmp_path / "foo-x-v1.json"
     path.write_text(json.dumps(schema), encoding="utf-8")
     start = time.process_time()
-    diagnostics = ptcompile.lint(foo(value), schemas=[path]).diagnostics
+    diagnostics = ptcompile.lint(foo_object(value), schemas=[path]).diagnostics
     assert time.process_time() - start < SECONDS
     assert len(diagnostics) <= 101
     assert all(len(d.message) < 600 for d in diagnostics)
     assert any(said in d.message for d in diagnostics) if said else not diagnostics
 
 
-def test_a_file_of_json_that_is_nested_without_end_is_a_mistake(tmp_path: Path) -> None:
+def test_endlessly_nested_json_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "foo-x-v1.json"
     path.write_text('{"a":' * 100_000, encoding="utf-8")
     with pytest.raises(ValueError, match=r"foo-x-v1\.json"):
-        ptcompile.lint(foo(1), schemas=[path])
+        ptcompile.lint(foo_object(1), schemas=[path])
 
 
 def test_a_json_schema_that_is_nested_deep(tmp_path: Path) -> None:
     path = tmp_path / "foo-x-v1.json"
     path.write_text('{"allOf": [' * 200 + '{"type": "object"}' + "]}" * 200, encoding="utf-8")
-    (found,) = ptcompile.lint(foo(1), schemas=[path]).diagnostics
+    (found,) = ptcompile.lint(foo_object(1), schemas=[path]).diagnostics
     assert (found.name, found.severity) == ("unread-rule", "warning")
     assert "nested too deep" in found.message
 
 
 @pytest.mark.parametrize("objects", [1, 100])
 def test_alternatives_of_a_crd(objects: int) -> None:
-    """One object with a long list, and many objects: the bound is one for all of them."""
+    """One object with a long list, and many objects: all share one limit."""
     many = {"type": "integer", "anyOf": [{"minimum": 1_000_000 + n} for n in range(1400)]}
     values = [[0] * (10_000 // objects)] * objects
     start = time.process_time()
-    report = ptcompile.lint([crd(of({"type": "array", "items": many})), *map(foo, values)])
+    report = ptcompile.lint([crd(object_schema({"type": "array", "items": many})), *map(foo_object, values)])
     assert time.process_time() - start < SECONDS
     assert report.diagnostics[0].message.endswith("must validate anyOf of the CRD's schema")
     assert "takes too long" in report.diagnostics[-1].message
@@ -99,13 +99,13 @@ def test_many_choices_of_a_crd() -> None:
         value = choices[0] * 2 if kind == "string" else -1
         schema = {"type": "array", "items": {"type": kind, "enum": choices}}
         start = time.process_time()
-        report = ptcompile.lint([crd(of(schema)), foo([value] * 4500)])
+        report = ptcompile.lint([crd(object_schema(schema)), foo_object([value] * 4500)])
         assert time.process_time() - start < SECONDS
         assert len(report.diagnostics) == 4500
         assert all("and 4980 more" in d.message for d in report.diagnostics)
 
 
-def test_what_a_schema_may_take_grows_with_what_it_is_applied_to() -> None:
+def test_the_budget_grows_with_the_object() -> None:
     evaluations = Evaluations(1)
     evaluations.grant(100)
     evaluations.spend(2001)

@@ -1,4 +1,4 @@
-"""Kinds that CRDs and JSON Schemas define: structure, defaults, formats, CEL rules, and where definitions come from."""
+"""Kinds that CRDs and JSON Schemas define: structure, defaults, formats, CEL rules, and the sources of definitions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SPEC["properties"]["one"]["oneOf"] = [{"required": ["a"]}, {"required": ["b"]}]
 
 
 def crd(**more: Any) -> Json:
-    """A CustomResourceDefinition of one kind."""
+    """Return a CustomResourceDefinition of one kind."""
     schema = {"type": "object", "properties": {"spec": SPEC, "status": {"type": "object"}}, **more}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     return {
@@ -63,7 +63,7 @@ def crd(**more: Any) -> Json:
 
 
 def thing(**spec: Any) -> Json:
-    """An object of that kind."""
+    """Return an object of that kind."""
     return {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"size": 2, **spec}}
 
 
@@ -73,8 +73,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(manifest: Json, schemas: Path, **options: Any) -> list[tuple[str, str]]:
-    """Names and paths of what is said of a manifest."""
+def problems_of(manifest: Json, schemas: Path, **options: Any) -> list[tuple[str, str]]:
+    """Return the names and paths of the problems of a manifest."""
     report = ptcompile.lint(manifest, schemas=[schemas], **options)
     return [(d.name, ".".join(map(str, d.path))) for d in report.diagnostics]
 
@@ -94,8 +94,8 @@ def found(manifest: Json, schemas: Path, **options: Any) -> list[tuple[str, str]
         {"ports": [{"name": "a"}, {"name": "b"}]},
     ],
 )
-def test_what_the_crd_takes(spec: Json, folder: Path) -> None:
-    assert found(thing(**spec), folder) == []
+def test_values_that_the_crd_accepts(spec: Json, folder: Path) -> None:
+    assert problems_of(thing(**spec), folder) == []
 
 
 @pytest.mark.parametrize(
@@ -117,32 +117,32 @@ def test_what_the_crd_takes(spec: Json, folder: Path) -> None:
         ({"low": 3}, "invalid-value", "spec"),
     ],
 )
-def test_what_the_crd_refuses(spec: Json, name: str, where: str, folder: Path) -> None:
-    assert found(thing(**spec), folder) == [(name, where)]
+def test_values_that_the_crd_rejects(spec: Json, name: str, where: str, folder: Path) -> None:
+    assert problems_of(thing(**spec), folder) == [(name, where)]
 
 
-def test_servers_before_1_36_drop_the_formats_of_integers(folder: Path) -> None:
-    assert found(thing(size=2**31), folder, kubernetes="1.35") == []
+def test_servers_before_1_36_ignore_integer_formats(folder: Path) -> None:
+    assert problems_of(thing(size=2**31), folder, kubernetes="1.35") == []
 
 
-def test_metadata_is_that_of_any_object(folder: Path) -> None:
+def test_metadata_is_checked_as_for_any_object(folder: Path) -> None:
     bad = thing()
     bad["metadata"] = {"name": "A", "label": {}}
-    assert set(found(bad, folder)) == {("invalid-value", "metadata.name"), ("unknown-field", "metadata.label")}
+    assert set(problems_of(bad, folder)) == {("invalid-value", "metadata.name"), ("unknown-field", "metadata.label")}
 
 
-def test_status_is_dropped_when_it_is_created(folder: Path) -> None:
-    assert found({**thing(), "status": "x"}, folder) == []
+def test_status_is_dropped_on_creation(folder: Path) -> None:
+    assert problems_of({**thing(), "status": "x"}, folder) == []
 
 
-def test_a_crd_of_the_stream_counts_too() -> None:
+def test_a_crd_in_the_stream_is_used() -> None:
     text = "\n---\n".join(json.dumps(one) for one in (crd(), thing(size=0)))
     assert [d.message for d in ptcompile.lint(text).diagnostics if d.resource == "Thing/a"] == [
         "spec.size: Invalid value: 0: must be greater than or equal to 1"
     ]
 
 
-def test_a_rule_that_cannot_be_asked_is_told(tmp_path: Path) -> None:
+def test_an_unsupported_rule_is_reported(tmp_path: Path) -> None:
     more = {"x-kubernetes-validations": [{"rule": "isFoo(self)"}]}
     (tmp_path / "c.yaml").write_text(json.dumps(crd(**more)), encoding="utf-8")
     report = ptcompile.lint(thing(), schemas=[tmp_path])
@@ -166,7 +166,7 @@ def test_kubernetes_own_functions(rule: str, holds: bool, tmp_path: Path) -> Non
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     schema["properties"] = {"spec": {**SPEC, "x-kubernetes-validations": [{"rule": rule, "message": "m"}]}}
     (tmp_path / "c.yaml").write_text(json.dumps(definition), encoding="utf-8")
-    assert found(thing(amount="2Gi"), tmp_path) == ([] if holds else [("invalid-value", "spec")])
+    assert problems_of(thing(amount="2Gi"), tmp_path) == ([] if holds else [("invalid-value", "spec")])
 
 
 @pytest.mark.parametrize("name", ["thing-example-v1.json", "example.com/thing_v1.json"])
@@ -175,8 +175,8 @@ def test_a_json_schema_in_kubeconforms_layouts(name: str, tmp_path: Path) -> Non
     path.parent.mkdir(exist_ok=True)
     schema = {"type": "object", "properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}
     path.write_text(json.dumps(schema), encoding="utf-8")
-    assert found(thing(), tmp_path) == []
-    assert found(thing(size="x"), tmp_path) == [("wrong-type", "spec.size")]
+    assert problems_of(thing(), tmp_path) == []
+    assert problems_of(thing(size="x"), tmp_path) == [("wrong-type", "spec.size")]
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "ref", ["http://127.0.0.1:9/x.json", "file:///etc/hostname", "other.json", "#/definitions/none"]
 )
-def test_a_json_schema_that_refers_to_another_place_is_told(ref: str, tmp_path: Path) -> None:
+def test_a_remote_reference_is_reported(ref: str, tmp_path: Path) -> None:
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"spec": {"$ref": ref}}}
     (tmp_path / "thing-example-v1.json").write_text(json.dumps(schema), encoding="utf-8")
     report = ptcompile.lint(thing(), schemas=[tmp_path])
@@ -206,11 +206,11 @@ def test_a_crd_of_the_stream_fetches_nothing(ref: str, tmp_path: Path) -> None:
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     schema["properties"] = {"spec": {**SPEC, "anyOf": [{"$ref": ref}]}}
     (tmp_path / "c.yaml").write_text(json.dumps(definition), encoding="utf-8")
-    assert found(thing(), tmp_path) == [("unread-rule", "kind")]
+    assert problems_of(thing(), tmp_path) == [("unread-rule", "kind")]
 
 
 @pytest.mark.parametrize("content", ["a: b", "{", "[]"])
-def test_a_file_without_a_definition_is_a_mistake(content: str, tmp_path: Path) -> None:
+def test_a_file_without_a_definition_is_an_error(content: str, tmp_path: Path) -> None:
     for name in ("x.yaml", "y.json"):
         (tmp_path / name).write_text(content, encoding="utf-8")
         if name == "x.yaml" or content != "a: b":
@@ -218,7 +218,7 @@ def test_a_file_without_a_definition_is_a_mistake(content: str, tmp_path: Path) 
                 read_definitions([tmp_path / name])
 
 
-def test_a_path_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="No such file"):
         ptcompile.lint(thing(), schemas=[tmp_path / "none"])
 
@@ -232,14 +232,14 @@ SHIPPED_KINDS = [
 
 
 @pytest.mark.parametrize("kind", SHIPPED_KINDS)
-def test_kinds_that_ship_with_us(kind: tuple[str, str]) -> None:
+def test_shipped_kinds(kind: tuple[str, str]) -> None:
     assert kind[0].rpartition("/")[0] in SHIPPED_GROUPS
     assert shipped_definition(kind) is not None
     report = ptcompile.lint({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}, "spec": {"x": 1}})
     assert ("unknown-field", ("spec", "x")) in [(d.name, d.path) for d in report.diagnostics]
 
 
-def test_pods_of_a_kind_that_ships_with_us_are_looked_at() -> None:
+def test_pods_of_a_shipped_kind_are_checked() -> None:
     template = {"spec": {"containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 0}]}]}}
     spec = {"leaderWorkerTemplate": {"size": 2, "workerTemplate": template}}
     manifest = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "a"}}
@@ -263,7 +263,7 @@ def test_a_known_kind_under_another_api_version(api_version: str, kind: str, rig
 
 
 @pytest.mark.parametrize("kind", [("serving.knative.dev/v1", "Service"), ("kubeflow.org/v1", "MPIJob")])
-def test_a_kind_of_people_we_do_not_know_is_counted(kind: tuple[str, str]) -> None:
+def test_an_unknown_kind_is_counted(kind: tuple[str, str]) -> None:
     report = ptcompile.lint({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}})
     assert (report.diagnostics, len(report.unchecked)) == ((), 1)
 

@@ -1,4 +1,4 @@
-"""Files of schemas: regular ones, bounded, and in a folder only those that lie in its tree."""
+"""Schema files: regular, bounded, and in a folder only those inside its tree."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_file_that_is_too_large(name: str, tmp_path: Path, monkeypatch: pytest
         read_definitions([tmp_path])
 
 
-def test_json_that_is_nested_without_end(tmp_path: Path) -> None:
+def test_endlessly_nested_json(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a":' * 100_000)
     with pytest.raises(ValueError, match=r"a\.json: nested too deeply"):
         read_definitions([tmp_path])

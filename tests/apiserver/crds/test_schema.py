@@ -1,4 +1,4 @@
-"""The schema of a CustomResourceDefinition: what the API server refuses in it, and what becomes of its objects."""
+"""The schema of a CustomResourceDefinition: what the API server rejects in it, and how its objects are checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def crd(schema: Any, **version: Any) -> Json:
-    """A CustomResourceDefinition of one kind with this schema."""
+    """Return a CustomResourceDefinition of one kind with this schema."""
     versions = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **version}]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -30,13 +30,13 @@ def crd(schema: Any, **version: Any) -> Json:
     }
 
 
-def of(p: Any, **root: Any) -> Json:
-    """The schema of an object with one field."""
+def object_schema(p: Any, **root: Any) -> Json:
+    """Return the schema of an object with one field."""
     return {"type": "object", "properties": {"p": p}, **root}
 
 
-def foo(p: Any) -> Json:
-    """An object of the kind."""
+def foo_object(p: Any) -> Json:
+    """Return an object of the kind."""
     return {"apiVersion": "x.io/v1", "kind": "Foo", "metadata": {"name": "a"}, "p": p}
 
 
@@ -72,8 +72,8 @@ MAP_OF_KEYED = {
         MAP_OF_KEYED,
     ],
 )
-def test_schemas_that_the_server_takes(p: Json) -> None:
-    assert crd_schema_problems(crd(of(p))) == []
+def test_schemas_that_the_server_accepts(p: Json) -> None:
+    assert crd_schema_problems(crd(object_schema(p))) == []
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_schemas_that_the_server_takes(p: Json) -> None:
         ),
     ],
 )
-def test_schemas_that_the_server_refuses(p: Json, where: str, what: str) -> None:
-    problems = crd_schema_problems(crd(of(p)))
+def test_schemas_that_the_server_rejects(p: Json, where: str, what: str) -> None:
+    problems = crd_schema_problems(crd(object_schema(p)))
     at = {".".join(map(str, problem.path[7:])): problem.message for problem in problems}
     assert what in at.get(where, ""), at
 
@@ -192,13 +192,13 @@ def test_schemas_that_the_server_refuses(p: Json, where: str, what: str) -> None
         ({"type": "object", "anyOf": [{"properties": {"a": {}}}]}, {}, "because it is defined in"),
     ],
 )
-def test_what_the_server_demands_of_the_root(schema: Json, version: Json, what: str) -> None:
+def test_requirements_for_the_root(schema: Json, version: Json, what: str) -> None:
     assert any(what in problem.message for problem in crd_schema_problems(crd(schema, **version)))
 
 
-def test_a_refused_crd_is_a_finding_at_its_line_and_its_objects_are_not_checked() -> None:
-    refused_crd = crd(of({"type": "string", "allOf": [{"$ref": "#"}]}))
-    text = "".join(f"---\n{json.dumps(one)}\n" for one in (refused_crd, foo(5)))
+def test_objects_of_a_rejected_crd_are_not_checked() -> None:
+    refused_crd = crd(object_schema({"type": "string", "allOf": [{"$ref": "#"}]}))
+    text = "".join(f"---\n{json.dumps(one)}\n" for one in (refused_crd, foo_object(5)))
     refused, unchecked = ptcompile.lint(text).diagnostics
     assert (refused.name, refused.severity, refused.span and refused.span.line) == ("forbidden-value", "error", 2)
     assert (unchecked.name, unchecked.severity, unchecked.resource) == ("unread-rule", "warning", "Foo/a")
@@ -206,8 +206,8 @@ def test_a_refused_crd_is_a_finding_at_its_line_and_its_objects_are_not_checked(
 
 
 @pytest.mark.parametrize("decoded", [True, False])
-def test_a_crd_counts_in_a_list_of_mappings_as_in_a_text(decoded: bool) -> None:
-    both = [crd(of({"type": "integer"})), foo("x")]
+def test_a_crd_in_decoded_data(decoded: bool) -> None:
+    both = [crd(object_schema({"type": "integer"})), foo_object("x")]
     source: Any = both if decoded else "".join(f"---\n{json.dumps(one)}\n" for one in both)
     assert [d.path for d in ptcompile.lint(source).diagnostics] == [("p",)]
 
@@ -234,8 +234,8 @@ def test_a_crd_counts_in_a_list_of_mappings_as_in_a_text(decoded: bool) -> None:
         ({**KEYED, "not": {"properties": {"name": {"multipleOf": 2}}, "required": ["x"]}}, {"name": "a"}, []),
     ],
 )
-def test_what_legal_schemas_say_of_values(schema: Json, value: Any, names: list[str]) -> None:
-    report = ptcompile.lint([crd(of(schema)), foo(value)])
+def test_values_of_valid_schemas(schema: Json, value: Any, names: list[str]) -> None:
+    report = ptcompile.lint([crd(object_schema(schema)), foo_object(value)])
     assert [d.name for d in report.diagnostics] == names
     assert all(len(d.message) < 1000 for d in report.diagnostics)
 
@@ -256,19 +256,19 @@ OBJECTS = ["s", 5, ["a"], [{"name": "x"}], {"name": "x"}, {"name": {"c": 1}}, Tr
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_value_of_any_type_in_a_schema_is_no_crash(key: str) -> None:
-    """A fifth of all, a different fifth of each field."""
+def test_a_value_of_any_type_in_a_schema_does_not_crash(key: str) -> None:
+    """Tests a fifth of all values, a different fifth for each field."""
     for value, base in islice(product(VALUES, BASES), KEYS.index(key) % 5, None, 5):
-        for schema in (of({**base, key: value}), {**of(base), key: value}):
-            report = ptcompile.lint([crd(schema), *map(foo, OBJECTS)])
+        for schema in (object_schema({**base, key: value}), {**object_schema(base), key: value}):
+            report = ptcompile.lint([crd(schema), *map(foo_object, OBJECTS)])
             assert not any("cannot be applied" in d.message for d in report.diagnostics), (key, value, base)
 
 
-def test_what_breaks_in_one_document_costs_no_other_its_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_in_one_document_does_not_affect_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RecursionError
 
     monkeypatch.setattr("ptcompile.apiserver.crds.compile_node", broken)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": []}}
-    report = ptcompile.lint([crd(of(TEXT)), foo("x"), pod])
+    report = ptcompile.lint([crd(object_schema(TEXT)), foo_object("x"), pod])
     assert [d.name for d in report.diagnostics] == ["unread-rule", "required-value"]

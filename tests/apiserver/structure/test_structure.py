@@ -1,4 +1,4 @@
-"""Structure: what the API server's decoder and the CRDs' schemas take and refuse."""
+"""Structure: what the API server's decoder and the CRDs' schemas accept and reject."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ CLEAN: dict[tuple[str, str], Json] = {
 }
 
 
-def found(manifest: Json, version: str = "1.37") -> list[Problem]:
+def problems_of(manifest: Json, version: str = "1.37") -> list[Problem]:
     kind = (manifest["apiVersion"], manifest["kind"])
     return [to_problem(fault) for fault in structure_violations(manifest, kind, version)]
 
@@ -187,7 +187,7 @@ def test_every_kind_has_a_clean_example() -> None:
 @pytest.mark.parametrize("kind", CLEAN, ids="/".join)
 def test_clean(kind: tuple[str, str]) -> None:
     before = copy.deepcopy(CLEAN[kind])
-    assert found(CLEAN[kind]) == []
+    assert problems_of(CLEAN[kind]) == []
     assert CLEAN[kind] == before
 
 
@@ -412,7 +412,7 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
 
 @pytest.mark.parametrize(("origin", "kind", "path", "value", "name", "text"), CASES)
 def test_cases(origin: str, kind: tuple[str, str], path: Path, value: Any, name: str | None, text: str) -> None:
-    problems = found(changed(kind, path, value))
+    problems = problems_of(changed(kind, path, value))
     assert [problem.name for problem in problems] == ([] if name is None else [name]), origin
     for problem in problems:
         where, _, rest = problem.message.partition(": ")
@@ -422,9 +422,9 @@ def test_cases(origin: str, kind: tuple[str, str], path: Path, value: Any, name:
         assert problem.authority == "kube-apiserver"
 
 
-def test_a_set_takes_no_value_twice() -> None:
+def test_a_set_rejects_duplicates() -> None:
     policy = {"torch": {"envInjection": {"targets": [{"jobName": "j", "containerNames": ["a", "b", "a"]}]}}}
-    problems = found(changed(RUNTIME, ("spec", "mlPolicy"), policy))
+    problems = problems_of(changed(RUNTIME, ("spec", "mlPolicy"), policy))
     assert [(p.name, p.path[-1]) for p in problems] == [("duplicate-value", 2)]
 
 
@@ -435,8 +435,8 @@ def test_a_set_takes_no_value_twice() -> None:
         ((*TASK_MAIN, "readinessProbe", "httpGet", "port"), 2**31),
     ],
 )
-def test_what_the_crd_takes_and_the_pod_does_not(path: Path, value: Any) -> None:
-    problem = found(changed(VOLCANO, path, value))[0]
+def test_the_crd_accepts_what_the_pod_rejects(path: Path, value: Any) -> None:
+    problem = problems_of(changed(VOLCANO, path, value))[0]
     assert (problem.path, problem.stage) == (path, "pod")
 
 
@@ -450,18 +450,18 @@ def test_what_the_crd_takes_and_the_pod_does_not(path: Path, value: Any) -> None
         (("spec",), "labels", "remove it, or check where it belongs"),
     ],
 )
-def test_what_was_meant_by_an_unknown_field(path: Path, key: str, help_text: str) -> None:
-    problem = found(changed(POD, (*path, key), {}))[0]
+def test_suggestions_for_unknown_fields(path: Path, key: str, help_text: str) -> None:
+    problem = problems_of(changed(POD, (*path, key), {}))[0]
     assert problem.path == (*path, key)
     assert problem.on_key
     assert problem.help == help_text
 
 
 @pytest.mark.parametrize(("value", "renamed"), [(60, True), (None, True), ([{"key": "a"}], False)])
-def test_a_field_is_renamed_only_where_its_value_fits(value: Any, renamed: bool) -> None:
-    """Fuzzing, 200,000 runs: a list became tolerationSeconds, which was one error more."""
+def test_a_field_is_only_renamed_if_its_value_fits(value: Any, renamed: bool) -> None:
+    """Found by fuzzing: a list renamed to tolerationSeconds was another error."""
     manifest = changed(POD, ("spec", "tolerations"), [{"operator": "Exists", "tolerationSecond": value}])
-    problem = found(manifest)[0]
+    problem = problems_of(manifest)[0]
     assert problem.help == 'did you mean "tolerationSeconds"?'
     assert (problem.fix is not None) is renamed
 
@@ -469,14 +469,14 @@ def test_a_field_is_renamed_only_where_its_value_fits(value: Any, renamed: bool)
 def test_a_mistyped_required_field_is_one_problem() -> None:
     manifest = changed(VOLCANO, (*TASK_MAIN, "names"), "main")
     del manifest["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["name"]
-    assert [problem.name for problem in found(manifest)] == ["unknown-field"]
+    assert [problem.name for problem in problems_of(manifest)] == ["unknown-field"]
 
 
-def test_independent_mistakes_are_all_told() -> None:
+def test_all_independent_mistakes_are_reported() -> None:
     manifest = changed(POD, (*MAIN, "image"), 7)
     manifest["spec"]["restartPolicy"] = True
     manifest["spec"]["bogus"] = 1
-    assert {problem.path for problem in found(manifest)} == {
+    assert {problem.path for problem in problems_of(manifest)} == {
         (*MAIN, "image"),
         ("spec", "restartPolicy"),
         ("spec", "bogus"),
@@ -485,8 +485,8 @@ def test_independent_mistakes_are_all_told() -> None:
 
 def test_fields_of_another_version() -> None:
     manifest = changed(POD, ("spec", "hostnameOverride"), "x")  # Kubernetes 1.34
-    assert found(manifest, "1.34") == []
-    problem = found(manifest, "1.33")[0]
+    assert problems_of(manifest, "1.34") == []
+    problem = problems_of(manifest, "1.33")[0]
     assert (problem.name, problem.path) == ("version-unknown-field", ("spec", "hostnameOverride"))
     assert problem.message == "spec.hostnameOverride: unknown field in Kubernetes 1.33: added in 1.34"
     assert problem.help == "remove it, or use Kubernetes 1.34 or newer"
@@ -494,16 +494,16 @@ def test_fields_of_another_version() -> None:
 
 def test_a_crd_knows_the_fields_of_the_version_it_was_made_with() -> None:
     path: Path = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "hostnameOverride")
-    problem = found(changed(PYTORCH, path, "x"))[0]
+    problem = problems_of(changed(PYTORCH, path, "x"))[0]
     assert "made with Kubernetes 1.31: added in 1.34" in problem.message
-    assert found(changed(VOLCANO, (*TASK, "template", "spec", "hostnameOverride"), "x"), "1.30") == []
+    assert problems_of(changed(VOLCANO, (*TASK, "template", "spec", "hostnameOverride"), "x"), "1.30") == []
 
 
 @pytest.mark.parametrize("value", [b"x", object(), {1: 2}, {"a": {None: 1}}, float("nan"), float("inf"), 10**400])
 def test_odd_values_are_findings(value: Any) -> None:
     for kind in (POD, VOLCANO):
         for path in (("spec",), ("metadata", "labels"), ("spec", "nodeSelector"), ("spec", "minAvailable")):
-            found(changed(kind, path, value))
+            problems_of(changed(kind, path, value))
 
 
 # The same schemas, read by a stock validator, where the dialects agree.
@@ -533,7 +533,7 @@ def test_a_stock_validator_agrees(kind: tuple[str, str]) -> None:
             continue
         for value in VALUES:
             manifest = changed(kind, path, value)
-            problems = found(manifest)
+            problems = problems_of(manifest)
             if any(problem.name in NOT_COMPARED or problem.stage == "pod" for problem in problems):
                 continue
             if path[-1] in {"port", "targetPort"}:

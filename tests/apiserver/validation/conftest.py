@@ -1,4 +1,4 @@
-"""`verdict(base, changes)`: what the field rules say of a good object after some changes."""
+"""`verdict(base, changes)`: the problems that the field rules report for a valid object after some changes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ def _change(node: Any, path: list[str], value: Any) -> None:
 
 
 def build(base: str, changes: dict[str, Any]) -> dict[str, Any]:
-    """The good object with values set at dotted paths; `...` removes. `C` is the container, `T` the pod template."""
+    """Return the valid object with values set at dotted paths; `...` removes. `C` is the container, `T` the pod
+    template.
+    """
     manifest = copy.deepcopy(_BASES[base])
     for path, value in changes.items():
         head, _, rest = path.partition(".")

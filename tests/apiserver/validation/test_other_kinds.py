@@ -1,4 +1,4 @@
-"""The kinds that stand beside training jobs: one change to a good object, and where the server refuses it."""
+"""Kinds used with training jobs: one change to a valid object, and the path that the server rejects."""
 
 from __future__ import annotations
 
@@ -218,13 +218,13 @@ BAD: list[tuple[str, str, Any, str]] = [
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_good_object_is_accepted(name: str) -> None:
+def test_a_valid_object_is_accepted(name: str) -> None:
     assert is_supported(GOOD[name])
     assert validate(GOOD[name], kubernetes="1.36") == []
 
 
 @pytest.mark.parametrize(("name", "path", "value", "where"), BAD)
-def test_a_change_is_refused(name: str, path: str, value: Any, where: str) -> None:
+def test_an_invalid_change_is_rejected(name: str, path: str, value: Any, where: str) -> None:
     found = validate(changed(GOOD[name], path, value), kubernetes="1.36")
     assert where in {".".join(map(str, problem.path)) for problem in found}
     assert {(problem.stage, problem.authority) for problem in found} == {("apply", "kube-apiserver")}
@@ -235,7 +235,7 @@ def test_a_schedule_is_read_as_the_servers_library_reads_it(schedule: str) -> No
     assert validate(changed(GOOD["cron-job"], "spec.schedule", schedule)) == []
 
 
-def test_a_field_behind_a_gate_is_not_looked_at_before_it_is_on() -> None:
+def test_a_gated_field_is_ignored_until_the_gate_is_on() -> None:
     pod = _kind(
         "v1", "Pod", spec=changed({"spec": POD}, "spec.containers.0.resizePolicy", [{"resourceName": "x"}])["spec"]
     )
@@ -251,13 +251,13 @@ def test_a_kind_that_this_server_does_not_serve_yet() -> None:
 
 @pytest.mark.parametrize("name", GOOD)
 @pytest.mark.parametrize("value", [[], {}, "x", 7, True, [None], [[]], {"a": []}])
-def test_no_shape_of_a_value_makes_it_raise(name: str, value: Any) -> None:
+def test_no_type_of_value_raises(name: str, value: Any) -> None:
     for path in paths(GOOD[name], ()):
         validate(changed(GOOD[name], ".".join(path), value))
 
 
 def paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Every place of plain data, as keys and indexes."""
+    """Return the paths of all values in plain data."""
     if isinstance(node, dict):
         return [one for key, value in node.items() for one in [(*path, key), *paths(value, (*path, key))]]
     if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""Pod templates inside operators' kinds: what the server answers to what the operators create."""
+"""Pod templates in operators' kinds: problems of the objects that the operators create."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_template(why: str, base: str, changes: dict[str, Any], expected: list[s
     assert verdict(base, changes, stage="apply") == []
 
 
-def test_child_findings_stand_outside_the_template() -> None:
+def test_child_problems_are_outside_the_template() -> None:
     pod = {"containers": [{"name": "main", "image": "i"}], "restartPolicy": "Always"}
     jobs = [{"name": "r", "template": {"spec": {"template": {"spec": pod}}}}]
     manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "spec": {"replicatedJobs": jobs}}

@@ -20,14 +20,14 @@ def _object(kind: str, version: str, spec: Json, **meta: Any) -> Json:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": "a", **meta}, "spec": spec}
 
 
-def said(old: Json, new: Json) -> list[tuple[str, str]]:
-    """Who refuses the apply, and where."""
+def rejections(old: Json, new: Json) -> list[tuple[str, str]]:
+    """Return which authority rejects the apply, and the path."""
     found = ptcompile.diff(old, new)
     return [(d.authority, ".".join(map(str, d.path))) for d in found.diagnostics if d.stage == "apply"]
 
 
 def outcome(old: Json, new: Json) -> str:
-    """What the apply does."""
+    """Return the outcome of the apply."""
     (one,) = ptcompile.diff(old, new).objects
     assert isinstance(one.apply, Apply)
     return one.apply.outcome
@@ -41,18 +41,18 @@ JOBSET = _object(
 IMAGE = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.image"
 
 
-def test_a_rule_of_the_crd_runs_where_both_have_the_value() -> None:
-    assert ("kube-apiserver", "spec.network") in said(JOBSET, changed(JOBSET, "spec.network.subdomain", "t"))
-    assert said(JOBSET, changed(JOBSET, "spec.network", None)) == []
-    assert said(JOBSET, changed(JOBSET, "spec.suspend", True)) == []
+def test_a_transition_rule_needs_both_values() -> None:
+    assert ("kube-apiserver", "spec.network") in rejections(JOBSET, changed(JOBSET, "spec.network.subdomain", "t"))
+    assert rejections(JOBSET, changed(JOBSET, "spec.network", None)) == []
+    assert rejections(JOBSET, changed(JOBSET, "spec.suspend", True)) == []
 
 
-def test_the_replicated_jobs_of_a_jobset_are_its_webhooks() -> None:
-    assert said(JOBSET, changed(JOBSET, IMAGE, "j")) == [("jobset", "spec.replicatedJobs")]
+def test_the_webhook_checks_replicated_jobs_of_a_jobset() -> None:
+    assert rejections(JOBSET, changed(JOBSET, IMAGE, "j")) == [("jobset", "spec.replicatedJobs")]
     waiting = changed(JOBSET, "spec.suspend", True)
     selector = "spec.replicatedJobs.0.template.spec.template.spec.nodeSelector"
-    assert said(waiting, changed(waiting, selector, {"a": "b"})) == []
-    assert said(waiting, changed(waiting, IMAGE, "j")) == [("jobset", "spec.replicatedJobs")]
+    assert rejections(waiting, changed(waiting, selector, {"a": "b"})) == []
+    assert rejections(waiting, changed(waiting, IMAGE, "j")) == [("jobset", "spec.replicatedJobs")]
 
 
 TRAINJOB = _object(
@@ -74,13 +74,13 @@ TRAINJOB = _object(
     ],
 )
 def test_a_trainjob(path: str, value: Any, expected: list[tuple[str, str]]) -> None:
-    assert said(TRAINJOB, changed(TRAINJOB, path, value)) == expected
+    assert rejections(TRAINJOB, changed(TRAINJOB, path, value)) == expected
 
 
 def test_a_null_is_a_value_to_an_apply() -> None:
     new = changed(TRAINJOB, "spec.trainer.image", "x")
     new["spec"]["trainer"]["image"] = None
-    assert ("kube-apiserver", "spec.trainer.image") in said(TRAINJOB, new)
+    assert ("kube-apiserver", "spec.trainer.image") in rejections(TRAINJOB, new)
 
 
 VOLCANO = _object(
@@ -102,23 +102,23 @@ VOLCANO = _object(
     ],
 )
 def test_a_volcano_job(path: str, value: Any, free: bool) -> None:
-    assert ("volcano" not in dict(said(VOLCANO, changed(VOLCANO, path, value)))) == free
+    assert ("volcano" not in dict(rejections(VOLCANO, changed(VOLCANO, path, value)))) == free
 
 
 def test_kueues_labels_change_while_a_job_is_suspended() -> None:
     queued = _object("JobSet", "jobset.x-k8s.io/v1alpha2", JOBSET["spec"], labels={"kueue.x-k8s.io/queue-name": "a"})
     moved = changed(queued, "metadata.labels", {"kueue.x-k8s.io/queue-name": "b"})
     label = ("kueue", "metadata.labels.kueue.x-k8s.io/queue-name")
-    assert said(queued, moved) == [label]
-    assert said(changed(queued, "spec.suspend", True), changed(moved, "spec.suspend", True)) == []
+    assert rejections(queued, moved) == [label]
+    assert rejections(changed(queued, "spec.suspend", True), changed(moved, "spec.suspend", True)) == []
 
 
 QUEUE = _object("LocalQueue", "kueue.x-k8s.io/v1beta2", {"clusterQueue": "c"})
 
 
-def test_a_transition_rule_of_a_crd_that_ships_with_us() -> None:
-    assert said(QUEUE, changed(QUEUE, "spec.clusterQueue", "d")) == [("kube-apiserver", "spec.clusterQueue")]
-    assert said(QUEUE, changed(QUEUE, "spec.stopPolicy", "Hold")) == []
+def test_a_transition_rule_of_a_shipped_crd() -> None:
+    assert rejections(QUEUE, changed(QUEUE, "spec.clusterQueue", "d")) == [("kube-apiserver", "spec.clusterQueue")]
+    assert rejections(QUEUE, changed(QUEUE, "spec.stopPolicy", "Hold")) == []
 
 
 PYTORCH = _object(
@@ -154,13 +154,13 @@ DEPLOYED = _object(
         (DEPLOYED, "apiVersion", "apps/v1", "unchanged"),
     ],
 )
-def test_what_an_apply_does(manifest: Json, path: str, value: Any, expected: str) -> None:
+def test_outcome_of_an_apply(manifest: Json, path: str, value: Any, expected: str) -> None:
     assert outcome(manifest, changed(manifest, path, value)) == expected
 
 
 @pytest.mark.parametrize("manifest", [JOBSET, TRAINJOB, VOLCANO, QUEUE, PYTORCH, DEPLOYED, pod(), job(suspend=True)])
 @pytest.mark.parametrize("value", [[], "x", [None], {"a": []}])
-def test_no_shape_of_a_value_makes_it_raise(manifest: Json, value: Any) -> None:
+def test_no_type_of_value_raises(manifest: Json, value: Any) -> None:
     for path in paths(manifest, ()):
         other = changed(manifest, ".".join(path), value)
         ptcompile.diff(manifest, other)

@@ -1,4 +1,4 @@
-"""Equal pod templates of one object are looked at once, and nothing else is taken for equal."""
+"""Equal pod templates of one object are checked once, and nothing else counts as equal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ for _ in range(100_000):
         (DEEP, [DEEP], False),
     ],
 )
-def test_same(one: Any, other: Any, wanted: bool) -> None:
+def test_is_equal(one: Any, other: Any, wanted: bool) -> None:
     assert is_equal(one, other) is wanted
 
 
@@ -86,7 +86,7 @@ PLACES = [
 
 @pytest.mark.parametrize("webhooks", [True, False])
 @pytest.mark.parametrize(("make", "place"), PLACES, ids=["volcano", "pytorch", "jobset"])
-def test_a_mistake_is_told_of_each_template_that_has_it(make: Any, place: Any, webhooks: bool) -> None:
+def test_each_template_with_the_mistake_is_reported(make: Any, place: Any, webhooks: bool) -> None:
     at = [(*place(i), *TAIL) for i in range(2)]
     assert paths(make(GOOD, GOOD), webhooks=webhooks).isdisjoint(at)
     assert paths(make(BAD, BAD), webhooks=webhooks) >= set(at)
@@ -96,8 +96,8 @@ def test_a_mistake_is_told_of_each_template_that_has_it(make: Any, place: Any, w
     assert told[at[0]] == told[at[1]]
 
 
-def test_what_is_almost_the_same_is_looked_at() -> None:
-    """Privileged: `1` is a wrong type, and no leave for bidirectional mounts; `==` would take it for `true`."""
+def test_nearly_equal_templates_are_checked() -> None:
+    """`privileged: 1` has the wrong type and does not allow bidirectional mounts, but `==` treats it as `true`."""
     mounts = {"volumeMounts": [{"name": "v", "mountPath": "/v", "mountPropagation": "Bidirectional"}]}
 
     def template(privileged: Any) -> Json:
@@ -110,7 +110,7 @@ def test_what_is_almost_the_same_is_looked_at() -> None:
     assert {path[2] for path in found if path[3:] == tail} == {2}
 
 
-def test_what_a_task_says_of_its_template_counts_for_each() -> None:
+def test_task_settings_apply_to_equal_templates() -> None:
     """Volcano: a topology policy asks whole CPUs of equal templates too.
 
     Source: docs/facts/volcano.md#the-validating-webhook V9.
