@@ -16,7 +16,7 @@ from ptcompile.diagnostics import Problem, field_path
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.registry.model import ApiServer, Established, KindContext
+from ptcompile.registry.model import ApiServer, Established, GroupVersionKind, KindContext
 from ptcompile.registry.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named, templates_of
 
 TYPE_CHECKING = False
@@ -26,13 +26,10 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definition, Definitions
     from ptcompile.apiserver.structure.json_schema import JsonSchema
     from ptcompile.diagnostics import Path
-    from ptcompile.registry.model import ApiServer
 
     RelatedObjects = Sequence[Mapping[str, Any]]
 
 __all__ = ["is_supported", "validate"]
-
-GroupVersionKind = tuple[str, str]
 
 
 def is_supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:

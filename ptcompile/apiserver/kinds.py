@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    Schema = Mapping[str, Any]
+
 
 CORE: Final = "kubernetes/core.json"
 

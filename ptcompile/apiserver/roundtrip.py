@@ -29,9 +29,8 @@ STRINGS = "strings"
 def as_go_reads(spec: Any, shape: FieldShapes, loose: FieldShapes, *, complete: bool) -> Any:
     """Return a spec as a webhook decodes it: without nulls, and with the values that Go adds.
 
-    With `complete`, only `loose` is applied: the part of `shape` that neither the schema nor
-    `apiserver.structure.complete` requires. If the result is complete by that function, the rest of `shape` would have
-    changed nothing.
+    With `complete`, only `loose` is applied: the part of `shape` that neither the schema nor `structure.is_complete`
+    requires. If the result is complete by that function, the rest of `shape` would have changed nothing.
     """
     if complete and as_go_writes(spec, loose) is spec:
         return spec

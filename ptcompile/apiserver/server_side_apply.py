@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Schema = Mapping[str, Any]
+    from ptcompile.apiserver.kinds import Schema
+
 
 NullPaths = list[tuple[str | int, ...]]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.diagnostics.terms import Severity
+    from ptcompile.kubernetes.unstructured import Json
 
-    Json = Mapping[str, Any]
 
 LEVELS: Final = ("privileged", "baseline", "restricted")
 _LABEL_PREFIX: Final = "pod-security.kubernetes.io/"

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    Json = Mapping[str, Any]
+    from ptcompile.kubernetes.unstructured import Json
 
 
 CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")

@@ -33,9 +33,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.apiserver.cel.kubernetes import Overloads
     from ptcompile.apiserver.cel.values import StepBudget
-
-    Overloads = dict[tuple[type, ...] | int, Callable[..., Any]]
 
 
 class UncheckedError(Exception):

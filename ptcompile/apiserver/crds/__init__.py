@@ -19,16 +19,14 @@ from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_pr
 from ptcompile.apiserver.structure.violations import to_problem
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
+from ptcompile.registry.model import GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
-
-    Schema = Mapping[str, Any]
-
-GroupVersionKind = tuple[str, str]
 
 
 class Definition:

@@ -9,20 +9,19 @@ from functools import lru_cache
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.limits import limits
-from ptcompile.apiserver.crds import Definition, Definitions, GroupVersionKind
+from ptcompile.apiserver.crds import Definition, Definitions
 from ptcompile.apiserver.crds.schema import rejection_reason
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.apiserver.goregex import UntrustedPattern
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.structure.keywords import LOGIC_KEYWORDS
+from ptcompile.registry.model import GroupVersionKind
 from ptcompile.source import documents as source
 from ptcompile.source.streams import objects_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
-
-    Schema = dict[str, Any]
 
 
 _KEPT_KEYWORDS: Final = (
@@ -46,8 +45,8 @@ _KEPT_KEYWORDS: Final = (
     "x-kubernetes-list-type",
     "x-kubernetes-preserve-unknown-fields",
 )
-_TEXT_SCHEMA: Final[Schema] = {"type": "string"}
-_METADATA_REFERENCE: Final[Schema] = {"$ref": "kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
+_TEXT_SCHEMA: Final[dict[str, Any]] = {"type": "string"}
+_METADATA_REFERENCE: Final[dict[str, Any]] = {"$ref": "kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
 
 
 def is_crd(manifest: Mapping[str, Any]) -> bool:
@@ -69,7 +68,9 @@ def served_versions(crd: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[
             yield f"{group}/{version.get('name')}", kind, version
 
 
-def kinds_of(crd: Mapping[str, Any], metadata: Schema = _METADATA_REFERENCE) -> Iterator[tuple[str, str, Schema, bool]]:
+def kinds_of(
+    crd: Mapping[str, Any], metadata: dict[str, Any] = _METADATA_REFERENCE
+) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
     """Yield each served version of a CRD: apiVersion, kind, schema in ptcompile's dialect, and whether status is a
     subresource.
 
@@ -86,7 +87,7 @@ def kinds_of(crd: Mapping[str, Any], metadata: Schema = _METADATA_REFERENCE) -> 
         yield api_version, kind, root, status
 
 
-def to_dialect(node: Mapping[str, Any]) -> Schema:
+def to_dialect(node: Mapping[str, Any]) -> dict[str, Any]:
     """Convert one node of a structural schema to ptcompile's dialect, without descriptions. A field with a default is
     not required.
     """
@@ -121,11 +122,11 @@ def to_dialect(node: Mapping[str, Any]) -> Schema:
     return converted
 
 
-def _own_keywords(node: Mapping[str, Any]) -> Schema:
+def _own_keywords(node: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of a node for its own value, without its children. As in Go, null and `enum: []` mean
     absent.
     """
-    keywords: Schema = {key: node[key] for key in _KEPT_KEYWORDS if node.get(key) is not None}
+    keywords: dict[str, Any] = {key: node[key] for key in _KEPT_KEYWORDS if node.get(key) is not None}
     if keywords.get("enum") == []:
         del keywords["enum"]
     if isinstance(keywords.get("pattern"), str):

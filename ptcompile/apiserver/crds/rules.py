@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from ptcompile.apiserver.cel.values import StepBudget
+    from ptcompile.apiserver.kinds import Schema
 
-    Schema = Mapping[str, Any]
 
 _ABSENT = object()
 

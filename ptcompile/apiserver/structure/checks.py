@@ -41,9 +41,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
-
-    Schema = Mapping[str, Any]
 
 
 NEWEST: Final = Versions().kubernetes

@@ -18,10 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.logic import Validates
     from ptcompile.apiserver.structure.violations import ValueCheck
-
-    Schema = Mapping[str, Any]
 
 
 _LABEL_PATTERN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -37,7 +36,7 @@ _PATTERN_HELP = {
 _MAX_LISTED_CHOICES = 20
 """Maximum number of choices in a message."""
 _MAX_COMPARED_CHOICES = 200
-"""Maximum number of choices among which a near miss is looked for."""
+"""Maximum number of choices that are searched for a near miss."""
 
 
 def are_all_texts(enum: Sequence[Any]) -> bool:

@@ -29,8 +29,8 @@ _QUANTITY_HELP = 'write a number with a suffix of n, u, m, k, M, G, T, P, E or K
 
 
 def integer_value(value: Any) -> int | None:
-    """Return the integer that a value stands for, or None. `4.0` counts, because kubectl sends it as `4`; `true` does
-    not.
+    """Return the value as an integer, or None if it is not one. `4.0` is one, because kubectl sends it as `4`; `true`
+    is not.
     """
     if isinstance(value, bool):
         return None

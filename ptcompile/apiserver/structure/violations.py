@@ -13,9 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from ptcompile.apiserver.kinds import Schema
     from ptcompile.diagnostics.terms import Stage
 
-    Schema = Mapping[str, Any]
     FieldsOf = Callable[[Schema], Mapping[str, Any]]
     """Returns the fields of a schema node, following references, list items and map values."""
 

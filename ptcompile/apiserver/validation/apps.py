@@ -72,7 +72,9 @@ def _check_selects(selector: dict[str, Any], template: Any, path: Path, problems
     labels = f.as_field_mapping(f.as_field_mapping(f.as_field_mapping(template).get("metadata")).get("labels"))
     if not selects(selector, labels):
         why = "`selector` does not match template `labels`"
-        f.invalid(problems, (*path, "template", "metadata", "labels"), labels or None, why, "make the two the same")
+        f.invalid(
+            problems, (*path, "template", "metadata", "labels"), labels or None, why, "use the same labels in both"
+        )
 
 
 def check_replica_set(manifest: Mapping[str, Any], context: ApiServer, problems: f.Problems) -> None:

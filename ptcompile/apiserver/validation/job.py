@@ -182,7 +182,7 @@ def _check_name(meta: dict[str, Any], spec: dict[str, Any], problems: f.Problems
             f.invalid(problems, ("metadata", key), name, message, "shorten the name, and keep dots out of it")
             return
     if len(name) > names.LABEL_VALUE_MAX:
-        why = f"must be no more than {names.LABEL_VALUE_MAX} bytes, as a label of the pods holds it"
+        why = f"must be no more than {names.LABEL_VALUE_MAX} bytes, because it becomes a label of the pods"
         f.invalid(problems, ("metadata", key), name, why, "shorten the name", "spec.template.labels")
 
 

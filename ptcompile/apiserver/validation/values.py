@@ -101,7 +101,7 @@ def check_host_ports(containers: Any, path: Path, problems: f.Problems, fill: bo
             key = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
             if key in seen:
                 host_port_path = (*path, index, "ports", port_index, "hostPort")
-                f.duplicate(problems, host_port_path, key, "use another: a port of the node can be taken once")
+                f.duplicate(problems, host_port_path, key, "use another: each port of a node can be used once")
             seen.add(key)
 
 
@@ -109,7 +109,7 @@ def is_equal(a: Any, b: Any, *, exact: bool = False) -> bool:
     """Return whether two decoded values are equal, including all types and the order of keys.
 
     Returns False as well for values that are not JSON data and for recursive ones. With `exact`, for parts of an object
-    that `structure.complete` found to be exact, plain equality is enough: it takes a tenth of the time.
+    that `structure.is_complete` accepts, plain equality is enough: it takes a tenth of the time.
     """
     if a is b:
         return True
