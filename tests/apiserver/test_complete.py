@@ -60,15 +60,17 @@ def variants(operator: str, step: int) -> Iterator[Json]:
 
 def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
     """Yield the manifest with one of its templates in all places, and with an odd value in the last of them."""
-    every = [one for one in templates_of(kind_of(manifest), manifest) if isinstance(one.template, dict)]
-    if len(every) < 2:
+    references = [
+        reference for reference in templates_of(kind_of(manifest), manifest) if isinstance(reference.template, dict)
+    ]
+    if len(references) < 2:
         return
-    for one in every[1:]:
-        manifest = put(manifest, one.path, put(every[0].template, (), every[0].template))
+    for reference in references[1:]:
+        manifest = put(manifest, reference.path, put(references[0].template, (), references[0].template))
     yield manifest
-    inside = list(places(every[0].template))
+    inside = list(places(references[0].template))
     if inside:
-        yield put(manifest, (*every[-1].path, *choose.choice(inside)), choose.choice(ODD))
+        yield put(manifest, (*references[-1].path, *choose.choice(inside)), choose.choice(ODD))
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -77,28 +79,28 @@ def test_the_same_problems_without_shortcuts(
     operator: str, versions: Versions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifests = list(variants(operator, 7))
-    short = [validate(one, versions=versions) for one in manifests]
+    short = [validate(manifest, versions=versions) for manifest in manifests]
     monkeypatch.setattr(package, "is_complete", lambda *_: False)
     monkeypatch.setattr(package, "Established", lambda **_: Established())
     assert len(manifests) > 300
-    for one, said in zip(manifests, short, strict=True):
-        assert validate(one, versions=versions) == said, one
+    for manifest, problems in zip(manifests, short, strict=True):
+        assert validate(manifest, versions=versions) == problems, manifest
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_go_leaves_a_complete_object_unchanged(operator: str) -> None:
-    whole = 0
+    complete_objects = 0
     for manifest in variants(operator, 5):
         kind = kind_of(manifest)
         webhook = kind_named(kind)
         assert webhook.rejects
-        seen = webhook.default(manifest, complete=True)
-        if is_complete(seen, kind, SERVER):
-            whole += 1
-            assert webhook.default(manifest) == seen
-            assert not structure_violations(seen, kind, SERVER)
-            assert not list(webhooks.decode_problems(seen.get("spec"), webhook_rejection("volcano")))
-    assert whole > 100
+        defaulted = webhook.default(manifest, complete=True)
+        if is_complete(defaulted, kind, SERVER):
+            complete_objects += 1
+            assert webhook.default(manifest) == defaulted
+            assert not structure_violations(defaulted, kind, SERVER)
+            assert not list(webhooks.decode_problems(defaulted.get("spec"), webhook_rejection("volcano")))
+    assert complete_objects > 100
 
 
 @pytest.mark.parametrize(
@@ -113,8 +115,8 @@ def test_fields_that_go_writes_and_the_schema_does_not_require(
     kind: tuple[str, str], shape: roundtrip.FieldShapes, loose: roundtrip.FieldShapes
 ) -> None:
     document = CUSTOM[kind]
-    wanted = set(not_required(document, load(document)["properties"]["spec"], shape, ()))
-    assert wanted == set(always_written(loose, ())), kind
+    expected = set(not_required(document, load(document)["properties"]["spec"], shape, ()))
+    assert expected == set(always_written(loose, ())), kind
 
 
 def not_required(document: str, schema: Json, shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -148,9 +150,9 @@ def always_written(shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...
 def test_checked_fields_are_those_of_the_schemas(kind: tuple[str, str]) -> None:
     """The fields that `decode_problems` checks are amounts and 32-bit numbers wherever a schema has them."""
     document, seen = CUSTOM[kind], set[int]()
-    left = [(document, load(document)["properties"]["spec"])]
-    while left:
-        document, schema = left.pop()
+    pending = [(document, load(document)["properties"]["spec"])]
+    while pending:
+        document, schema = pending.pop()
         while "$ref" in schema or "x-in-crd" in schema:
             document, name = resolve(document, schema.get("x-in-crd") or schema["$ref"])
             schema = load(document)["$defs"][name]
@@ -165,10 +167,10 @@ def test_checked_fields_are_those_of_the_schemas(kind: tuple[str, str]) -> None:
                     kind,
                     word,
                 )
-            left.append((document, field))
+            pending.append((document, field))
         for key in ("items", "additionalProperties"):
             if isinstance(schema.get(key), dict):
-                left.append((document, schema[key]))
+                pending.append((document, schema[key]))
 
 
 TASK: Json = {
@@ -192,8 +194,8 @@ def test_pod_level_resources_are_checked_in_the_template() -> None:
     task = put(
         TASK, ("template",), {"spec": {**TASK["template"]["spec"], "resources": {"requests": {"hugepages-2Mi": "2Mi"}}}}
     )
-    found = validate(volcano_job(task), versions=NEWEST)
-    assert {(one.name, one.path[-2:]) for one in found} >= {("webhook-refusal", ("resources", "limits"))}
+    problems = validate(volcano_job(task), versions=NEWEST)
+    assert {(problem.name, problem.path[-2:]) for problem in problems} >= {("webhook-refusal", ("resources", "limits"))}
 
 
 def test_old_servers_reject_a_port_that_go_cannot_decode() -> None:
@@ -206,8 +208,10 @@ def test_old_servers_reject_a_port_that_go_cannot_decode() -> None:
         "metadata": {"name": "x"},
         "spec": {"replicatedJobs": [{"name": "w", "template": {"spec": {"template": template}}}]},
     }
-    found = validate(job, versions=Versions(kubernetes=(1, 33)))
-    assert [(one.path[-1], one.stage, one.authority) for one in found] == [("port", "apply", "jobset")]
+    problems = validate(job, versions=Versions(kubernetes=(1, 33)))
+    assert [(problem.path[-1], problem.stage, problem.authority) for problem in problems] == [
+        ("port", "apply", "jobset")
+    ]
 
 
 def test_a_server_newer_than_the_profile() -> None:
@@ -215,8 +219,10 @@ def test_a_server_newer_than_the_profile() -> None:
     container = {"name": "c", "image": "x", "restartPolicy": "Never"}
     task = put(TASK, ("template", "spec", "containers"), [container])
     old = Versions(kubernetes=(1, 33))
-    found = validate(volcano_job(task), kubernetes="1.36", versions=old)
-    assert found == [one for one in validate(volcano_job(task), versions=old) if one.name == "webhook-refusal"]
+    problems = validate(volcano_job(task), kubernetes="1.36", versions=old)
+    assert problems == [
+        problem for problem in validate(volcano_job(task), versions=old) if problem.name == "webhook-refusal"
+    ]
 
 
 def test_equal_templates_of_different_types() -> None:
@@ -224,5 +230,7 @@ def test_equal_templates_of_different_types() -> None:
     security = {"securityContext": {"runAsUser": -1}}
     first = put(TASK, ("template", "spec"), {**TASK["template"]["spec"], "securityContext": {"runAsUser": -1.0}})
     second = put({**TASK, "name": "u"}, ("template", "spec"), {**TASK["template"]["spec"], **security})
-    found = validate(volcano_job(first, second), versions=NEWEST)
-    assert ("spec", "tasks", 1, "template", "spec", "securityContext", "runAsUser") in [one.path for one in found]
+    problems = validate(volcano_job(first, second), versions=NEWEST)
+    assert ("spec", "tasks", 1, "template", "spec", "securityContext", "runAsUser") in [
+        problem.path for problem in problems
+    ]

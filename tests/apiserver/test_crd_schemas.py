@@ -56,8 +56,8 @@ def crd(kind: str) -> Mapping[str, Any]:
 
 
 def crd_schema(kind: str) -> Mapping[str, Any]:
-    wanted = KINDS[kind][0].rpartition("/")[2]
-    return next(v["schema"]["openAPIV3Schema"] for v in crd(kind)["versions"] if v["name"] == wanted)
+    version = KINDS[kind][0].rpartition("/")[2]
+    return next(v["schema"]["openAPIV3Schema"] for v in crd(kind)["versions"] if v["name"] == version)
 
 
 def attributes(node: Mapping[str, Any]) -> Row:
@@ -189,8 +189,8 @@ KNOWN_RULES = {
 
 
 def test_no_rule_of_creation_is_missed() -> None:
-    found = {rule for kind in FILES for rule in _rules(crd_schema(kind)) if "oldSelf" not in rule}
-    assert found == KNOWN_RULES
+    rules = {rule for kind in FILES for rule in _rules(crd_schema(kind)) if "oldSelf" not in rule}
+    assert rules == KNOWN_RULES
 
 
 def _rules(node: Any) -> Iterator[str]:

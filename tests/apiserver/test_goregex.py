@@ -92,8 +92,8 @@ def test_re2_reads_what_go_reads() -> None:
 
 
 def test_a_crd_pattern_is_checked(engine: str) -> None:
-    found = ptcompile.lint(CRD % ("^a+$", "^b+$", "z", "x", "a", "a")).diagnostics
-    assert [one.path for one in found if "must match" in one.message] == [("spec", "a")]
+    diagnostics = ptcompile.lint(CRD % ("^a+$", "^b+$", "z", "x", "a", "a")).diagnostics
+    assert [diagnostic.path for diagnostic in diagnostics if "must match" in diagnostic.message] == [("spec", "a")]
 
 
 @pytest.mark.parametrize(
@@ -127,12 +127,12 @@ def test_without_re2_only_linear_patterns_are_matched(
 def test_an_unmatchable_pattern_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     text = CRD % ("^(a|b)+$", "^b+$", "z", "x", "a", "a")
     goregex.compile_search.cache_clear()
-    assert [one.name for one in ptcompile.lint(text).diagnostics] == ["invalid-value"]
+    assert [diagnostic.name for diagnostic in ptcompile.lint(text).diagnostics] == ["invalid-value"]
     monkeypatch.setitem(sys.modules, "re2", None)
     goregex.compile_search.cache_clear()
-    (one,) = ptcompile.lint(text).diagnostics
-    assert (one.name, one.severity) == ("unread-rule", "warning")
-    assert one.message.startswith("pattern not checked: ^(a|b)+$")
+    (diagnostic,) = ptcompile.lint(text).diagnostics
+    assert (diagnostic.name, diagnostic.severity) == ("unread-rule", "warning")
+    assert diagnostic.message.startswith("pattern not checked: ^(a|b)+$")
 
 
 def test_a_pattern_above_the_memory_limit() -> None:

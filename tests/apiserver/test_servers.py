@@ -16,8 +16,8 @@ from ptcompile.diagnostics import Diagnostic
 from tests import recorded
 
 
-def refused(found: Iterable[Diagnostic]) -> bool:
-    return any(one.stage == "apply" and one.authority == "kube-apiserver" for one in found)
+def is_rejected(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(diagnostic.stage == "apply" and diagnostic.authority == "kube-apiserver" for diagnostic in diagnostics)
 
 
 def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]]:
@@ -39,7 +39,7 @@ def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: f
     wrong = [
         (row["base"], row["op"], row["path"], row["value"], row["accepted"])
         for row, manifest in rows
-        if refused(ptcompile.lint(manifest, webhooks=False, kubernetes=kubernetes).diagnostics) == row["accepted"]
+        if is_rejected(ptcompile.lint(manifest, webhooks=False, kubernetes=kubernetes).diagnostics) == row["accepted"]
     ]
     assert len(rows) > 500
     assert len(wrong) <= (1 - floor) * len(rows), (len(wrong) / len(rows), wrong[:5])
@@ -51,7 +51,7 @@ def test_no_accepted_update_is_rejected() -> None:
     wrong = [
         (row["base"], row["op"], row["path"], row["value"])
         for row, new in rows
-        if row["accepted"] and refused(ptcompile.diff(manifests[row["base"]], new).diagnostics)
+        if row["accepted"] and is_rejected(ptcompile.diff(manifests[row["base"]], new).diagnostics)
     ]
     assert len(rows) > 100
     assert wrong == []

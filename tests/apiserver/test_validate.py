@@ -86,8 +86,8 @@ def test_the_webhook_decodes_what_the_bare_server_only_matches() -> None:
     template = {"containers": [{"name": "a", "image": "x", "resources": {"limits": {"cpu": "1e1.5"}}}]}
     path = ("spec", "tasks", 0, "template", "spec", "containers", 0, "resources", "limits", "cpu")
     for webhooks, stage in ((False, "pod"), (True, "apply")):
-        told = [p.stage for p in validate(volcano(template), webhooks=webhooks) if p.path == path]
-        assert told == [stage]
+        stages = [p.stage for p in validate(volcano(template), webhooks=webhooks) if p.path == path]
+        assert stages == [stage]
 
 
 def test_a_webhook_rejection_is_not_repeated_for_the_pods() -> None:
@@ -137,5 +137,5 @@ def test_a_very_deep_value_does_not_crash() -> None:
 def test_mistakes_in_equal_requests_and_limits() -> None:
     """A mistake in one half is reported in the other half too, although the two are not compared."""
     half = {"cpu": "-1", "nvidia.com/gpu": "0.5"}
-    told = {problem.path[3:] for problem in validate(pod(resources={"requests": half, "limits": dict(half)}))}
-    assert told == {("resources", side, name) for side in ("requests", "limits") for name in half}
+    reported_paths = {problem.path[3:] for problem in validate(pod(resources={"requests": half, "limits": dict(half)}))}
+    assert reported_paths == {("resources", side, name) for side in ("requests", "limits") for name in half}

@@ -220,7 +220,7 @@ def _estimate_condition(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
 
 
 def _estimate_parts(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    """Add up the parts of `&&`, `||`, a unary operator or a global function."""
+    """Add up the parts of `&&`, `||`, a sign operator or a global function."""
     if tree[0] == "call" and tree[1] == "has":
         return 0, _SINGLE_VALUE
     if tree[0] == "call":

@@ -87,7 +87,7 @@ def _has_patterns(schema: Any) -> bool:
 
 
 def _with_cost(keyword: Keyword, cost: int) -> Keyword:
-    """Return the keyword with its cost: the values that it looks through and the text of its messages."""
+    """Wrap a keyword so that it pays for the values it examines and for the text of its messages."""
 
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         evaluations = current_evaluations()

@@ -45,7 +45,7 @@ Violations = list[SchemaViolation] | None
 """Result of a check. None means valid, so accepting a value allocates nothing."""
 
 ValueCheck = Callable[["Any"], Violations]
-"""Checks one value that is not null."""
+"""Check of one value that is not null."""
 
 _TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
 

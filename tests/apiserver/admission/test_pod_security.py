@@ -23,14 +23,14 @@ HARD: Json = {
 
 def spec(context: Json | None = None, *, pod: Json | None = None, **container: Any) -> Json:
     """Return a pod spec that restricted accepts, with changes."""
-    own = {"name": "c", "image": "i", "securityContext": {**HARD, **(context or {})}, **container}
-    return {"containers": [own], **(pod or {})}
+    main = {"name": "c", "image": "i", "securityContext": {**HARD, **(context or {})}, **container}
+    return {"containers": [main], **(pod or {})}
 
 
 def reasons(level: str, body: Json, minor: int = 36, meta: Json | None = None) -> list[str]:
     """Return the reasons with their paths."""
-    found = violations(level, minor, body, meta or {})
-    return [f"{one.reason} at {'.'.join(map(str, one.path))}" for one in found]
+    pod_violations = violations(level, minor, body, meta or {})
+    return [f"{violation.reason} at {'.'.join(map(str, violation.path))}" for violation in pod_violations]
 
 
 C = "spec.containers.0"
@@ -93,8 +93,8 @@ def test_restricted(body: Json, expected: str) -> None:
 
 
 def test_pod_settings_apply_to_containers() -> None:
-    own = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}}
-    assert reasons("restricted", spec({"runAsNonRoot": None, "seccompProfile": None}, pod=own)) == []
+    pod_fields = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}}
+    assert reasons("restricted", spec({"runAsNonRoot": None, "seccompProfile": None}, pod=pod_fields)) == []
 
 
 @pytest.mark.parametrize(

@@ -216,9 +216,11 @@ def crd(*rules: dict[str, Any], **properties: Any) -> dict[str, Any]:
 
 def problems_of(definition: dict[str, Any], **fields: Any) -> list[tuple[str, str]]:
     foo = {"apiVersion": "x.io/v1", "kind": "Foo", "metadata": {"name": "a"}, **fields}
-    text = "\n---\n".join(json.dumps(one) for one in (definition, foo))
+    text = "\n---\n".join(json.dumps(manifest) for manifest in (definition, foo))
     report = ptcompile.lint(text)
-    return [(one.name, one.message) for one in report.diagnostics if one.resource == "Foo/a"]
+    return [
+        (diagnostic.name, diagnostic.message) for diagnostic in report.diagnostics if diagnostic.resource == "Foo/a"
+    ]
 
 
 def test_functions_that_parse_a_text_cost_more() -> None:
@@ -234,8 +236,8 @@ def test_functions_that_parse_a_text_cost_more() -> None:
 
 @pytest.mark.parametrize("rule", COSTLY[:3])
 def test_a_rule_over_the_budget_is_reported(rule: str) -> None:
-    (name, message), other = problems_of(crd({"rule": rule}, {"rule": "false"}))
-    assert (name, other[0]) == ("unread-rule", "invalid-value")
+    (name, message), failure = problems_of(crd({"rule": rule}, {"rule": "false"}))
+    assert (name, failure[0]) == ("unread-rule", "invalid-value")
     assert "not checked" in message
     assert "1,000,000 units" in message
 

@@ -104,15 +104,15 @@ def test_total_of_many_rules() -> None:
 
 def test_reported_with_the_document_and_only_if_its_schema_is_sound() -> None:
     rule = "self.p.all(a, self.p.exists(b, a == b))"
-    found: list[Any] = []
-    check_custom_definition(crd_with_rules(NUMBERS, rule), None, found)  # type: ignore[arg-type]
-    assert "estimated rule cost" in found[0].message
-    assert found[0].help == "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
-    assert found[0].path[-3:] == ("x-kubernetes-validations", 0, "rule")
-    other: list[Any] = []
-    check_custom_definition(crd_with_rules({"type": "array"}, rule), None, other)  # type: ignore[arg-type]
-    assert other
-    assert not any("cost" in problem.message for problem in other)
+    problems: list[Any] = []
+    check_custom_definition(crd_with_rules(NUMBERS, rule), None, problems)  # type: ignore[arg-type]
+    assert "estimated rule cost" in problems[0].message
+    assert problems[0].help == "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
+    assert problems[0].path[-3:] == ("x-kubernetes-validations", 0, "rule")
+    schema_problems: list[Any] = []
+    check_custom_definition(crd_with_rules({"type": "array"}, rule), None, schema_problems)  # type: ignore[arg-type]
+    assert schema_problems
+    assert not any("cost" in problem.message for problem in schema_problems)
 
 
 def test_estimates_take_linear_time() -> None:

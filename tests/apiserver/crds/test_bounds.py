@@ -54,7 +54,7 @@ SHAPES: dict[str, tuple[Json, Any, str]] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_json_schemas(shape: str, tmp_path: Path) -> None:
-    schema, value, said = SHAPES[shape]
+    schema, value, message = SHAPES[shape]
     path = tmp_path / "foo-x-v1.json"
     path.write_text(json.dumps(schema), encoding="utf-8")
     start = time.process_time()
@@ -62,7 +62,7 @@ def test_json_schemas(shape: str, tmp_path: Path) -> None:
     assert time.process_time() - start < SECONDS
     assert len(diagnostics) <= 101
     assert all(len(d.message) < 600 for d in diagnostics)
-    assert any(said in d.message for d in diagnostics) if said else not diagnostics
+    assert any(message in d.message for d in diagnostics) if message else not diagnostics
 
 
 def test_endlessly_nested_json_is_an_error(tmp_path: Path) -> None:
@@ -75,9 +75,9 @@ def test_endlessly_nested_json_is_an_error(tmp_path: Path) -> None:
 def test_a_json_schema_that_is_nested_deep(tmp_path: Path) -> None:
     path = tmp_path / "foo-x-v1.json"
     path.write_text('{"allOf": [' * 200 + '{"type": "object"}' + "]}" * 200, encoding="utf-8")
-    (found,) = ptcompile.lint(foo_object(1), schemas=[path]).diagnostics
-    assert (found.name, found.severity) == ("unread-rule", "warning")
-    assert "nested too deep" in found.message
+    (diagnostic,) = ptcompile.lint(foo_object(1), schemas=[path]).diagnostics
+    assert (diagnostic.name, diagnostic.severity) == ("unread-rule", "warning")
+    assert "nested too deep" in diagnostic.message
 
 
 @pytest.mark.parametrize("objects", [1, 100])

@@ -136,7 +136,7 @@ def test_status_is_dropped_on_creation(folder: Path) -> None:
 
 
 def test_a_crd_in_the_stream_is_used() -> None:
-    text = "\n---\n".join(json.dumps(one) for one in (crd(), thing(size=0)))
+    text = "\n---\n".join(json.dumps(manifest) for manifest in (crd(), thing(size=0)))
     assert [d.message for d in ptcompile.lint(text).diagnostics if d.resource == "Thing/a"] == [
         "spec.size: Invalid value: 0: must be greater than or equal to 1"
     ]
@@ -181,8 +181,8 @@ def test_a_json_schema_in_kubeconforms_layouts(name: str, tmp_path: Path) -> Non
 
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*asked: object, **_: object) -> None:
-        pytest.fail(f"a connection is opened: {asked}")
+    def refuse(*arguments: object, **_: object) -> None:
+        pytest.fail(f"a connection is opened: {arguments}")
 
     monkeypatch.setattr("urllib.request.urlopen", refuse)
 
@@ -243,8 +243,8 @@ def test_pods_of_a_shipped_kind_are_checked() -> None:
     template = {"spec": {"containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 0}]}]}}
     spec = {"leaderWorkerTemplate": {"size": 2, "workerTemplate": template}}
     manifest = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "a"}}
-    (found,) = ptcompile.lint({**manifest, "spec": spec}).diagnostics
-    assert (found.stage, found.path[-1]) == ("pod", "containerPort")
+    (diagnostic,) = ptcompile.lint({**manifest, "spec": spec}).diagnostics
+    assert (diagnostic.stage, diagnostic.path[-1]) == ("pod", "containerPort")
 
 
 @pytest.mark.parametrize(
@@ -257,9 +257,9 @@ def test_pods_of_a_shipped_kind_are_checked() -> None:
     ],
 )
 def test_a_known_kind_under_another_api_version(api_version: str, kind: str, right: str) -> None:
-    (found,) = ptcompile.lint({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}}).diagnostics
-    assert (found.code, found.path, found.severity) == ("PTC590", ("apiVersion",), "error")
-    assert right in str(found.help)
+    (diagnostic,) = ptcompile.lint({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}}).diagnostics
+    assert (diagnostic.code, diagnostic.path, diagnostic.severity) == ("PTC590", ("apiVersion",), "error")
+    assert right in str(diagnostic.help)
 
 
 @pytest.mark.parametrize("kind", [("serving.knative.dev/v1", "Service"), ("kubeflow.org/v1", "MPIJob")])

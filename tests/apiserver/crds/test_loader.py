@@ -70,5 +70,5 @@ def test_the_files_of_a_folder(tmp_path: Path) -> None:
     for name in ("b/x.json", "b/y.txt", "a.yml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    found = [Path(one).relative_to(tmp_path).as_posix() for one in files_of(str(tmp_path))]
-    assert found == ["a.yml", "b/x.json"]
+    files = [Path(file).relative_to(tmp_path).as_posix() for file in files_of(str(tmp_path))]
+    assert files == ["a.yml", "b/x.json"]

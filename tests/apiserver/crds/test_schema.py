@@ -197,18 +197,18 @@ def test_requirements_for_the_root(schema: Json, version: Json, what: str) -> No
 
 
 def test_objects_of_a_rejected_crd_are_not_checked() -> None:
-    refused_crd = crd(object_schema({"type": "string", "allOf": [{"$ref": "#"}]}))
-    text = "".join(f"---\n{json.dumps(one)}\n" for one in (refused_crd, foo_object(5)))
-    refused, unchecked = ptcompile.lint(text).diagnostics
-    assert (refused.name, refused.severity, refused.span and refused.span.line) == ("forbidden-value", "error", 2)
+    rejected_crd = crd(object_schema({"type": "string", "allOf": [{"$ref": "#"}]}))
+    text = "".join(f"---\n{json.dumps(manifest)}\n" for manifest in (rejected_crd, foo_object(5)))
+    rejected, unchecked = ptcompile.lint(text).diagnostics
+    assert (rejected.name, rejected.severity, rejected.span and rejected.span.line) == ("forbidden-value", "error", 2)
     assert (unchecked.name, unchecked.severity, unchecked.resource) == ("unread-rule", "warning", "Foo/a")
     assert "$ref is not supported" in unchecked.message
 
 
 @pytest.mark.parametrize("decoded", [True, False])
 def test_a_crd_in_decoded_data(decoded: bool) -> None:
-    both = [crd(object_schema({"type": "integer"})), foo_object("x")]
-    source: Any = both if decoded else "".join(f"---\n{json.dumps(one)}\n" for one in both)
+    manifests = [crd(object_schema({"type": "integer"})), foo_object("x")]
+    source: Any = manifests if decoded else "".join(f"---\n{json.dumps(manifest)}\n" for manifest in manifests)
     assert [d.path for d in ptcompile.lint(source).diagnostics] == [("p",)]
 
 

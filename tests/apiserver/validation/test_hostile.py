@@ -195,14 +195,14 @@ def test_any_type_anywhere() -> None:
         before = copy.deepcopy(manifest)
         run(manifest)
         assert manifest == before
-        for at, (node, key) in enumerate(places(manifest)):
+        for index, (node, key) in enumerate(places(manifest)):
             if node is manifest and key in ("apiVersion", "kind"):
                 continue
-            kept = node[key]
-            for odd in thinned(ODD, 3, start=at):
+            original = node[key]
+            for odd in thinned(ODD, 3, start=index):
                 node[key] = odd
                 run(manifest)
-            node[key] = kept
+            node[key] = original
 
 
 def test_hostile_texts_are_fast() -> None:

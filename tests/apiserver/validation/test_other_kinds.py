@@ -225,9 +225,9 @@ def test_a_valid_object_is_accepted(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "path", "value", "where"), BAD)
 def test_an_invalid_change_is_rejected(name: str, path: str, value: Any, where: str) -> None:
-    found = validate(changed(GOOD[name], path, value), kubernetes="1.36")
-    assert where in {".".join(map(str, problem.path)) for problem in found}
-    assert {(problem.stage, problem.authority) for problem in found} == {("apply", "kube-apiserver")}
+    problems = validate(changed(GOOD[name], path, value), kubernetes="1.36")
+    assert where in {".".join(map(str, problem.path)) for problem in problems}
+    assert {(problem.stage, problem.authority) for problem in problems} == {("apply", "kube-apiserver")}
 
 
 @pytest.mark.parametrize("schedule", ["*/5 0-6 1,15 jan-mar sun", "@daily", "@every 1h30m", "0 0 ? * 1-5/2"])
@@ -259,7 +259,11 @@ def test_no_type_of_value_raises(name: str, value: Any) -> None:
 def paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return the paths of all values in plain data."""
     if isinstance(node, dict):
-        return [one for key, value in node.items() for one in [(*path, key), *paths(value, (*path, key))]]
+        return [child_path for key, value in node.items() for child_path in [(*path, key), *paths(value, (*path, key))]]
     if isinstance(node, list):
-        return [one for i, value in enumerate(node) for one in [(*path, str(i)), *paths(value, (*path, str(i)))]]
+        return [
+            child_path
+            for i, value in enumerate(node)
+            for child_path in [(*path, str(i)), *paths(value, (*path, str(i)))]
+        ]
     return []

@@ -22,15 +22,15 @@ def _object(kind: str, version: str, spec: Json, **meta: Any) -> Json:
 
 def rejections(old: Json, new: Json) -> list[tuple[str, str]]:
     """Return which authority rejects the apply, and the path."""
-    found = ptcompile.diff(old, new)
-    return [(d.authority, ".".join(map(str, d.path))) for d in found.diagnostics if d.stage == "apply"]
+    report = ptcompile.diff(old, new)
+    return [(d.authority, ".".join(map(str, d.path))) for d in report.diagnostics if d.stage == "apply"]
 
 
 def outcome(old: Json, new: Json) -> str:
     """Return the outcome of the apply."""
-    (one,) = ptcompile.diff(old, new).objects
-    assert isinstance(one.apply, Apply)
-    return one.apply.outcome
+    (change,) = ptcompile.diff(old, new).objects
+    assert isinstance(change.apply, Apply)
+    return change.apply.outcome
 
 
 JOBSET = _object(
@@ -162,6 +162,6 @@ def test_outcome_of_an_apply(manifest: Json, path: str, value: Any, expected: st
 @pytest.mark.parametrize("value", [[], "x", [None], {"a": []}])
 def test_no_type_of_value_raises(manifest: Json, value: Any) -> None:
     for path in paths(manifest, ()):
-        other = changed(manifest, ".".join(path), value)
-        ptcompile.diff(manifest, other)
-        ptcompile.diff(other, manifest)
+        variant = changed(manifest, ".".join(path), value)
+        ptcompile.diff(manifest, variant)
+        ptcompile.diff(variant, manifest)

@@ -48,21 +48,22 @@ def pods(**container: Any) -> Json:
 
 
 def volcano(*templates: Json, **task: Any) -> Json:
-    tasks = [{"name": f"t{i}", "replicas": 1, "template": one, **task} for i, one in enumerate(templates)]
+    tasks = [{"name": f"t{i}", "replicas": 1, "template": template, **task} for i, template in enumerate(templates)]
     spec = {"minAvailable": 1, "tasks": tasks}
     return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "x"}, "spec": spec}
 
 
 def pytorch(*templates: Json) -> Json:
     keys = ("Master", "Worker")
-    specs = {key: {"replicas": 1, "template": one} for key, one in zip(keys, templates, strict=False)}
+    specs = {key: {"replicas": 1, "template": template} for key, template in zip(keys, templates, strict=False)}
     spec = {"pytorchReplicaSpecs": specs}
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "x"}, "spec": spec}
 
 
 def jobset(*templates: Json) -> Json:
     jobs = [
-        {"name": f"j{i}", "replicas": 1, "template": {"spec": {"template": one}}} for i, one in enumerate(templates)
+        {"name": f"j{i}", "replicas": 1, "template": {"spec": {"template": template}}}
+        for i, template in enumerate(templates)
     ]
     spec = {"replicatedJobs": jobs}
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "x"}, "spec": spec}
@@ -87,13 +88,16 @@ PLACES = [
 @pytest.mark.parametrize("webhooks", [True, False])
 @pytest.mark.parametrize(("make", "place"), PLACES, ids=["volcano", "pytorch", "jobset"])
 def test_each_template_with_the_mistake_is_reported(make: Any, place: Any, webhooks: bool) -> None:
-    at = [(*place(i), *TAIL) for i in range(2)]
-    assert paths(make(GOOD, GOOD), webhooks=webhooks).isdisjoint(at)
-    assert paths(make(BAD, BAD), webhooks=webhooks) >= set(at)
-    assert paths(make(GOOD, BAD), webhooks=webhooks) & set(at) == {at[1]}
-    assert paths(make(BAD, GOOD), webhooks=webhooks) & set(at) == {at[0]}
-    told = {one.path: (one.name, one.stage, one.authority) for one in validate(make(BAD, BAD), webhooks=webhooks)}
-    assert told[at[0]] == told[at[1]]
+    problem_paths = [(*place(i), *TAIL) for i in range(2)]
+    assert paths(make(GOOD, GOOD), webhooks=webhooks).isdisjoint(problem_paths)
+    assert paths(make(BAD, BAD), webhooks=webhooks) >= set(problem_paths)
+    assert paths(make(GOOD, BAD), webhooks=webhooks) & set(problem_paths) == {problem_paths[1]}
+    assert paths(make(BAD, GOOD), webhooks=webhooks) & set(problem_paths) == {problem_paths[0]}
+    reported = {
+        problem.path: (problem.name, problem.stage, problem.authority)
+        for problem in validate(make(BAD, BAD), webhooks=webhooks)
+    }
+    assert reported[problem_paths[0]] == reported[problem_paths[1]]
 
 
 def test_nearly_equal_templates_are_checked() -> None:
@@ -101,13 +105,13 @@ def test_nearly_equal_templates_are_checked() -> None:
     mounts = {"volumeMounts": [{"name": "v", "mountPath": "/v", "mountPropagation": "Bidirectional"}]}
 
     def template(privileged: Any) -> Json:
-        made = pods(securityContext={"privileged": privileged}, **mounts)
-        made["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
-        return made
+        pod = pods(securityContext={"privileged": privileged}, **mounts)
+        pod["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
+        return pod
 
     tail = ("template", "spec", "containers", 0, "volumeMounts", 0, "mountPropagation")
-    found = paths(volcano(template(True), template(True), template(1), template(True)))
-    assert {path[2] for path in found if path[3:] == tail} == {2}
+    problem_paths = paths(volcano(template(True), template(True), template(1), template(True)))
+    assert {path[2] for path in problem_paths if path[3:] == tail} == {2}
 
 
 def test_task_settings_apply_to_equal_templates() -> None:
@@ -115,5 +119,5 @@ def test_task_settings_apply_to_equal_templates() -> None:
 
     Source: docs/facts/volcano.md#the-validating-webhook V9.
     """
-    found = paths(volcano(GOOD, GOOD, topologyPolicy="restricted"))
-    assert {path[2] for path in found if path[-1] == "resources"} == {0, 1}
+    problem_paths = paths(volcano(GOOD, GOOD, topologyPolicy="restricted"))
+    assert {path[2] for path in problem_paths if path[-1] == "resources"} == {0, 1}
