@@ -164,9 +164,9 @@ def _probe_hosts(pod: CheckedPod) -> Iterator[Violation]:
                 host = as_mapping(handler.get(kind)).get("host")
                 if host:
                     detail = f'container "{name}" uses probe or lifecycle host "{host}"'
-                    where = (*path, *steps, kind, "host")
+                    violation_path = (*path, *steps, kind, "host")
                     yield Violation(
-                        where, "probe or lifecycle host", detail, "remove it: the default is the pod's address"
+                        violation_path, "probe or lifecycle host", detail, "remove it: the default is the pod's address"
                     )
 
 
@@ -215,8 +215,8 @@ def _sysctls(pod: CheckedPod) -> Iterator[Violation]:
     for index, sysctl in enumerate(as_list(context.get("sysctls"))):
         name = as_mapping(sysctl).get("name")
         if isinstance(name, str) and pod.minor < _SAFE_SYSCTLS.get(name, 10**6):
-            where = ("spec", "securityContext", "sysctls", index, "name")
-            yield Violation(where, "forbidden sysctls", name, "set it on the nodes")
+            violation_path = ("spec", "securityContext", "sysctls", index, "name")
+            yield Violation(violation_path, "forbidden sysctls", name, "set it on the nodes")
 
 
 def _host_process(pod: CheckedPod) -> Iterator[Violation]:
@@ -268,8 +268,8 @@ def _privilege_escalation(pod: CheckedPod) -> Iterator[Violation]:
         if context.get("allowPrivilegeEscalation") is not False:
             detail = f"{subject} must set securityContext.allowPrivilegeEscalation=false"
             help = "set securityContext.allowPrivilegeEscalation: false"
-            where = (*path, "allowPrivilegeEscalation")
-            yield Violation(where, "allowPrivilegeEscalation != false", detail, help)
+            violation_path = (*path, "allowPrivilegeEscalation")
+            yield Violation(violation_path, "allowPrivilegeEscalation != false", detail, help)
 
 
 def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
@@ -308,8 +308,8 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
     path, _, pod_context = contexts[0]
     reason, help = "runAsNonRoot != true", "set securityContext.runAsNonRoot: true, and a user in the image"
     if pod_context.get("runAsNonRoot") is False:
-        where = (*path, "runAsNonRoot")
-        yield Violation(where, reason, "pod must not set securityContext.runAsNonRoot=false", help)
+        violation_path = (*path, "runAsNonRoot")
+        yield Violation(violation_path, reason, "pod must not set securityContext.runAsNonRoot=false", help)
     for path_of_container, subject, context in contexts[1:]:
         value = context.get("runAsNonRoot")
         if value is False:
@@ -338,13 +338,13 @@ def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
     help = "set securityContext.seccompProfile.type: RuntimeDefault"
     for index, (path, subject, context) in enumerate(contexts):
         kind = as_mapping(context.get("seccompProfile")).get("type")
-        where = (*path, "seccompProfile", "type")
+        violation_path = (*path, "seccompProfile", "type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'
-            yield Violation(where, "seccompProfile", detail, help)
+            yield Violation(violation_path, "seccompProfile", detail, help)
         elif index and kind is None and pod_profile_type is None:
             detail = f'pod or {subject} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
-            yield Violation(where, "seccompProfile", detail, help)
+            yield Violation(violation_path, "seccompProfile", detail, help)
 
 
 RESTRICTED: Final[dict[str, PolicyCheck]] = {

@@ -75,8 +75,8 @@ def _version_problems(schema: CostSchema, path: Path) -> f.Problems:
             cost = min(_estimate_rule(str(rule.get("rule") or ""), node, sizes) * repeated, _COST_MAX)
             total += cost
             if cost > RULE_LIMIT * _MARGIN:
-                where = (*node_path, "x-kubernetes-validations", index, "rule")
-                f.forbidden(problems, where, _budget_message("estimated rule cost", cost, RULE_LIMIT), _HELP)
+                rule_path = (*node_path, "x-kubernetes-validations", index, "rule")
+                f.forbidden(problems, rule_path, _budget_message("estimated rule cost", cost, RULE_LIMIT), _HELP)
         stack += _children(node, node_path, count)
     if total > TOTAL_LIMIT * _MARGIN:
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"

@@ -247,7 +247,7 @@ def _chain(first: ValueCheck, rest: list[ValueCheck]) -> ValueCheck:
         violations = first(value)
         if violations:
             return violations
-        violations = [violation for one in rest for violation in one(value) or ()]
+        violations = [violation for rest_check in rest for violation in rest_check(value) or ()]
         return violations or None
 
     return check
