@@ -352,10 +352,11 @@ def _compile_function(name: str, arguments: list[Expression], names: frozenset[s
     compiled_arguments = [compile_tree(argument, names) for argument in arguments]
 
     def run(scope: Bindings) -> Any:
-        values = [argument(scope) for argument in compiled_arguments]
+        argument_values = [argument(scope) for argument in compiled_arguments]
         # most of these functions parse a text, which is slower than other steps
-        spend(scope[""], _STEPS_PER_CALL + sum(len(value) for value in values if type(value) is str) // 10)
-        return _invoke(functions, scope, values)
+        characters = sum(len(text) for text in argument_values if type(text) is str)
+        spend(scope[""], _STEPS_PER_CALL + characters // 10)
+        return _invoke(functions, scope, argument_values)
 
     return run
 

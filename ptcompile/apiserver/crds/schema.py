@@ -254,8 +254,8 @@ def crd_schema_problems(crd: SchemaObject) -> list[Problem]:
 
 def schemas_of(crd: SchemaObject) -> Iterator[tuple[Path, SchemaObject, bool]]:
     """Yield the path and schema of each version of a CRD, and whether its status is a subresource."""
-    versions = f.as_field_mapping(crd.get("spec")).get("versions")
-    for index, version in enumerate(versions if isinstance(versions, list) else ()):
+    version_entries = f.as_field_mapping(crd.get("spec")).get("versions")
+    for index, version in enumerate(version_entries if isinstance(version_entries, list) else ()):
         schema = f.as_field_mapping(f.as_field_mapping(version).get("schema")).get("openAPIV3Schema")
         if isinstance(schema, dict):
             status = f.as_field_mapping(f.as_field_mapping(version).get("subresources")).get("status") is not None

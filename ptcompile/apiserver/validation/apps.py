@@ -22,9 +22,9 @@ _PROGRESS_SECONDS: Final = 600
 """Default of `progressDeadlineSeconds`."""
 
 
-def check_counts(spec: Mapping[str, Any], path: Path, problems: f.Problems, *names: str) -> None:
+def check_counts(spec: Mapping[str, Any], path: Path, problems: f.Problems, *fields: str) -> None:
     """Check that these numbers are not negative."""
-    for name in names:
+    for name in fields:
         f.check_not_negative(problems, (*path, name), spec.get(name))
 
 

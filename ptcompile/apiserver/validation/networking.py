@@ -45,14 +45,14 @@ def check_ingress(manifest: Mapping[str, Any], context: ApiServer, problems: f.P
             f.invalid(problems, (*path, "tls", index, "secretName"), secret, why)
     if type(name) is str and (why := names.why_not_dns_subdomain(name)):
         f.invalid(problems, (*path, "ingressClassName"), name, why)
-    annotations = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
-    if name is not None and annotations.get(_CLASS_ANNOTATION):
+    object_annotations = f.as_field_mapping(f.as_field_mapping(manifest.get("metadata")).get("annotations"))
+    if name is not None and object_annotations.get(_CLASS_ANNOTATION):
         annotation_path = ("metadata", "annotations", _CLASS_ANNOTATION)
         why = "can not be set when the class field is also set"
         f.invalid(
             problems,
             annotation_path,
-            annotations[_CLASS_ANNOTATION],
+            object_annotations[_CLASS_ANNOTATION],
             why,
             "remove the annotation",
             f.key_path(annotation_path),

@@ -173,7 +173,7 @@ def _check_windows(scope: PodContext, path: Path) -> None:
         value = scope.spec.get(name)
         if value is True or (value is False and name in _LINUX_ONLY_FIELDS):
             f.forbidden(scope.problems, (*path, name), "cannot be set for a windows pod")
-    names = (
+    security_fields = (
         *_LINUX_SECURITY_FIELDS,
         "capabilities",
         "readOnlyRootFilesystem",
@@ -181,7 +181,7 @@ def _check_windows(scope: PodContext, path: Path) -> None:
         "allowPrivilegeEscalation",
     )
     for context_path, context in _security_contexts(scope, path):
-        for name in (*names, "procMount"):
+        for name in (*security_fields, "procMount"):
             if context.get(name) is not None:
                 f.forbidden(scope.problems, (*context_path, name), "cannot be set for a windows pod")
 
