@@ -1,5 +1,5 @@
-"""Why every line of a manifest is there: `ptcompile.explain`.
+"""Reasons for every line of a manifest: `ptcompile.explain`.
 
-`provenance` is the pure heart: for each value of the manifests its `Cause`. `explanation` adds positions and the steps
-of the passes; `rendering` has what people and programs read.
+`provenance` is the pure core: it finds the `Cause` of each value in the manifests. `explanation` adds positions and the
+steps of the passes; `rendering` writes it as text and JSON.
 """

@@ -1,4 +1,4 @@
-"""Explanation, its builder, and what each pass did."""
+"""`Explanation`, its builder, and the changes of each pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.sensitivity import InputName
-from ptcompile.explainer.values import Named, differences, matches, shown_path, shown_value, value_at, words
+from ptcompile.explainer.values import ItemNames, differences, matches, path_parts, shown_path, shown_value, value_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.source import streams
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-_SHORT = 64
-"""Characters of a value that stands in a trace as one; a longer mapping or list is shown part by part."""
+_MAX_WHOLE = 64
+"""Number of characters up to which a mapping or list is one change; longer ones are split into their parts."""
 
 
-def view(job: Job) -> dict[str, Any]:
-    """What passes may change of a job, as plain data: each role's pod template, the objects' metadata, the queue, the
-    processes of a node."""
+def job_view(job: Job) -> dict[str, Any]:
+    """Return the parts of a job that passes may change as plain data: each role's pod template, the objects' metadata,
+    the queue, and the processes of a node.
+    """
     return {
         "roles": {role.name: pod_template.write(role.template) for role in job.roles},
         "job": {
@@ -47,39 +48,48 @@ def view(job: Job) -> dict[str, Any]:
     }
 
 
-def trace(steps: Sequence[passes.PassRun]) -> tuple[PassExplanation, ...]:
-    """What each pass added, changed or removed; the same in several roles is said once."""
-    return tuple(PassExplanation(step.name, _changes(step)) for step in steps)
+def explain_passes(steps: Sequence[passes.PassRun]) -> tuple[PassExplanation, ...]:
+    """Return what each pass added, changed or removed; a change in several roles appears once."""
+    return tuple(PassExplanation(step.name, _pass_changes(step)) for step in steps)
 
 
-def _changes(step: passes.PassRun) -> tuple[PassChange, ...]:
+def _pass_changes(step: passes.PassRun) -> tuple[PassChange, ...]:
     if step.before == step.after:
         return ()
-    real = view(step.before), view(step.after)
+    real = job_view(step.before), job_view(step.after)
     before, after = map(without_secrets, real)
-    found: dict[tuple[Path, str], PassChange] = {}
-    named = Named()
-    for path, old, new in _short(differences(before, after)):
-        (where, *names), inner = path[: 1 if path[0] == "job" else 2], path[1 if path[0] == "job" else 2 :]
-        shown = shown_path(inner, value_at(before if new is MISSING else after, (where, *names)), named)
+    changes: dict[tuple[Path, str], PassChange] = {}
+    item_names = ItemNames()
+    for path, old, new in _split_long(differences(before, after)):
+        (root, *names), inner = path[: 1 if path[0] == "job" else 2], path[1 if path[0] == "job" else 2 :]
+        shown = shown_path(inner, value_at(before if new is MISSING else after, (root, *names)), item_names)
         key = (inner, repr((shown, old, new)))
-        roles = (*found[key].roles, *map(str, names)) if key in found else tuple(map(str, names))
+        roles = (*changes[key].roles, *map(str, names)) if key in changes else tuple(map(str, names))
         masked = (old, new) != tuple(
-            MISSING if side is MISSING else value_at(one, path) for side, one in zip((old, new), real, strict=True)
+            MISSING if side is MISSING else value_at(view, path) for side, view in zip((old, new), real, strict=True)
         )
-        found[key] = PassChange(roles, inner, shown, old, new, masked)
-    return tuple(found.values())
+        changes[key] = PassChange(roles, inner, shown, old, new, masked)
+    return tuple(changes.values())
 
 
-def _short(found: Iterator[tuple[Path, Any, Any]]) -> Iterator[tuple[Path, Any, Any]]:
-    """The same changes, those of long mappings and lists part by part."""
-    for path, old, new in found:
-        whole = new if old is MISSING else old if new is MISSING else None
-        if isinstance(whole, Mapping | list) and whole and len(shown_value(whole, 2 * _SHORT)) > _SHORT:
-            parts = whole.items() if isinstance(whole, Mapping) else enumerate(whole)
-            gone = new is MISSING
-            yield from _short(
-                iter([((*path, key), one if gone else MISSING, MISSING if gone else one) for key, one in parts])
+def _split_long(changes: Iterator[tuple[Path, Any, Any]]) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield the changes, with those of long mappings and lists split into parts."""
+    for path, old, new in changes:
+        only_side = new if old is MISSING else old if new is MISSING else None
+        if (
+            isinstance(only_side, Mapping | list)
+            and only_side
+            and len(shown_value(only_side, 2 * _MAX_WHOLE)) > _MAX_WHOLE
+        ):
+            parts = only_side.items() if isinstance(only_side, Mapping) else enumerate(only_side)
+            is_removed = new is MISSING
+            yield from _split_long(
+                iter(
+                    [
+                        ((*path, key), part if is_removed else MISSING, MISSING if is_removed else part)
+                        for key, part in parts
+                    ]
+                )
             )
         else:
             yield path, old, new
@@ -89,50 +99,52 @@ Json = dict[str, Any]
 
 
 class Explanation(NamedTuple):
-    """Why the manifests of a stream of specs are as they are.
+    """The reasons for the manifests of a stream of specs.
 
-    A document that does not compile is in `diagnostics` alone. One that only a rule calls an error is explained.
+    A document that does not compile only has `diagnostics`. A document with errors of rules alone is explained.
     """
 
     jobs: tuple[Explained, ...]
     manifests: tuple[Json, ...]
-    """What `compile` gives, unmasked."""
+    """The manifests that `compile` returns, unmasked."""
     causes: tuple[Cause, ...]
-    """One for each value of the manifests, in their order."""
+    """One cause for each value of the manifests, in their order."""
     diagnostics: tuple[Diagnostic, ...]
     texts: Mapping[InputName, InputText]
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. Warnings are fine."""
+        """Whether all diagnostics are warnings or notes."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
     def at(self, query: str) -> tuple[Cause, ...]:
-        """The causes at and below a path of a manifest, or of any part of one where none begins so.
+        """Return the causes at and below a path of a manifest, or, if no path begins so, wherever it occurs in a path.
 
         `spec.template.spec.containers[0].env[1]`, `containers[pytorch].env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `volumes`.
         """
-        wanted = words(query)
-        found = (
+        query_parts = path_parts(query)
+        matching = (
             tuple(
-                one for one in self.causes if matches(wanted, one.path, self.manifests[one.manifest], anywhere=inside)
+                cause
+                for cause in self.causes
+                if matches(query_parts, cause.path, self.manifests[cause.manifest], anywhere=inside)
             )
             for inside in (False, True)
         )
-        return next((causes for causes in found if causes), ()) if wanted else ()
+        return next((causes for causes in matching if causes), ()) if query_parts else ()
 
     def near(self, query: str) -> str | None:
-        """A path that is there and much like one that is not."""
-        return near(query, self.causes)
+        """Return an existing path similar to `query`, or None."""
+        return closest_path(query, self.causes)
 
     def text(self, query: str | None = None) -> str:
-        """For people: what each pass did, or the causes at and below a path; empty where nothing is there."""
+        """Return as text what each pass did, or the causes at and below a path; empty if there are none."""
         from ptcompile.explainer.rendering import causes_text, trace_text
 
         return trace_text(self) if query is None else causes_text(self, self.at(query))
 
     def to_dict(self) -> Json:
-        """The JSON form (schemas/explanation.schema.json); secret variables are masked."""
+        """Return the JSON form (schemas/explanation.schema.json); secret variables are masked."""
         from ptcompile.explainer.rendering import to_dict
 
         return to_dict(self)
@@ -149,10 +161,11 @@ def explain(
     asked: Selection | None = None,
     extensions: Extensions | None = None,
 ) -> Explanation:
-    """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it.
+    """Explain every TrainingJob of a stream. `cluster_source` is the profile's text, `found` the diagnostics from
+    reading it.
 
-    `asked` are the rules whose findings are wanted; None for those of compiling alone. Where the profile is wrong, and
-    None, there is nothing but what was found.
+    `asked` selects the rules to report; None for those of compiling only. If the profile is invalid and thus None, the
+    explanation has no more than these diagnostics.
     """
     if cluster is None:
         return Explanation((), (), (), tuple(found), {})
@@ -165,63 +178,64 @@ def explain(
     for document in read.documents:
         compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(streams.to_diagnostic, document=document, filename=filename)
-        said = advice(compiled, document.data, cluster, asked, stamp, extensions).told
-        diagnostics += [*map(stamp, compiled.problems), *said]
-        advised += said
+        rule_diagnostics = advice(compiled, document.data, cluster, asked, stamp, extensions).told
+        diagnostics += [*map(stamp, compiled.problems), *rule_diagnostics]
+        advised += rule_diagnostics
         if compiled.manifests and compiled.built is not None:
             first = len(manifests)
             manifests += compiled.manifests
-            own = provenance(document.data, compiled, chosen=target is not None)
+            document_causes = provenance(document.data, compiled, chosen=target is not None)
             causes += [
-                one._replace(
-                    manifest=first + one.manifest, inputs=tuple(_placed(i, document, profile) for i in one.inputs)
+                cause._replace(
+                    manifest=first + cause.manifest,
+                    inputs=tuple(_with_span(i, document, profile) for i in cause.inputs),
                 )
-                for one in own
+                for cause in document_causes
             ]
             name = streams.resource_name(document.data) or "TrainingJob"
-            by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
+            chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
             built = compiled.built
-            steps = trace(passes.steps(built.lowered, built.context, built.passes))
+            steps = explain_passes(passes.steps(built.lowered, built.context, built.passes))
             numbers = tuple(range(first, len(manifests)))
-            jobs.append(Explained(name, built.context.target.name, by, numbers, steps))
+            jobs.append(Explained(name, built.context.target.name, chosen_by, numbers, steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    told = apply_suppressions(read, diagnostics, advised, asked, filename).told
+    reported = apply_suppressions(read, diagnostics, advised, asked, filename).told
     return Explanation(
-        tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), _texts(read, cluster_source, filename)
+        tuple(jobs), tuple(manifests), tuple(causes), (*found, *reported), _input_texts(read, cluster_source, filename)
     )
 
 
-def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:
-    document = spec if one.file == "spec" else cluster
-    return one if document is None or not one.given else one._replace(span=document.span(one.path))
+def _with_span(line: Input, spec: Document, cluster: Document | None) -> Input:
+    document = spec if line.file == "spec" else cluster
+    return line if document is None or not line.given else line._replace(span=document.span(line.path))
 
 
-def _texts(read: Source, cluster: Source | None, filename: str | None) -> dict[InputName, InputText]:
-    texts: dict[InputName, InputText] = {"spec": _text(read, filename)}
+def _input_texts(read: Source, cluster: Source | None, filename: str | None) -> dict[InputName, InputText]:
+    texts: dict[InputName, InputText] = {"spec": _input_text(read, filename)}
     if cluster is not None:
-        texts["cluster"] = _text(cluster, cluster.filename)
+        texts["cluster"] = _input_text(cluster, cluster.filename)
     return texts
 
 
-def _text(source: Source, filename: str | None) -> InputText:
-    """The lines of a file, secrets masked."""
+def _input_text(source: Source, filename: str | None) -> InputText:
+    """Return the lines of a file with secrets masked."""
     return InputText(filename, tuple(masked_lines(source.text, fill="")) if source.text else ())
 
 
-def near(query: str, causes: Iterable[Cause]) -> str | None:
-    """The path that is most like the one typed: as a whole, or by its last word; None where none is near."""
-    whole: dict[str, None] = {}
+def closest_path(query: str, causes: Iterable[Cause]) -> str | None:
+    """Return the path most similar to the typed one, as a whole or by its last part, or None."""
+    paths: dict[str, None] = {}
     by_word: dict[str, str] = {}
-    for one in causes:
-        for length in range(1, len(one.path) + 1):
-            if isinstance(one.path[length - 1], str):
-                path = field_path(one.path[:length])
-                whole.setdefault(path)
-                by_word.setdefault(str(one.path[length - 1]), path)
-        whole.setdefault(one.shown)
-    found = closest_match(query, whole)
-    if found is None and (typed := words(query)):
-        word = closest_match(typed[-1], by_word)
-        found = by_word[word] if word is not None else None
-    return found
+    for cause in causes:
+        for length in range(1, len(cause.path) + 1):
+            if isinstance(cause.path[length - 1], str):
+                path = field_path(cause.path[:length])
+                paths.setdefault(path)
+                by_word.setdefault(str(cause.path[length - 1]), path)
+        paths.setdefault(cause.shown)
+    closest = closest_match(query, paths)
+    if closest is None and (parts := path_parts(query)):
+        part = closest_match(parts[-1], by_word)
+        closest = by_word[part] if part is not None else None
+    return closest

@@ -1,4 +1,4 @@
-"""What an explanation says: for every value of a manifest its cause, and for every pass what it did."""
+"""Result types of an explanation: the cause of every value in a manifest, and the changes of every pass."""
 
 from __future__ import annotations
 
@@ -17,91 +17,91 @@ if TYPE_CHECKING:
 class Input(NamedTuple):
     """One line of the spec or the profile that a value depends on.
 
-    Neither `left_out` nor `other_value` holds where the value would stand there without the line as well: another line
-    or a default says the same.
+    `left_out` and `other_value` are both false if the value is there without the line too, because another line or a
+    default has the same value.
     """
 
     file: InputName
     path: Path
-    """In the spec's or profile's document."""
+    """Path in the document of the spec or profile."""
     value: Any
-    """What stands there; the value of a secret variable is masked."""
+    """The value on the line; the value of a secret variable is masked."""
     left_out: bool
-    """Leaving the line out changes or removes the value."""
+    """Whether omitting the line changes or removes the value."""
     other_value: bool
-    """Another value on the line changes or removes the value: what stands there reaches the manifest."""
+    """Whether another value on the line changes or removes the value: the line's value reaches the manifest."""
     given: bool = True
-    """Whether the user wrote it; else it is a default of the profile."""
+    """Whether the user wrote the line; otherwise it is a default of the profile."""
     span: Span | None = None
-    """Where it is written; None for what is not text and for defaults."""
+    """Span of the line, or None for defaults and for input that is not text."""
     masked: bool = False
-    """Whether `***` stands for a secret in the value."""
+    """Whether `***` replaces a secret in the value."""
 
 
 class Cause(NamedTuple):
-    """Why one value of a manifest is there: exactly one for each scalar, empty mapping and empty list."""
+    """The origin of one value of a manifest: there is exactly one for each scalar, empty mapping and empty list."""
 
     manifest: int
     """Index among the manifests."""
     path: Path
     shown: str
-    """The path as people read it, list items by name: `spec.containers[pytorch].image`."""
+    """The path for display, with list items by name: `spec.containers[pytorch].image`."""
     value: Any
-    """The value of a secret variable is masked."""
+    """The value, masked for secret variables."""
     by: str
-    """Who wrote it: "spec" (carried over from what the user wrote), the name of a pass, or "target"."""
+    """The writer: "spec" (carried over from the user's spec), the name of a pass, or "target"."""
     rule: str
-    """Why, in one sentence."""
+    """The reason, in one sentence."""
     inputs: tuple[Input, ...]
-    """The lines it depends on: first those whose values reach it, the most particular first."""
+    """The lines the value depends on: lines whose values reach it come first, the most specific one first."""
     masked: bool = False
-    """Whether `***` stands for a secret in the value."""
+    """Whether `***` replaces a secret in the value."""
 
 
 class PassChange(NamedTuple):
-    """One thing that a pass added, changed or removed."""
+    """One value that a pass added, changed or removed."""
 
     roles: tuple[str, ...]
-    """The roles whose pod template it is in; none for what belongs to the job."""
+    """The roles whose pod templates have the change; empty for a change of the job itself."""
     path: Path
-    """In the pod template, or in the job (`metadata`, `queue`, `nprocPerNode`)."""
+    """Path in the pod template, or in the job (`metadata`, `queue`, `nprocPerNode`)."""
     shown: str
-    """The path as people read it, list items by name."""
+    """The path for display, with list items by name."""
     before: Any
     """The value before the pass, or `MISSING`; secret variables are masked."""
     after: Any
     masked: bool = False
-    """Whether `***` stands for a secret before or after."""
+    """Whether `***` replaces a secret before or after."""
 
     @property
     def kind(self) -> Literal["added", "changed", "removed"]:
-        """What happened."""
+        """The kind of change."""
         return "added" if self.before is MISSING else "removed" if self.after is MISSING else "changed"
 
 
 class PassExplanation(NamedTuple):
-    """What one pass did to a job."""
+    """The changes of one pass to a job."""
 
     name: str
     changes: tuple[PassChange, ...]
 
 
 class InputText(NamedTuple):
-    """The spec or the profile as it was given."""
+    """The text of the spec or the profile."""
 
     filename: str | None
     lines: tuple[str, ...]
-    """Without their ends, secrets masked; none where it was no text."""
+    """Lines without line ends, secrets masked; empty if the input was not text."""
 
 
 class Explained(NamedTuple):
-    """One job: who wrote its manifests, and what the passes did on the way."""
+    """One job: the target that wrote its manifests, and the changes of the passes."""
 
     resource: str
     """`TrainingJob/name`."""
     target: str
     chosen_by: str
-    """ "caller", "spec", or "default": what the job needs."""
+    """Who chose the target: "caller", "spec", or "default" (the target that fits the job)."""
     manifests: tuple[int, ...]
     """Indexes among the manifests of the explanation."""
     steps: tuple[PassExplanation, ...]
@@ -109,8 +109,8 @@ class Explained(NamedTuple):
 
 if TYPE_CHECKING:
 
-    class Told(Protocol):
-        """What an explanation tells, for those who write it down."""
+    class ExplanationLike(Protocol):
+        """The parts of an explanation that renderers read."""
 
         @property
         def jobs(self) -> tuple[Explained, ...]:
@@ -118,15 +118,15 @@ if TYPE_CHECKING:
 
         @property
         def manifests(self) -> tuple[dict[str, Any], ...]:
-            """What `compile` gives, unmasked."""
+            """The manifests that `compile` returns, unmasked."""
 
         @property
         def causes(self) -> tuple[Cause, ...]:
-            """One for each value of the manifests."""
+            """One cause for each value of the manifests."""
 
         @property
         def diagnostics(self) -> tuple[Diagnostic, ...]:
-            """What was found in the files."""
+            """The diagnostics of the files."""
 
         @property
         def texts(self) -> Mapping[InputName, InputText]:

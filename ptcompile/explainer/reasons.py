@@ -1,8 +1,8 @@
-"""One sentence for each thing that a pass or a target writes.
+"""One sentence for each field that a pass or a target writes.
 
-Found by the words on the way to a value, from the value upwards: a key, a key with the one above it
-(`containers.name`), the name of a list item, alone or with its list (`rules.deadline`), or an option (`--nnodes`). The
-empty word is for all else.
+Sentences are looked up along the path from the value upwards: by a key, a key with its parent key (`containers.name`),
+the name of a list item, alone or with its list (`rules.deadline`), or an option (`--nnodes`). The empty key is the
+fallback.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_NEAR_BY_KAI = "KAI keeps the pods close together, on this level of the Topology that the profile names."
+_KAI_TOPOLOGY = "KAI keeps the pods close together, on this level of the Topology that the profile names."
 
-OF_ALL_TARGETS: Mapping[str, str] = {
+TARGET_SENTENCES: Mapping[str, str] = {
     "apiVersion": "The target's API group and version.",
     "kind": "The target's kind.",
-    "metadata.name": "Objects beside the job are named after it and what they are for.",
-    "spec.numNodes": "0 leaves it to torchrun to wait for the nodes; a driver before 25.8 holds the pods back until so "
-    "many have joined.",
-    "channel": "The driver makes the template of this name, by which each pod claims a channel.",
-    "requests": "Each pod claims so many devices of this class.",
+    "metadata.name": "Objects besides the job are named after the job and their purpose.",
+    "spec.numNodes": "With 0, torchrun waits for the nodes; a driver before 25.8 holds the pods back until this "
+    "number has joined.",
+    "channel": "The driver creates the template with this name, through which each pod claims a channel.",
+    "requests": "Each pod claims this number of devices of this class.",
     "kueue.x-k8s.io/queue-name": "Kueue reads the queue from this label of the object that it admits.",
     "containers.name": (
-        "The container that trains has the name that the operator looks for; that of an auxiliary role is named "
+        "The main container has the name that the operator looks for; the container of an auxiliary role is named "
         "after the role."
     ),
     "kueue.x-k8s.io/priority-class": "Kueue reads the job's priority from this label of the object that it admits.",
@@ -43,64 +43,65 @@ OF_ALL_TARGETS: Mapping[str, str] = {
     "labels.priorityClassName": "KAI reads the job's priority from this label, before the class of the pods.",
     "kai.scheduler/batch-min-member": "KAI reads from this annotation how many pods start together.",
     "kai.scheduler/topology": "KAI finds the levels of the network in this Topology, which the profile names.",
-    "kai.scheduler/topology-required-placement": _NEAR_BY_KAI,
-    "kai.scheduler/topology-preferred-placement": _NEAR_BY_KAI,
+    "kai.scheduler/topology-required-placement": _KAI_TOPOLOGY,
+    "kai.scheduler/topology-preferred-placement": _KAI_TOPOLOGY,
     "networkTopology": "Volcano places the pods close together: hard within the tier that the profile gives the "
-    "level, soft as near as it can.",
+    "level, soft as close as possible.",
     "priorityClassName": "Volcano orders the jobs of a queue by this class, which is the job's priority.",
-    "minMember": "No pod starts before there is room for the job's minimum of nodes and all auxiliary pods.",
+    "minMember": "No pod starts before the cluster has room for the job's minimum of nodes and all auxiliary pods.",
     "minResources": "The requests of the pods that start together, so that a full queue does not let the job in.",
     "scheduleTimeoutSeconds": "The profile sets how long the scheduler waits for all pods of the group.",
     "scheduling.k8s.io/group-name": "This annotation assigns a pod to the job's Volcano PodGroup.",
     "scheduling.x-k8s.io/pod-group": "This label assigns a pod to the job's scheduler-plugins PodGroup.",
 }
 
-_NEAR_BY_KUEUE = "Kueue keeps pods of a kind close together, on the level that this annotation names by a node label."
+_KUEUE_TOPOLOGY = "Kueue keeps pods of a kind close together, on the level that this annotation names by a node label."
 
-OF_PODS: Mapping[str, str] = {
-    "kueue.x-k8s.io/podset-required-topology": _NEAR_BY_KUEUE,
-    "kueue.x-k8s.io/podset-preferred-topology": _NEAR_BY_KUEUE,
+SCHEDULING_SENTENCES: Mapping[str, str] = {
+    "kueue.x-k8s.io/podset-required-topology": _KUEUE_TOPOLOGY,
+    "kueue.x-k8s.io/podset-preferred-topology": _KUEUE_TOPOLOGY,
     "kueue.x-k8s.io/podset-group-name": (
         "A group name keeps two kinds of pods close together, one of which is a single pod."
     ),
-    "kai.scheduler/queue": "KAI reads the queue from the pods where their object has none.",
-    "labels.priorityClassName": "KAI reads the job's priority from the pods where their object has none.",
-    "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, where their operator does not.",
+    "kai.scheduler/queue": "KAI reads the queue from the pods if their object has none.",
+    "labels.priorityClassName": "KAI reads the job's priority from the pods if their object has none.",
+    "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, unless the operator does so.",
 }
-"""What the pass scheduling writes into pods for those who queue and place them."""
+"""Fields that the scheduling pass writes into pods for queue systems and schedulers."""
 
 
-SPEC: Mapping[str, str] = {
+SPEC_SENTENCES: Mapping[str, str] = {
     "": "What you wrote is carried over.",
-    "dnsPolicy": "A pod on its node's network finds the names of Services with ClusterFirstWithHostNet alone.",
+    "dnsPolicy": "A pod on its node's network resolves the names of Services only with ClusterFirstWithHostNet.",
 }
-"""What a job says before the first pass."""
+"""Fields that a job has before the first pass."""
 
-_WHO_WINS = (
+_PRECEDENCE = (
     "A role's amount wins over the job's, the job's over the profile's; `gpu` is the resource that the profile names."
 )
 
-OF_PASS: Mapping[str, Mapping[str, str]] = {
+PASS_SENTENCES: Mapping[str, Mapping[str, str]] = {
     "resources": {
-        "requests": f"A plain amount is request and limit, and a missing request is the limit. {_WHO_WINS}",
+        "requests": f"A plain amount is request and limit, and a missing request is the limit. {_PRECEDENCE}",
         "limits": f"A plain amount is request and limit, and of devices and huge pages a missing limit is the request. "
-        f"{_WHO_WINS}",
+        f"{_PRECEDENCE}",
     },
     "processes": {
-        "": "Where nothing on the node counts its devices correctly, as with TPUs, Gaudis or Neuron devices, `auto` is "
-        "their number, times what one of them takes.",
+        "": "torchrun's `auto` miscounts TPUs, Gaudis and Neuron devices, so ptcompile replaces it by the number of "
+        "devices, times the processes of one device.",
     },
     "fabric": {
         "resources": (
-            "As many of the fabric's devices as the profile says, else as a whole node with the accelerator has, "
+            "The number of fabric devices that the profile sets, else that of a whole node with the accelerator, "
             "else the fabric's minimum."
         ),
         "capabilities": (
             "The fabric's driver needs these capabilities; a container that drops one by name keeps it dropped."
         ),
         "env": "The fabric's software reads these variables; yours and the profile's defaults win.",
-        "annotations": "Pods that train request the fabric's networks and devices by annotations; yours win.",
-        "": "The fabric's daemons, volumes and pod settings come under the job's own pod template.",
+        "annotations": "Training pods request the fabric's networks and devices by annotations; yours win.",
+        "": "The fabric's daemons, volumes and pod settings fill the fields that the job's own pod template leaves "
+        "unset.",
     },
     "placement": {
         "affinity": (
@@ -113,25 +114,26 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "imagePullSecrets": "Pods that name no registry credentials get the profile's.",
         "queue": "A job that names no queue gets the profile's.",
         QUEUE_ANNOTATION: "A job that names no queue gets the profile's.",
-        "": "The profile's pod template comes under the job's own and fills what it leaves open.",
+        "": "The profile's pod template fills the fields that the job's own leaves unset.",
     },
-    "scheduling": OF_PODS,
+    "scheduling": SCHEDULING_SENTENCES,
     "tolerations": {
         "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
-        "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.",
+        "resource's own name; so do those of spot jobs and of resources with their own taints. Yours come first.",
     },
     "claims": {
-        "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology says "
-        "how near they are.",
-        "labels": "By this label the nodes of the job's ComputeDomain find each other, to be kept in one rack.",
+        "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology sets "
+        "another placement.",
+        "labels": "The pod affinity finds the nodes of the job's ComputeDomain by this label, to keep them in one "
+        "rack.",
         "compute-domain-channel": "Each node claims a channel of the job's ComputeDomain, by which its GPUs reach the "
         "memory of those in other nodes.",
-        "resourceClaims": "What the fabric's driver hands out by claims, and GPUs where the profile says that they are "
-        "claimed.",
-        "claims": "The container that trains gets the devices that its pod claims.",
+        "resourceClaims": "Devices that the fabric's driver hands out by claims, and GPUs if the profile sets "
+        "gpu.claim.",
+        "claims": "The main container gets the devices that its pod claims.",
     },
     "shm": {
-        "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "
+        "volumeMounts": "Without a volume, /dev/shm has 64 MiB, too little for DataLoader workers and NCCL: the main "
         "container gets a memory volume there, unless you mount your own or say sharedMemory: false.",
         "volumes": "The volume at /dev/shm is in memory, and the pod's memory limit is its limit.",
         "sizeLimit": "The size that sharedMemory asks for is the limit of the volume at /dev/shm.",
@@ -141,15 +143,15 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
     },
     "rendezvous": {
         "command": "torchrun starts the script or module, without a shell.",
-        "--standalone": "One node meets no other: torchrun keeps the rendezvous local.",
+        "--standalone": "With one node, torchrun keeps the rendezvous local.",
         "--nnodes": "torchrun gets the number of nodes, or the minimum and the maximum.",
         "--nproc-per-node": "torchrun gets the processes per node; the default is one per GPU.",
         "--node-rank": "The kubelet replaces $(...) with the node's number, which this operator provides that way.",
-        "--master-addr": "A fixed number of nodes meets at node 0, under a name that resolves from every pod.",
-        "--master-port": "A fixed number of nodes meets at node 0, on masterPort.",
+        "--master-addr": "A fixed number of nodes joins at node 0, under a name that resolves from every pod.",
+        "--master-port": "A fixed number of nodes joins at node 0, on masterPort.",
         "--rdzv-backend": (
-            "A range of nodes, or nodes that restart, meets through torchrun's c10d store: nodes of a static "
-            "rendezvous cannot meet again."
+            "A range of nodes, or nodes that restart, join through torchrun's c10d store: nodes of a static "
+            "rendezvous cannot join again."
         ),
         "--rdzv-endpoint": "The store is on node 0 and masterPort, unless you name an etcd server.",
         "--rdzv-id": "The rendezvous is named after the job, unless you name it.",
@@ -167,8 +169,8 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
             "others may not resolve."
         ),
         "env": (
-            "A plain command learns where node 0 is, how many nodes there are and which one it is, as no operator "
-            "sets it here."
+            "These variables give a plain command the address of node 0, the number of nodes and its own rank; no "
+            "operator sets them here."
         ),
     },
     "hosts": {
@@ -176,47 +178,49 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
     },
     "env": {
         "OMP_NUM_THREADS": (
-            "Where several processes share a node, each computes with one thread, as torchrun sets it for its own "
+            "If several processes share a node, each computes with one thread, as torchrun sets it for its own "
             "children."
         ),
         "": "The profile's variables and those of the named accelerator come before yours, and yours win.",
     },
     "security": {
-        "automountServiceAccountToken": "At the Pod Security level restricted, a pod without a service account of its "
-        "own gets no token: training does not talk to the API server.",
-        "": "podSecurity: restricted asks every pod and container for this.",
+        "automountServiceAccountToken": "At the Pod Security level restricted, a pod without its own service account "
+        "gets no token: training does not talk to the API server.",
+        "": "podSecurity: restricted requires this of every pod and container.",
     },
     "metadata": {
         "labels": "The profile's labels are on objects and pods; yours win.",
         "annotations": "The profile's annotations are on objects and pods; yours win.",
     },
 }
-"""By pass."""
+"""Sentences of the passes, keyed by pass name."""
 
 
 def sentence(by: str, target: Target, path: Path, manifests: Sequence[Any]) -> str:
-    """The sentence about the value at a path, which begins with the manifest's index; `by` as in `Cause`."""
-    words = list(_words(path, manifests))
-    tables = {"spec": (SPEC,), "target": (sentences_of(target.name), OF_ALL_TARGETS)}.get(by) or (OF_PASS.get(by, {}),)
+    """Return the sentence for the value at a path, which begins with the manifest's index; `by` as in `Cause`."""
+    keys = list(_lookup_keys(path, manifests))
+    tables = {"spec": (SPEC_SENTENCES,), "target": (sentences_of(target.name), TARGET_SENTENCES)}.get(by) or (
+        PASS_SENTENCES.get(by, {}),
+    )
     for table in tables:
-        found = next((table[word] for word in words if word in table), None)
-        if found is not None:
-            return found
+        text = next((table[key] for key in keys if key in table), None)
+        if text is not None:
+            return text
     return f"The target writes {target.title}." if by == "target" else f"The pass {by} wrote it."
 
 
-def _words(path: Path, manifests: Sequence[Any]) -> Iterator[str]:
-    """The words on the way, from the value upwards, and the empty word."""
-    found: list[str] = []
+def _lookup_keys(path: Path, manifests: Sequence[Any]) -> Iterator[str]:
+    """Yield the lookup keys along the path, from the value upwards, and the empty key."""
+    keys: list[str] = []
     data: Any = manifests[int(path[0])]
     field = ""
     for part in path[1:]:
         data = data[part]
         if isinstance(part, str):
-            found += [part, f"{field}.{part}"]
+            keys += [part, f"{field}.{part}"]
             field = part
         else:
-            known = identity(data, field)
-            found += [known, f"{field}.{known}"] if isinstance(known, str) else []
-    yield from reversed(found)
+            item_name = identity(data, field)
+            keys += [item_name, f"{field}.{item_name}"] if isinstance(item_name, str) else []
+    yield from reversed(keys)
     yield ""

@@ -1,4 +1,4 @@
-"""An explanation as text and as JSON."""
+"""Rendering of an explanation as text and as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 from ptcompile._internal.paths import MISSING
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, PassChange, PassExplanation
-from ptcompile.explainer.values import Named, shown_path, shown_value
+from ptcompile.explainer.values import ItemNames, shown_path, shown_value
 from ptcompile.report.layout import printable
 from ptcompile.source import streams
 
@@ -17,17 +17,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.explainer.model import Told
+    from ptcompile.explainer.model import ExplanationLike
 
 
 VERSION = 1
 
 
-def to_dict(explanation: Told) -> dict[str, Any]:
-    """The whole explanation. Manifests are named only: `ptcompile compile` writes them."""
+def to_dict(explanation: ExplanationLike) -> dict[str, Any]:
+    """Return the whole explanation. Manifests are only named: `ptcompile compile` writes them."""
     return {
         "version": VERSION,
-        "jobs": [_job_as_json(job) for job in explanation.jobs],
+        "jobs": [_job_to_dict(job) for job in explanation.jobs],
         "manifests": [streams.resource_name(manifest) for manifest in explanation.manifests],
         "causes": [cause_to_dict(cause) for cause in explanation.causes],
         "files": {file: text.filename for file, text in explanation.texts.items()},
@@ -35,19 +35,19 @@ def to_dict(explanation: Told) -> dict[str, Any]:
     }
 
 
-def _job_as_json(job: Explained) -> dict[str, Any]:
+def _job_to_dict(job: Explained) -> dict[str, Any]:
     return {
         "resource": job.resource,
         "target": job.target,
         "chosenBy": job.chosen_by,
         "manifests": list(job.manifests),
         "steps": [
-            {"pass": step.name, "changes": [_change_as_json(change) for change in step.changes]} for step in job.steps
+            {"pass": step.name, "changes": [_change_to_dict(change) for change in step.changes]} for step in job.steps
         ],
     }
 
 
-def _change_as_json(change: PassChange) -> dict[str, Any]:
+def _change_to_dict(change: PassChange) -> dict[str, Any]:
     out: dict[str, Any] = {
         "kind": change.kind,
         "roles": list(change.roles),
@@ -60,7 +60,7 @@ def _change_as_json(change: PassChange) -> dict[str, Any]:
 
 
 def cause_to_dict(cause: Cause) -> dict[str, Any]:
-    """One cause."""
+    """Return one cause in JSON form."""
     return {
         "manifest": cause.manifest,
         "path": list(cause.path),
@@ -68,108 +68,112 @@ def cause_to_dict(cause: Cause) -> dict[str, Any]:
         "value": cause.value,
         "by": cause.by,
         "rule": cause.rule,
-        "inputs": [_input(one) for one in cause.inputs],
+        "inputs": [_input_to_dict(line) for line in cause.inputs],
         "masked": cause.masked,
     }
 
 
-def _input(one: Input) -> dict[str, Any]:
+def _input_to_dict(line: Input) -> dict[str, Any]:
     return {
-        "file": one.file,
-        "path": list(one.path),
-        "value": one.value,
-        "leftOut": one.left_out,
-        "otherValue": one.other_value,
-        "given": one.given,
-        "span": one.span._asdict() if one.span else None,
-        "masked": one.masked,
+        "file": line.file,
+        "path": list(line.path),
+        "value": line.value,
+        "leftOut": line.left_out,
+        "otherValue": line.other_value,
+        "given": line.given,
+        "span": line.span._asdict() if line.span else None,
+        "masked": line.masked,
     }
 
 
-_WHY = {"caller": "you asked for it", "spec": "spec.target", "default": "what the job needs"}
-_MANY = 6
-"""Lines of the spec that are shown of one value; JSON has all."""
+_TARGET_REASONS = {"caller": "you asked for it", "spec": "spec.target", "default": "what the job needs"}
+_MAX_LINES = 6
+"""Number of input lines shown per value; JSON has all of them."""
 
 
-def trace_text(explanation: Told) -> str:
-    """Each job: its target and manifests, what the passes did, and what the target wrote on its own account."""
+def trace_text(explanation: ExplanationLike) -> str:
+    """Return each job's target, manifests, pass changes and the values that only the target wrote."""
     of_manifest: defaultdict[int, list[Cause]] = defaultdict(list)
-    for one in explanation.causes:
-        of_manifest[one.manifest].append(one)
-    causes = ([one for i in job.manifests for one in of_manifest[i]] for job in explanation.jobs)
-    blocks = (_job_as_text(job, own, explanation) for job, own in zip(explanation.jobs, causes, strict=True))
+    for cause in explanation.causes:
+        of_manifest[cause.manifest].append(cause)
+    causes = ([cause for i in job.manifests for cause in of_manifest[i]] for job in explanation.jobs)
+    blocks = (
+        _job_lines(job, job_causes, explanation) for job, job_causes in zip(explanation.jobs, causes, strict=True)
+    )
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
-def _job_as_text(job: Explained, own: Sequence[Cause], explanation: Told) -> Iterator[str]:
-    made = ", ".join(streams.resource_name(explanation.manifests[i]) or "" for i in job.manifests)
-    yield printable(f"{job.resource} -> {made}  (target {job.target}: {_WHY[job.chosen_by]})")
+def _job_lines(job: Explained, causes: Sequence[Cause], explanation: ExplanationLike) -> Iterator[str]:
+    names = ", ".join(streams.resource_name(explanation.manifests[i]) or "" for i in job.manifests)
+    yield printable(f"{job.resource} -> {names}  (target {job.target}: {_TARGET_REASONS[job.chosen_by]})")
     yield ""
-    said = sum(one.by == "spec" for one in own)
-    yield f"spec: {said} of {len(own)} values are as you wrote them"
+    copied = sum(cause.by == "spec" for cause in causes)
+    yield f"spec: {copied} of {len(causes)} values are as you wrote them"
     roles = {role for step in job.steps for change in step.changes for role in change.roles}
     for step in job.steps:
-        yield from _step(step, len(roles))
+        yield from _pass_lines(step, len(roles))
     yield f"target {job.target}:"
     several = len(job.manifests) > 1
-    written = [one for one in own if one.by == "target"]
-    named = Named()
-    for shown, group in groupby(written, key=lambda one: _above(one, explanation, named, several=several)):
-        values = [one.value for one in group]
-        yield f"  + {printable(shown)}: {shown_value(values[0] if len(values) == 1 else values)}"
+    written = [cause for cause in causes if cause.by == "target"]
+    item_names = ItemNames()
+    for path, group in groupby(written, key=lambda cause: _list_path(cause, explanation, item_names, several=several)):
+        values = [cause.value for cause in group]
+        yield f"  + {printable(path)}: {shown_value(values[0] if len(values) == 1 else values)}"
 
 
-def _above(cause: Cause, explanation: Told, named: Named, *, several: bool) -> str:
-    """A cause's path, or that of the list whose plain item it is; with its object where there are several."""
+def _list_path(cause: Cause, explanation: ExplanationLike, item_names: ItemNames, *, several: bool) -> str:
+    """Return a cause's path, or its list's path for a plain item; prefixed with the kind if there are several
+    objects.
+    """
     manifest = explanation.manifests[cause.manifest]
     path = cause.path[:-1] if isinstance(cause.path[-1], int) else cause.path
     kind = f"{manifest['kind']}: " if several else ""
-    return kind + shown_path(path, manifest, named)
+    return kind + shown_path(path, manifest, item_names)
 
 
-def _step(step: PassExplanation, roles: int) -> Iterator[str]:
+def _pass_lines(step: PassExplanation, roles: int) -> Iterator[str]:
     yield f"{step.name}:{'' if step.changes else ' nothing to do'}"
     for change in step.changes:
-        yield f"  {_change_as_text(change, roles)}"
+        yield f"  {_change_text(change, roles)}"
 
 
-def _change_as_text(change: PassChange, roles: int) -> str:
-    where = "" if len(change.roles) == roles else f"{', '.join(change.roles) or 'job'}: "
-    path = printable(f"{where}{change.shown}")
+def _change_text(change: PassChange, roles: int) -> str:
+    roles_prefix = "" if len(change.roles) == roles else f"{', '.join(change.roles) or 'job'}: "
+    path = printable(f"{roles_prefix}{change.shown}")
     if change.kind == "changed":
         return f"~ {path}: {shown_value(change.before, 48)} -> {shown_value(change.after, 48)}"
     added = change.kind == "added"
     return f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
 
 
-def causes_text(explanation: Told, causes: Sequence[Cause]) -> str:
-    """The causes in their order; those that stand together and have the same reasons are one paragraph."""
-    several = len({one.manifest for one in causes}) > 1
+def causes_text(explanation: ExplanationLike, causes: Sequence[Cause]) -> str:
+    """Return the causes in order, with neighbors that have the same reasons in one paragraph."""
+    several = len({cause.manifest for cause in causes}) > 1
     targets = {i: job.target for job in explanation.jobs for i in job.manifests}
     blocks = [
-        "".join(f"{line}\n" for line in _paragraph(list(group), explanation, targets, several=several))
-        for _, group in groupby(causes, key=_reasons)
+        "".join(f"{line}\n" for line in _paragraph_lines(list(group), explanation, targets, several=several))
+        for _, group in groupby(causes, key=_reason_key)
     ]
     return "\n".join(blocks)
 
 
-def _reasons(cause: Cause) -> tuple[object, ...]:
-    return cause.manifest, cause.by, cause.rule, frozenset(_line(one) for one in cause.inputs)
+def _reason_key(cause: Cause) -> tuple[object, ...]:
+    return cause.manifest, cause.by, cause.rule, frozenset(_line_key(line) for line in cause.inputs)
 
 
-def _line(one: Input) -> tuple[object, ...]:
-    """What a line of a file is known by; where there is no file, the path of what holds the value."""
-    return one.file, one.path[:-1] if one.span is None else one.span.line
+def _line_key(line: Input) -> tuple[object, ...]:
+    """Return the key of an input's line: its line number, or the path of its parent if the input is not text."""
+    return line.file, line.path[:-1] if line.span is None else line.span.line
 
 
-def _paragraph(
-    causes: Sequence[Cause], explanation: Told, targets: Mapping[int, str], *, several: bool
+def _paragraph_lines(
+    causes: Sequence[Cause], explanation: ExplanationLike, targets: Mapping[int, str], *, several: bool
 ) -> Iterator[str]:
     first = causes[0]
     if several:
         yield printable(f"# {streams.resource_name(explanation.manifests[first.manifest])}")
-    for one in causes:
-        yield f"{printable(one.shown)}: {shown_value(one.value)}"
+    for cause in causes:
+        yield f"{printable(cause.shown)}: {shown_value(cause.value)}"
     author = {"spec": "the spec", "target": f"the target {targets.get(first.manifest, '')}"}.get(
         first.by, f"the pass {first.by}"
     )
@@ -177,53 +181,53 @@ def _paragraph(
     yield f"  rule        {first.rule}"
     if not first.inputs:
         yield "  value from  nothing in the spec or the profile"
-    inputs = [one for cause in causes for one in cause.inputs]
-    values = {(one.file, one.path): one for one in inputs if one.other_value}
+    inputs = [line for cause in causes for line in cause.inputs]
+    values = {(line.file, line.path): line for line in inputs if line.other_value}
     around = {(file, path[:length]) for file, path in values for length in range(len(path) + 1)}
-    others = {(one.file, one.path): one for one in inputs if (one.file, one.path) not in around}
-    yield from _inputs(values.values(), "value from", explanation)
-    yield from _inputs((one for one in others.values() if one.left_out), "there for", explanation)
-    yield from _inputs((one for one in others.values() if not one.left_out), "said at", explanation)
+    rest = {(line.file, line.path): line for line in inputs if (line.file, line.path) not in around}
+    yield from _input_lines(values.values(), "value from", explanation)
+    yield from _input_lines((line for line in rest.values() if line.left_out), "there for", explanation)
+    yield from _input_lines((line for line in rest.values() if not line.left_out), "said at", explanation)
 
 
-def _inputs(inputs: Iterable[Input], label: str, explanation: Told) -> Iterator[str]:
-    """The lines, each once, with the paths on it."""
+def _input_lines(inputs: Iterable[Input], label: str, explanation: ExplanationLike) -> Iterator[str]:
+    """Yield the lines, each once, with their paths."""
     by_line: dict[tuple[object, ...], list[Input]] = {}
-    for one in inputs:
-        by_line.setdefault(_line(one), []).append(one)
-    for same in list(by_line.values())[:_MANY]:
-        yield f"  {label:<10}  {_place(same, explanation)}"
-        first, text = same[0], explanation.texts.get(same[0].file)
+    for line in inputs:
+        by_line.setdefault(_line_key(line), []).append(line)
+    for lines_inputs in list(by_line.values())[:_MAX_LINES]:
+        yield f"  {label:<10}  {_format_source(lines_inputs, explanation)}"
+        first, text = lines_inputs[0], explanation.texts.get(lines_inputs[0].file)
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
-            yield f"  {'':<10}  {first.span.line} | {_cut(text.lines[first.span.line - 1])}"
+            yield f"  {'':<10}  {first.span.line} | {_shorten_line(text.lines[first.span.line - 1])}"
         label = ""
-    if len(by_line) > _MANY:
-        yield f"  {'':<10}  and {len(by_line) - _MANY} lines more"
+    if len(by_line) > _MAX_LINES:
+        yield f"  {'':<10}  and {len(by_line) - _MAX_LINES} lines more"
 
 
-def _place(inputs: Sequence[Input], explanation: Told) -> str:
-    """Where lines are, and what they say where there is no line to show."""
+def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str:
+    """Return the location of input lines, with their values if there is no line to show."""
     first, text = inputs[0], explanation.texts.get(inputs[0].file)
     if not first.given:
         name = "the built-in profile" if text is None else "the profile's default"
     else:
         name = (text.filename if text else None) or ("the profile" if first.file == "cluster" else "the spec")
-    where = name if first.span is None else f"{name}:{first.span.line}:{first.span.column}"
+    location = name if first.span is None else f"{name}:{first.span.line}:{first.span.column}"
     value = ""
     if first.span is None:
-        values = {str(one.path[-1]): one.value for one in inputs}
+        values = {str(line.path[-1]): line.value for line in inputs}
         value = f": {shown_value(values if len(inputs) > 1 else first.value, 80)}"
-    return printable(f"{where}  {_paths([one.path for one in inputs], named=first.span is not None)}") + value
+    return printable(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}") + value
 
 
-def _paths(paths: Sequence[Path], *, named: bool) -> str:
-    """Several paths as one text: what they share, and the last keys behind it unless the values name them."""
-    above = {path[:-1] for path in paths}
-    if len(paths) == 1 or len(above) > 1:
+def _join_paths(paths: Sequence[Path], *, named: bool) -> str:
+    """Return several paths as one text: the shared path, then the last keys unless the values name them."""
+    parents = {path[:-1] for path in paths}
+    if len(paths) == 1 or len(parents) > 1:
         return ", ".join(map(field_path, paths))
     keys = ", ".join(str(path[-1]) for path in paths)
-    return field_path(above.pop()) + (f".{{{keys}}}" if named else "")
+    return field_path(parents.pop()) + (f".{{{keys}}}" if named else "")
 
 
-def _cut(line: str) -> str:
+def _shorten_line(line: str) -> str:
     return printable(line.strip().expandtabs() if len(line) <= 120 else f"{line.strip()[:116]} ...")

@@ -1,9 +1,9 @@
-"""Which lines of the spec change which values: lines left out or changed, one at a time or in halves.
+"""Sensitivity of values to spec lines: lines are omitted or changed, one at a time or half of them at once.
 
-Of n lines that are alike, such as the entries of `env`, half are changed at a time: those whose number has a bit, and
-those whose number does not have it. A value of the manifests that only one line decides changes for one of the two
-halves of every bit, and these bits are that line's number: 2 log2(n) compilations instead of n. A value of which they
-give no such number is decided by several lines, and these are tried one by one; so are all where a half is not valid.
+Of n similar lines, such as the entries of `env`, half are changed at a time: lines with a given bit in their number,
+and lines without it. A value of the manifests that depends on exactly one line changes for one of the two halves of
+every bit, and these bits are the line's number: 2 log2(n) compilations instead of n. Other values depend on several
+lines, which are then tried one by one; so are all lines if a half is invalid.
 """
 
 from __future__ import annotations
@@ -29,240 +29,249 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
     Evaluate = Callable[[Any], frozenset[Path] | None]
-    """From a document to the values of the manifests that are others because of it; None where it is not valid."""
+    """Takes a document; returns the paths of manifest values that change because of it, or None if it is invalid."""
 
 
 InputName = Literal["spec", "cluster"]
-"""Which of the two inputs."""
+"""The name of one of the two inputs."""
 
 TARGET: Path = ("spec", "target")
-"""The one field of a spec that says who writes, and nothing of what is written."""
+"""The only spec field that chooses the writer without affecting what is written."""
 
-_OPEN = frozenset(
+_FREE_KEY_MAPPINGS = frozenset(
     {
         "env", "nodeSelector", "podLabels", "podAnnotations", "labels", "annotations", "nodeLabels", "matchLabels",
         "roles", "rdzvConfigs", "devices", "requests", "limits", "resources", "accelerators", "fabrics", "priorities",
     }
 )  # fmt: skip
-"""Mappings whose keys people choose: what stands under one key is like what stands under another."""
+"""Mappings with user-chosen keys: values under different keys are similar."""
 
 
 class Variation(NamedTuple):
-    """One line changed."""
+    """A change of one line."""
 
     path: Path
     left_out: bool
-    """Whether the line is gone; else another value stands there."""
+    """Whether the line is omitted; otherwise its value is replaced."""
     inner: bool
-    """Whether the path leads to a mapping or list with something in it."""
+    """Whether the path leads to a non-empty mapping or list."""
     values: Callable[[], Iterator[Any]]
-    """What to put there until the document is valid, or `MISSING`."""
+    """Values to try until the document is valid, or `MISSING`."""
     alike: tuple[object, ...]
-    """Equal for the same change of lines that differ by a list index, or by a key that people choose.
+    """Equal for the same change of lines that differ by a list index, or by a user-chosen key.
 
-    Lines in one of two list items that cannot be told apart are like no other: which of the two is gone is not sure.
+    Lines in list items that cannot be told apart are similar to no other line: it is unclear which item is gone.
     """
 
 
-def of_spec(data: Mapping[str, Any]) -> list[Variation]:
-    """The changes of a TrainingJob. Its target is held: another one would change every line."""
-    return [one for one in _changes(data, ("metadata", "spec"), SPEC) if one.path != TARGET]
+def spec_variations(data: Mapping[str, Any]) -> list[Variation]:
+    """Return the variations of a TrainingJob. Its target stays fixed: another one would change every line."""
+    return [variation for variation in _variations(data, ("metadata", "spec"), SPEC) if variation.path != TARGET]
 
 
-def of_cluster(filled: Mapping[str, Any]) -> list[Variation]:
-    """The changes of a profile with its defaults, which are lines that no user wrote."""
-    return list(_changes(filled, ("spec",), CLUSTER))
+def cluster_variations(document: Mapping[str, Any]) -> list[Variation]:
+    """Return the variations of a profile with its defaults, which are lines that no user wrote."""
+    return list(_variations(document, ("spec",), CLUSTER))
 
 
-def of_defaults(filled: Mapping[str, Any], lines: Iterable[Variation]) -> frozenset[Path]:
-    """The lines of a profile that say what it would be without them, of which most profiles have forty.
+def default_paths(document: Mapping[str, Any], lines: Iterable[Variation]) -> frozenset[Path]:
+    """Return the lines of a profile that repeat a default; most profiles have forty.
 
-    Leaving them all out changes nothing but whether they were given, which is asked of few: one compilation shows that
-    none of them matters.
+    Omitting all of them only changes whether they are set, which little code checks: one compilation shows that none of
+    them matters.
     """
     default = reader.default_cluster().document()
-    return frozenset(one.path for one in lines if value_at(default, one.path) == value_at(filled, one.path))
+    return frozenset(
+        variation.path for variation in lines if value_at(default, variation.path) == value_at(document, variation.path)
+    )
 
 
 def spec_of(data: Any) -> Spec | None:
-    """A changed document as a spec; None where it is none, or does not compile."""
+    """Return a changed document as a spec, or None if it is invalid or does not compile."""
     spec = reader.spec(data)
     return spec if spec is not None and not any(freeform(spec.spec)) else None
 
 
 def cluster_of(data: Any) -> ClusterProfile | None:
-    """A changed document as a profile; None where it is none."""
+    """Return a changed document as a profile, or None if it is invalid."""
     return reader.cluster(data)
 
 
-def filled(cluster: ClusterProfile) -> dict[str, Any]:
-    """A profile as the document that would say all of it."""
+def filled_document(cluster: ClusterProfile) -> dict[str, Any]:
+    """Return a profile as a document with all its defaults."""
     return cluster.document()
 
 
 def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
-    """A copy of the data with other values at paths that it has, or nothing there for `MISSING`."""
+    """Return a copy of the data with the values at existing paths replaced, or removed for `MISSING`."""
     if () in new:
         return new[()]
     below: defaultdict[str | int, dict[Path, Any]] = defaultdict(dict)
     for (head, *rest), value in new.items():
         below[head][tuple(rest)] = value
     pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
-    made = [(key, replace_at(value, below[key]) if key in below else value) for key, value in pairs]
-    left = [(key, value) for key, value in made if value is not MISSING]
-    return dict(left) if isinstance(data, Mapping) else [value for _, value in left]
+    replaced = [(key, replace_at(value, below[key]) if key in below else value) for key, value in pairs]
+    kept = [(key, value) for key, value in replaced if value is not MISSING]
+    return dict(kept) if isinstance(data, Mapping) else [value for _, value in kept]
 
 
-def _changes(data: Mapping[str, Any], roots: tuple[str, ...], document: Block) -> Iterator[Variation]:
-    """Every leaf left out and with another value, then what holds them left out, the inmost first."""
+def _variations(data: Mapping[str, Any], roots: tuple[str, ...], document: Block) -> Iterator[Variation]:
+    """Yield variations of every leaf, omitted and with another value, then of its parents, omitted, innermost first."""
     below = [(path, value) for root in roots for path, value in leaves(data.get(root, {}), (root,)) if len(path) > 1]
-    twins = set(_twins(data))
+    twins = set(_indistinct_items(data))
     taken: defaultdict[Path, set[object]] = defaultdict(set)
     for path, value in below:
         taken[_pattern(path, twins)].add(value if isinstance(value, str | int | float) else None)
     for path, value in below:
         pattern = _pattern(path, twins)
         alike = (pattern, type(value))
-        yield Variation(path, True, False, _missing, (*alike, "without"))
+        yield Variation(path, True, False, _yield_missing, (*alike, "without"))
         if isinstance(value, str | int | float):
-            others = _others(data, path, value, document, taken[pattern])
+            others = _other_values(data, path, value, document, taken[pattern])
             yield Variation(path, False, False, others, (*alike, "other"))
     holders = dict.fromkeys(path[:length] for path, _ in below for length in range(2, len(path)))
     for path in sorted(holders, key=len, reverse=True):
-        yield Variation(path, True, True, _missing, (_pattern(path, twins), "holder"))
+        yield Variation(path, True, True, _yield_missing, (_pattern(path, twins), "holder"))
 
 
-def _twins(value: Any, path: Path = (), field: str = "") -> Iterator[Path]:
-    """The list items that cannot be told from another one of their list."""
+def _indistinct_items(value: Any, path: Path = (), field: str = "") -> Iterator[Path]:
+    """Yield the list items that cannot be told from another item of their list."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _twins(inner, (*path, key), str(key))
+            yield from _indistinct_items(inner, (*path, key), str(key))
     elif isinstance(value, list):
-        names = [repr(one) if (name := identity(one, field)) is None else name for one in value]
+        names = [repr(item) if (name := identity(item, field)) is None else name for item in value]
         counts = Counter(names)
-        for i, one in enumerate(value):
+        for i, item in enumerate(value):
             yield from [(*path, i)] if counts[names[i]] > 1 else []
-            yield from _twins(one, (*path, i), field)
+            yield from _indistinct_items(item, (*path, i), field)
 
 
 def _pattern(path: Path, twins: Collection[Path]) -> Path:
-    """A path with a star for each list index, and for each key that people choose; as it is within a twin."""
-    above = ("", *path)
-    starred = (isinstance(part, int) or above[i] in _OPEN for i, part in enumerate(path))
+    """Return a path with a star for each list index and user-chosen key; unchanged within indistinct items."""
+    parents = ("", *path)
+    starred = (isinstance(part, int) or parents[i] in _FREE_KEY_MAPPINGS for i, part in enumerate(path))
     if twins and any(path[:length] in twins for length in range(1, len(path) + 1)):
         return path
-    return tuple("*" if star else part for star, part in zip(starred, path, strict=True))
+    return tuple("*" if is_starred else part for is_starred, part in zip(starred, path, strict=True))
 
 
-def _missing() -> Iterator[Any]:
+def _yield_missing() -> Iterator[Any]:
     yield MISSING
 
 
-def _others(
+def _other_values(
     data: Mapping[str, Any], path: Path, value: str | float, document: Block, taken: set[object]
 ) -> Callable[[], Iterator[str | float]]:
-    """Other values of the same type: the most like it first, but behind those that no line like it says."""
+    """Return other values of the same type, the most similar first, but after those that similar lines have."""
 
     def others() -> Iterator[str | float]:
+        """Yield the values."""
         if isinstance(value, bool):
             yield not value
         elif isinstance(value, str):
-            texts = dict.fromkeys(one for one in _texts(value) if one != value)
+            texts = dict.fromkeys(text for text in _similar_texts(value) if text != value)
             yield from sorted(texts, key=taken.__contains__)
-            allowed = _allowed(document, replace_at(data, {path: f"{value}-x"}))
-            yield from (one for one in allowed if one != value)
+            allowed = _allowed_values(document, replace_at(data, {path: f"{value}-x"}))
+            yield from (text for text in allowed if text != value)
         else:
             yield from sorted((value + 1, value - 1), key=taken.__contains__)
 
     return others
 
 
-def _texts(value: str) -> Iterator[str]:
-    """Every number one higher (`2:4`, `64Gi`, `img:1.2`), the last one alone (`1.34`), or something behind it."""
+def _similar_texts(value: str) -> Iterator[str]:
+    """Yield the text with every number plus one (`2:4`, `64Gi`, `img:1.2`), with only the last one (`1.34`), or with a
+    suffix.
+    """
     yield re.sub(r"[0-9]{1,9}", lambda digits: str(int(digits[0]) + 1), value)
     yield re.sub(r"[0-9]{1,9}(?=[^0-9]*$)", lambda digits: str(int(digits[0]) + 1), value)
     yield f"{value}-x"
     yield f"{value}x"
 
 
-def _allowed(document: Block, data: Any) -> list[str]:
-    """The words of which one must stand where the data has none of them."""
+def _allowed_values(document: Block, data: Any) -> list[str]:
+    """Return the allowed values for a field whose value is none of them."""
     _, faults = reader.read(document, data)
-    return [word for fault in faults for word in fault.expected]
+    return [value for violation in faults for value in violation.expected]
 
 
-FEW = 12
-"""So many lines that are alike are tried one by one."""
+MAX_SINGLE = 12
+"""Number of similar lines up to which lines are tried one by one."""
 
 
 def outcomes(
     data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate
 ) -> Iterator[tuple[Variation, frozenset[Path]]]:
-    """Each change that leaves the document valid, with the values of the manifests that it changes. In order."""
+    """Yield each variation with a valid document, with the manifest values that it changes, in order."""
     families: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for number, change in enumerate(changes):
         families[change.alike].append(number)
-    found: dict[int, frozenset[Path]] = {}
+    results: dict[int, frozenset[Path]] = {}
     for members in families.values():
-        together = _together(data, [changes[i] for i in members], outcome) if len(members) > FEW else None
-        for number, here in zip(members, together or [None] * len(members), strict=True):
-            now = _alone(data, changes[number], outcome) if here is None else here
-            if now is not None:
-                found[number] = now
+        joint = _joint_outcomes(data, [changes[i] for i in members], outcome) if len(members) > MAX_SINGLE else None
+        for number, joint_result in zip(members, joint or [None] * len(members), strict=True):
+            result = _single_outcome(data, changes[number], outcome) if joint_result is None else joint_result
+            if result is not None:
+                results[number] = result
     for number, change in enumerate(changes):
-        if number in found:
-            yield change, found[number]
+        if number in results:
+            yield change, results[number]
 
 
-def _alone(data: Mapping[str, Any], change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
-    """What one change does, by the first of its values that is valid."""
-    tried = (outcome(replace_at(data, {change.path: value})) for value in change.values())
-    return next((now for now in tried if now is not None), None)
+def _single_outcome(data: Mapping[str, Any], change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
+    """Return the outcome of one variation with its first valid value."""
+    results = (outcome(replace_at(data, {change.path: value})) for value in change.values())
+    return next((result for result in results if result is not None), None)
 
 
-def _together(
+def _joint_outcomes(
     data: Mapping[str, Any], changes: Sequence[Variation], outcome: Evaluate
 ) -> list[frozenset[Path] | None] | None:
-    """What each change does, or None for one that has to be tried alone; None as a whole where all have to be."""
+    """Return the outcome of each variation, None for one to be tried alone; None altogether if all have to be."""
     values = [next(change.values(), None) for change in changes]
     if any(value is None for value in values):
         return None
-    seen: defaultdict[Path, list[int]] = defaultdict(lambda: [0, 0])
+    patterns: defaultdict[Path, list[int]] = defaultdict(lambda: [0, 0])
     for bit in range((len(changes) - 1).bit_length()):
         for side in (0, 1):
             half = [i for i in range(len(changes)) if i >> bit & 1 == side]
-            now = outcome(replace_at(data, {changes[i].path: values[i] for i in half}))
-            if now is None:
+            result = outcome(replace_at(data, {changes[i].path: values[i] for i in half}))
+            if result is None:
                 return None
-            for path in now:
-                seen[path][side] |= 1 << bit
-    return _told(len(changes), seen)
+            for path in result:
+                patterns[path][side] |= 1 << bit
+    return _decode_outcomes(len(changes), patterns)
 
 
-class _Seen(NamedTuple):
-    """For which bits a value changed with the half that has not the bit, and with the half that has it."""
+class _BitPattern(NamedTuple):
+    """The bits for which a value changed with the half without the bit, and with the half that has it."""
 
     without: int
     having: int
 
     def fits(self, number: int, whole: int) -> bool:
-        """Whether a change of this number may be one of those that decide the value."""
+        """Return whether the variation with this number may be one of those on which the value depends."""
         only_without, only_having = self.without & ~self.having, self.having & ~self.without
         return not number & only_without and not ~number & only_having & whole
 
 
-def _told(count: int, seen: Mapping[Path, Sequence[int]]) -> list[frozenset[Path] | None]:
-    whole = (1 << (count - 1).bit_length()) - 1
-    own: list[set[Path] | None] = [set() for _ in range(count)]
-    doubtful: dict[_Seen, None] = {}
-    for path, (without, having) in seen.items():
-        mine = own[having] if without ^ having == whole and not without & having and having < count else None
-        if mine is None:
-            doubtful[_Seen(without, having)] = None
+def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> list[frozenset[Path] | None]:
+    all_bits = (1 << (count - 1).bit_length()) - 1
+    paths_of_line: list[set[Path] | None] = [set() for _ in range(count)]
+    doubtful: dict[_BitPattern, None] = {}
+    for path, (without, having) in patterns.items():
+        own_paths = (
+            paths_of_line[having] if without ^ having == all_bits and not without & having and having < count else None
+        )
+        if own_paths is None:
+            doubtful[_BitPattern(without, having)] = None
         else:
-            mine.add(path)
-    for one in doubtful:
-        if all(paths is None for paths in own):
+            own_paths.add(path)
+    for pattern in doubtful:
+        if all(paths is None for paths in paths_of_line):
             break
-        own = [None if paths is None or one.fits(i, whole) else paths for i, paths in enumerate(own)]
-    return [None if paths is None else frozenset(paths) for paths in own]
+        paths_of_line = [
+            None if paths is None or pattern.fits(i, all_bits) else paths for i, paths in enumerate(paths_of_line)
+        ]
+    return [None if paths is None else frozenset(paths) for paths in paths_of_line]

@@ -1,4 +1,4 @@
-"""Plain data leaf by leaf, and paths and values as people write them."""
+"""Leaves of plain data, and paths and values for display."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every scalar, empty mapping and empty list in the order of the data, each with its path."""
+    """Yield every scalar, empty mapping and empty list in the order of the data, each with its path."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))
@@ -31,9 +31,9 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def changed_paths(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[Path]:
-    """The leaves of `base`, by path, that are gone or another in `new`. An item that only moved is no change.
+    """Yield the paths of leaves in `base` that are missing or different in `new`. A moved item is not a change.
 
-    `field` is the key that holds the value, which tells by what the items of a list are known.
+    `field` is the key of the value, which determines how list items are identified.
     """
     if base == new:
         return
@@ -42,31 +42,37 @@ def changed_paths(base: Any, new: Any, path: Path = (), field: str = "") -> Iter
             yield from changed_paths(inner, new.get(key, MISSING), (*path, key), str(key))
     elif _is_list(base) and _is_list(new) and base:
         pairs = enumerate(zip(base, _counterparts(base, new, field), strict=True))
-        found = (leaf for index, (inner, other) in pairs for leaf in changed_paths(inner, other, (*path, index), field))
-        nameless = all(isinstance(one, Mapping) and identity(one, field) is None for one in (*base, *new))
-        yield from _rarer(list(found), path, base, new) if nameless else found
+        changed = (
+            leaf
+            for index, (inner, counterpart) in pairs
+            for leaf in changed_paths(inner, counterpart, (*path, index), field)
+        )
+        nameless = all(isinstance(item, Mapping) and identity(item, field) is None for item in (*base, *new))
+        yield from _rarer_leaves(list(changed), path, base, new) if nameless else changed
     else:
         yield from (leaf for leaf, _ in leaves(base, path))
 
 
-def _rarer(found: Sequence[Path], path: Path, base: Sequence[Any], new: Sequence[Any]) -> Iterator[Path]:
-    """Those of the leaves that items without a name say less often now: what another item says instead only moved."""
-    whole, left = (Counter(_pair(leaf, value) for leaf, value in leaves(items)) for items in (base, new))
-    for leaf in found:
+def _rarer_leaves(changed: Sequence[Path], path: Path, base: Sequence[Any], new: Sequence[Any]) -> Iterator[Path]:
+    """Yield the leaves that unnamed items now have less often: a leaf that another item has instead only moved."""
+    old_counts, new_counts = (
+        Counter(_keys_and_value(leaf, value) for leaf, value in leaves(items)) for items in (base, new)
+    )
+    for leaf in changed:
         inner = leaf[len(path) :]
-        pair = _pair(inner, value_at(base, inner))
-        if left[pair] < whole[pair]:
+        pair = _keys_and_value(inner, value_at(base, inner))
+        if new_counts[pair] < old_counts[pair]:
             yield leaf
 
 
-def _pair(path: Path, value: Any) -> tuple[Path, str]:
+def _keys_and_value(path: Path, value: Any) -> tuple[Path, str]:
     return tuple(part for part in path if isinstance(part, str)), repr(value)
 
 
 def differences(before: Any, after: Any, path: Path = (), field: str = "") -> Iterator[tuple[Path, Any, Any]]:
-    """What is new, gone or another, each at its highest place: path, old and new value, or `MISSING`.
+    """Yield additions, removals and changes, each at its topmost path: path, old and new value, or `MISSING`.
 
-    Paths are those of `after`; what is gone has its path in `before`.
+    Paths are those of `after`, and those of `before` for removals.
     """
     if before == after:
         return
@@ -74,74 +80,76 @@ def differences(before: Any, after: Any, path: Path = (), field: str = "") -> It
         for key in (*after, *(key for key in before if key not in after)):
             yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key), str(key))
     elif _is_list(before) and _is_list(after):
-        for index, (inner, other) in enumerate(zip(after, _counterparts(after, before, field), strict=True)):
-            yield from differences(other, inner, (*path, index), field)
-        for index, other in enumerate(_counterparts(before, after, field)):
-            if other is MISSING:
+        for index, (inner, counterpart) in enumerate(zip(after, _counterparts(after, before, field), strict=True)):
+            yield from differences(counterpart, inner, (*path, index), field)
+        for index, counterpart in enumerate(_counterparts(before, after, field)):
+            if counterpart is MISSING:
                 yield (*path, index), before[index], MISSING
     else:
         yield path, before, after
 
 
 def identity(item: Any, field: str) -> str | int | None:
-    """What a list item is known by: its merge key, name, key or kind; an option's name; a scalar itself; else None."""
+    """Return what identifies a list item: its merge key, name, key or kind; an option's name; the scalar itself; or
+    None.
+    """
     if isinstance(item, Mapping):
         keys = (MERGE_KEYS.get(field), "name", "key", "kind")
-        found = next((item[key] for key in keys if key in item), None)
-        return found if isinstance(found, str | int) else None
+        value = next((item[key] for key in keys if key in item), None)
+        return value if isinstance(value, str | int) else None
     if isinstance(item, str):
-        return option(item) or item
+        return option_name(item) or item
     return item if isinstance(item, int) else None
 
 
-def option(word: Any) -> str | None:
-    """`--nnodes` of `--nnodes=4` and of itself; None for anything but a long option."""
-    return word.partition("=")[0] if isinstance(word, str) and word.startswith("--") else None
+def option_name(argument: Any) -> str | None:
+    """Return `--nnodes` for `--nnodes=4` and `--nnodes`, or None for anything but a long option."""
+    return argument.partition("=")[0] if isinstance(argument, str) and argument.startswith("--") else None
 
 
 def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[Any]:
-    """For each item of `base` what it became in `new`, or `MISSING`.
+    """Return the counterpart in `new` of each item of `base`, or `MISSING`.
 
-    Items are known by their identity, or by all that they say where that tells no two apart. Equal beginnings and ends
-    belong together, then items of one identity, and what is left in order where as many are left on both sides: an item
-    whose name changed.
+    Items are matched by identity, or by their whole content if identities repeat. Equal items at the start and end are
+    matched first, then items of the same identity. If equally many remain on both sides, they are matched in order, as
+    renamed items.
     """
-    names = [[identity(one, field) for one in items] for items in (base, new)]
-    twins = {name for counted in map(Counter, names) for name, count in counted.items() if count > 1}
+    names = [[identity(item, field) for item in items] for items in (base, new)]
+    repeated = {name for counted in map(Counter, names) for name, count in counted.items() if count > 1}
     ours, theirs = (
-        [repr(one) if name is None or name in twins else name for one, name in zip(items, named, strict=True)]
-        for items, named in zip((base, new), names, strict=True)
+        [repr(item) if name is None or name in repeated else name for item, name in zip(items, side_names, strict=True)]
+        for items, side_names in zip((base, new), names, strict=True)
     )
     short = min(len(ours), len(theirs))
     head = next((i for i in range(short) if ours[i] != theirs[i]), short)
     tail = next((i for i in range(short - head) if ours[-1 - i] != theirs[-1 - i]), short - head)
-    middle = _by_identity(ours[head : len(ours) - tail], theirs[head : len(theirs) - tail])
-    found = [*range(head), *(None if i is None else i + head for i in middle), *range(len(new) - tail, len(new))]
-    return [MISSING if i is None else new[i] for i in found]
+    middle = _match_identities(ours[head : len(ours) - tail], theirs[head : len(theirs) - tail])
+    indexes = [*range(head), *(None if i is None else i + head for i in middle), *range(len(new) - tail, len(new))]
+    return [MISSING if i is None else new[i] for i in indexes]
 
 
-def _by_identity(ours: Sequence[object], theirs: Sequence[object]) -> list[int | None]:
-    """For each of ours the place of its counterpart among theirs, the first one of a name with the first one."""
-    places = {one: index for index, one in enumerate(_numbered(theirs))}
-    found = [places.pop(one, None) for one in _numbered(ours)]
-    left = sorted(places.values())
-    if found.count(None) == len(left):
-        rest = iter(left)
-        return [next(rest) if index is None else index for index in found]
-    return found
+def _match_identities(ours: Sequence[object], theirs: Sequence[object]) -> list[int | None]:
+    """Return the index of each item's counterpart, matching repeated identities in order."""
+    positions = {item: index for index, item in enumerate(_number_repeats(theirs))}
+    matched = [positions.pop(item, None) for item in _number_repeats(ours)]
+    unmatched = sorted(positions.values())
+    if matched.count(None) == len(unmatched):
+        rest = iter(unmatched)
+        return [next(rest) if index is None else index for index in matched]
+    return matched
 
 
-def _numbered(identities: Sequence[object]) -> list[tuple[object, int]]:
-    seen: Counter[object] = Counter()
+def _number_repeats(identities: Sequence[object]) -> list[tuple[object, int]]:
+    counts: Counter[object] = Counter()
     out = []
-    for one in identities:
-        out.append((one, seen[one]))
-        seen[one] += 1
+    for item in identities:
+        out.append((item, counts[item]))
+        counts[item] += 1
     return out
 
 
 def value_at(data: Any, path: Path) -> Any:
-    """The value at a path, or `MISSING`."""
+    """Return the value at a path, or `MISSING`."""
     return get(data, path, MISSING)
 
 
@@ -149,17 +157,17 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-_WORD = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
+_PATH_PART = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
 
 
-Named = dict[int, list[str | int]]
-"""By the identity of a list, what its items are called: made when it is first asked for."""
+ItemNames = dict[int, list[str | int]]
+"""Display names of list items by the identity of the list, filled on first use."""
 
 
-def shown_path(path: Path, data: Any, named: Named | None = None) -> str:
-    """A path in the API server's notation, list items by name where they have one of their own.
+def shown_path(path: Path, data: Any, named: ItemNames | None = None) -> str:
+    """Return a path in the API server's notation, with list items by name if it is unique.
 
-    Who asks for many paths of the same data gives the same `named` each time.
+    Callers with many paths into the same data pass the same `named` each time.
 
     >>> shown_path(("env", 0, "value"), {"env": [{"name": "NCCL_DEBUG", "value": "INFO"}]})
     'env[NCCL_DEBUG].value'
@@ -171,7 +179,7 @@ def shown_path(path: Path, data: Any, named: Named | None = None) -> str:
         data = data[part]
         if isinstance(part, int):
             if id(items) not in named:
-                named[id(items)] = _names(items, field)
+                named[id(items)] = _item_names(items, field)
             out += f"[{named[id(items)][part]}]"
         else:
             step = field_path((part,))
@@ -180,29 +188,31 @@ def shown_path(path: Path, data: Any, named: Named | None = None) -> str:
     return out
 
 
-def _names(items: Sequence[Any], field: str) -> list[str | int]:
-    """For each list item its name where no other item has it and it is not a number, else its index."""
+def _item_names(items: Sequence[Any], field: str) -> list[str | int]:
+    """Return for each list item its name if it is unique and not a number, else its index."""
     key = MERGE_KEYS.get(field, "name")
-    given = [one.get(key) if isinstance(one, Mapping) else None for one in items]
-    names = [one if isinstance(one, str) and not one.isdigit() else None for one in given]
+    values = [value.get(key) if isinstance(value, Mapping) else None for value in items]
+    names = [value if isinstance(value, str) and not value.isdigit() else None for value in values]
     counts = Counter(names)
     return [i if name is None or counts[name] > 1 else name for i, name in enumerate(names)]
 
 
-def words(query: str) -> list[str]:
-    """The parts of a path as typed: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `command[--nnodes]`, `[0].name`."""
-    return [bracket.strip("\"'") if bracket else word for bracket, word in _WORD.findall(query)]
+def path_parts(query: str) -> list[str]:
+    """Return the parts of a typed path: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `command[--nnodes]`, `[0].name`."""
+    return [bracket.strip("\"'") if bracket else part for bracket, part in _PATH_PART.findall(query)]
 
 
 def matches(query: Sequence[str], path: Path, data: Any, *, anywhere: bool = False) -> bool:
-    """Whether a path begins with what was typed, or with `anywhere` has it somewhere. An item goes by index or name."""
-    steps = list(_steps(path, data))
+    """Return whether a path begins with the typed parts, or contains them with `anywhere`. Items match by index or
+    name.
+    """
+    steps = list(_part_names(path, data))
     starts = range(len(steps) - len(query) + 1) if anywhere else range(min(1, len(steps) - len(query) + 1))
-    return any(all(word in step for word, step in zip(query, steps[start:], strict=False)) for start in starts)
+    return any(all(part in step for part, step in zip(query, steps[start:], strict=False)) for start in starts)
 
 
-def _steps(path: Path, data: Any) -> Iterator[tuple[str, ...]]:
-    """For each part of a path the words that mean it."""
+def _part_names(path: Path, data: Any) -> Iterator[tuple[str, ...]]:
+    """Yield for each part of a path the texts that match it."""
     field = ""
     for part in path:
         data = data[part]
@@ -214,7 +224,7 @@ def _steps(path: Path, data: Any) -> Iterator[tuple[str, ...]]:
 
 
 def shown_value(value: Any, width: int = 100) -> str:
-    """A value in one line of at most `width` characters, as YAML's flow style writes it."""
+    """Return a value on one line of at most `width` characters, in YAML's flow style."""
     text = printable(_flow(value))
     return text if len(text) <= width else f"{text[: width - 4]} ..."
 

@@ -23,7 +23,7 @@ from tests.strategies import profiles, specs
 def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
     together = causes_of(data, cluster, target)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sensitivity, "of_defaults", lambda *_: frozenset())
+        patch.setattr(sensitivity, "default_paths", lambda *_: frozenset())
         assert causes_of(data, cluster, target) == together
 
 
@@ -58,7 +58,7 @@ def test_what_asks_whether_a_default_was_given_has_each_line_tried_alone(monkeyp
 
 def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_another_value() -> None:
     compiled = 0
-    manifests = asked._manifests
+    manifests = asked._build_variant
 
     def counted(*given: object) -> object:
         nonlocal compiled
@@ -66,18 +66,18 @@ def test_a_profile_of_defaults_costs_a_compilation_for_each_line_that_has_anothe
         return manifests(*given)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asked, "_manifests", counted)
+        patch.setattr(asked, "_build_variant", counted)
         causes_of(_small(), DEFAULT_CLUSTER, "job")
-    lines = sensitivity.of_cluster(sensitivity.filled(DEFAULT_CLUSTER))
-    defaults = sensitivity.of_defaults(sensitivity.filled(DEFAULT_CLUSTER), lines)
+    lines = sensitivity.cluster_variations(sensitivity.filled_document(DEFAULT_CLUSTER))
+    defaults = sensitivity.default_paths(sensitivity.filled_document(DEFAULT_CLUSTER), lines)
     assert len(defaults) == len({one.path for one in lines}) > 40
     assert compiled < 30
 
 
 def test_a_line_of_the_user_s_is_no_default() -> None:
-    filled = sensitivity.filled(DEFAULT_CLUSTER)
+    filled = sensitivity.filled_document(DEFAULT_CLUSTER)
     named = sensitivity.replace_at(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
-    lines = sensitivity.of_cluster(named)
-    assert ("spec", "cloud") not in sensitivity.of_defaults(named, lines)
-    assert ("spec", "gpu", "resourceName") in sensitivity.of_defaults(named, lines)
-    assert ("spec", "gpu") not in sensitivity.of_defaults(named, lines)
+    lines = sensitivity.cluster_variations(named)
+    assert ("spec", "cloud") not in sensitivity.default_paths(named, lines)
+    assert ("spec", "gpu", "resourceName") in sensitivity.default_paths(named, lines)
+    assert ("spec", "gpu") not in sensitivity.default_paths(named, lines)

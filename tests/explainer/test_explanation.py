@@ -12,7 +12,7 @@ from ptcompile._internal.paths import MISSING
 from ptcompile.compiler import passes
 from ptcompile.compiler.passes import PASSES, PassRun
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.explainer.explanation import trace, view
+from ptcompile.explainer.explanation import explain_passes, job_view
 from ptcompile.source.secrets.scanner import without_secrets
 from tests.conftest import ABLE, Case, pair_name, thinned
 from tests.explainer.cases import explained
@@ -25,16 +25,16 @@ def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None
     built = compile_document(data, cluster, target).built
     assert built is not None
     steps = passes.steps(built.lowered, built.context, built.passes)
-    assert explanation.jobs[0].steps == trace(steps)
-    assert [one.name for one in trace(steps)] == [one.__name__ for one in PASSES]
+    assert explanation.jobs[0].steps == explain_passes(steps)
+    assert [one.name for one in explain_passes(steps)] == [one.__name__ for one in PASSES]
     for step in steps:
-        before = _without_empty(without_secrets(view(step.before)))
+        before = _without_empty(without_secrets(job_view(step.before)))
         assert before == _without_empty(_taken_back(step)), step.name
 
 
 def _taken_back(step: PassRun) -> Any:
-    data: Any = copy.deepcopy(without_secrets(view(step.after)))
-    (told,) = trace([step])
+    data: Any = copy.deepcopy(without_secrets(job_view(step.after)))
+    (told,) = explain_passes([step])
     places = [(("roles", role, *one.path), one) for one in told.changes for role in one.roles]
     places += [(("job", *one.path), one) for one in told.changes if not one.roles]
     for path, change in reversed(places):

@@ -13,10 +13,10 @@ from tests.explainer.cases import SOME, by_record, explained
 from tests.making import profile, smallest
 
 TABLES = {
-    "spec": reasons.SPEC,
-    **reasons.OF_PASS,
+    "spec": reasons.SPEC_SENTENCES,
+    **reasons.PASS_SENTENCES,
     **{f"target {name}": sentences_of(name) for name in TARGETS},
-    "every target": reasons.OF_ALL_TARGETS,
+    "every target": reasons.TARGET_SENTENCES,
 }
 
 MORE: list[tuple[str, str, dict[str, object]]] = [
@@ -40,7 +40,7 @@ MORE: list[tuple[str, str, dict[str, object]]] = [
 
 
 def test_the_tables_are_those_of_all_passes() -> None:
-    assert list(reasons.OF_PASS) == [one.__name__ for one in PASSES]
+    assert list(reasons.PASS_SENTENCES) == [one.__name__ for one in PASSES]
     assert all(text.endswith(".") for table in TABLES.values() for text in table.values())
 
 

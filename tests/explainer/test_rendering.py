@@ -39,7 +39,7 @@ spec.tolerations[0].key: nvidia.com/gpu
 spec.tolerations[0].operator: Exists
   written by  the pass tolerations
   rule        Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the \
-resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.
+resource's own name; so do those of spot jobs and of resources with their own taints. Yours come first.
   value from  prod.yaml:4:25  spec.gpu.tolerations[0].{key, operator}
               4 | tolerations: [{key: nvidia.com/gpu, operator: Exists}]
   there for   job.yaml:7:20  spec.resources.gpu

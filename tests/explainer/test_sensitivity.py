@@ -13,7 +13,7 @@ import ptcompile
 from ptcompile._internal.paths import MISSING
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause
-from ptcompile.explainer.sensitivity import Variation, of_spec, outcomes, replace_at
+from ptcompile.explainer.sensitivity import Variation, outcomes, replace_at, spec_variations
 from ptcompile.registry.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
@@ -27,7 +27,7 @@ ALL_ALONE = 10**9
 
 def _explained(few: int, data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, ...]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sensitivity, "FEW", few)
+        patch.setattr(sensitivity, "MAX_SINGLE", few)
         return causes_of(data, cluster, target)
 
 
@@ -96,7 +96,7 @@ def test_long_lists_tried_together_say_what_they_say_alone(name: str, target: st
 
 def _changes(count: int) -> tuple[Json, list[Variation]]:
     data: Json = {"metadata": {}, "spec": {"env": {f"A{i}": f"v{i}" for i in range(count)}}}
-    return data, [one for one in of_spec(data) if not one.left_out]
+    return data, [one for one in spec_variations(data) if not one.left_out]
 
 
 def _counted(outcome: Callable[[Any], frozenset[Any] | None], count: int) -> tuple[dict[Any, frozenset[Any]], int]:

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.explainer.values import matches, shown_path, shown_value, words
+from ptcompile.explainer.values import matches, path_parts, shown_path, shown_value
 from tests.conftest import ABLE, Case, pair_name, thinned
 from tests.explainer.cases import explained
 from tests.making import smallest
@@ -34,7 +34,7 @@ DATA: dict[str, Any] = {
 )
 def test_shown_path(path: Path, expected: str) -> None:
     assert shown_path(path, DATA) == expected
-    assert matches(words(expected), path, DATA)
+    assert matches(path_parts(expected), path, DATA)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_shown_path(path: Path, expected: str) -> None:
     ],
 )
 def test_words(query: str, expected: list[str]) -> None:
-    assert words(query) == expected
+    assert path_parts(query) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""One page that shows where every line came from: `ptcompile explain --html`.
+"""One page that shows the origin of every line: `ptcompile explain --html`.
 
-`content` explains and simulates every target and finds the lines, `html` writes the page. page.css, reasons.js and
-page.js stand beside them, and in the page; it loads nothing.
+`content` explains and simulates every target and locates the lines; `html` writes the page. It embeds page.css,
+reasons.js and page.js from this folder and loads nothing.
 """
 
 from __future__ import annotations

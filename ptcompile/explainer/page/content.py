@@ -1,4 +1,4 @@
-"""What the page of `explain --html` shows, gathered for every target."""
+"""Contents of the `explain --html` page, gathered for every target."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 
     Strength = Literal["value", "there", "said"]
-    """How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""
+    """How a line matters: another value on it changes the result, only omitting it does, or neither does alone."""
 
 
 class SourceLines(NamedTuple):
-    """What a value came from: lines of a file, or in `words` what no file holds."""
+    """The lines of a file that a value came from, or a description in `words` if it is in no file."""
 
     file: InputName
     first: int
-    """Lines count from 1; 0 for what stands on no line."""
+    """Line number, counted from 1; 0 if there is no line."""
     last: int
     strength: Strength
     words: str = ""
 
 
 class Reason(NamedTuple):
-    """Why some lines of the manifests are there."""
+    """The reason for some lines of the manifests."""
 
     first: int
     last: int
     by: str
-    """ "spec", "target", or the name of a pass."""
+    """The writer: "spec", "target", or the name of a pass."""
     rule: str
     origins: tuple[SourceLines, ...]
 
@@ -61,7 +61,7 @@ class SourceText(NamedTuple):
 
     lines: tuple[str, ...]
     inside: frozenset[int] = frozenset()
-    """Lines that go on with a value of several lines, and so have no keys and no comments."""
+    """Lines that continue a multi-line value, so they have no keys and no comments."""
 
 
 class Panel(NamedTuple):
@@ -70,26 +70,26 @@ class Panel(NamedTuple):
     file: InputName
     filename: str
     text: SourceText | None
-    """None where the file could not be read, so which of its words are secrets is unknown."""
+    """The lines, or None if the file could not be parsed, because its secrets are then unknown."""
 
 
 class PageFinding(NamedTuple):
-    """Something that was found, and for which targets it was."""
+    """A finding, and the targets it concerns."""
 
     diagnostic: Diagnostic
     targets: tuple[str, ...]
     file: InputName
     line: int
-    """0 where it stands on no line."""
+    """Line number, or 0 if there is no line."""
 
 
 class Listing(NamedTuple):
-    """One target: its manifests as one stream, and the reason of every value."""
+    """One target: its manifests as one stream, and the reason for every value."""
 
     target: str
     title: str
     text: SourceText
-    """No lines where the target cannot express any job of the spec."""
+    """The manifests; without lines if the target cannot express any job of the spec."""
     reasons: tuple[Reason, ...]
     explanation: Explanation
     world: World
@@ -99,70 +99,70 @@ class ExplainPage(NamedTuple):
     """One spec with its profile, for some targets."""
 
     name: str
-    """Of the job; of several the names."""
+    """Name of the job, or the names of several."""
     panels: tuple[Panel, ...]
     listings: tuple[Listing, ...]
     findings: tuple[PageFinding, ...]
     chosen: str
-    """The target that is shown first: what `compile` would take, or else the first that can express the job."""
+    """The target shown first: the one that `compile` would use, else the first that can express the job."""
     diagnostics: tuple[Diagnostic, ...]
-    """What `compile` would say."""
+    """The diagnostics of `compile`."""
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The names of all targets of the page."""
-        return tuple(one.target for one in self.listings)
+        """The names of all targets on the page."""
+        return tuple(target_listing.target for target_listing in self.listings)
 
 
 def listing(target: str, explanation: Explanation, versions: Versions) -> Listing:
-    """What a target makes of a spec: its manifests as `compile` writes them with secrets masked, and their pods."""
-    manifests = [without_secrets(one) for one in explanation.manifests]
+    """Return a target's listing: its manifests as `compile` writes them, with secrets masked, and their pods."""
+    manifests = [without_secrets(manifest) for manifest in explanation.manifests]
     read = source.read(emitter.emit_all(manifests))
     spans = ((cause, read.documents[cause.manifest].span(cause.path)) for cause in explanation.causes)
-    reasons = (_reason(cause, span, explanation) for cause, span in spans if span is not None)
+    reasons = (_make_reason(cause, span, explanation) for cause, span in spans if span is not None)
     world = simulate(manifests, versions=versions, target=target)
-    text = SourceText(tuple(read.lines[:-1]), inside(read))
+    text = SourceText(tuple(read.lines[:-1]), continuation_lines(read))
     return Listing(target, target_named(target).title, text, tuple(reasons), explanation, world)
 
 
-def inside(read: source.Source) -> frozenset[int]:
-    """The lines, from 1, that go on with a value of several lines."""
-    found = (document.span(path) for document in read.documents for path, _ in leaves(document.data))
-    lines = [lines_of(span) for span in found if span is not None and span.line != span.end_line]
+def continuation_lines(read: source.Source) -> frozenset[int]:
+    """Return the line numbers, from 1, that continue a multi-line value."""
+    spans = (document.span(path) for document in read.documents for path, _ in leaves(document.data))
+    lines = [line_range(span) for span in spans if span is not None and span.line != span.end_line]
     return frozenset(line for first, last in lines for line in range(first + 1, last + 1))
 
 
-def lines_of(span: Span) -> tuple[int, int]:
-    """The first and the last line of a span."""
+def line_range(span: Span) -> tuple[int, int]:
+    """Return the first and last line of a span."""
     return span.line, max(span.line, span.end_line - (span.end_column == 1))
 
 
-def _reason(cause: Cause, span: Span, explanation: Explanation) -> Reason:
-    found: dict[SourceLines, None] = {}
-    for origin in _origins(cause, explanation):
-        lines = [other for other in found if origin.first and other[:3] == origin[:3]]
-        if not lines:  # the strongest stands first
-            found[origin] = None
-    return Reason(*lines_of(span), cause.by, cause.rule, tuple(found))
+def _make_reason(cause: Cause, span: Span, explanation: Explanation) -> Reason:
+    source_lines: dict[SourceLines, None] = {}
+    for origin in _source_lines(cause, explanation):
+        lines = [known for known in source_lines if origin.first and known[:3] == origin[:3]]
+        if not lines:  # the strongest comes first
+            source_lines[origin] = None
+    return Reason(*line_range(span), cause.by, cause.rule, tuple(source_lines))
 
 
-def _origins(cause: Cause, explanation: Explanation) -> Iterator[SourceLines]:
-    """The lines: first those whose values count, then those without which it would be another."""
-    for one in sorted(cause.inputs, key=lambda one: (not one.other_value, not one.left_out)):
-        strength: Strength = "value" if one.other_value else "there" if one.left_out else "said"
-        if one.span is None:
-            yield SourceLines(one.file, 0, 0, strength, _words(one, explanation))
+def _source_lines(cause: Cause, explanation: Explanation) -> Iterator[SourceLines]:
+    """Yield the lines: lines whose values matter come first, then lines that matter only if omitted."""
+    for line in sorted(cause.inputs, key=lambda line: (not line.other_value, not line.left_out)):
+        strength: Strength = "value" if line.other_value else "there" if line.left_out else "said"
+        if line.span is None:
+            yield SourceLines(line.file, 0, 0, strength, _describe_input(line, explanation))
         else:
-            yield SourceLines(one.file, *lines_of(one.span), strength)
+            yield SourceLines(line.file, *line_range(line.span), strength)
 
 
-def _words(one: Input, explanation: Explanation) -> str:
-    """What stands in no file: a default, or a line of what was given as data."""
-    if one.given:
-        whose = "the profile" if one.file == "cluster" else "the spec"
+def _describe_input(line: Input, explanation: Explanation) -> str:
+    """Return a description of an input without a line: a default, or a field of input passed as data."""
+    if line.given:
+        source_name = "the profile" if line.file == "cluster" else "the spec"
     else:
-        whose = "the profile's default" if "cluster" in explanation.texts else "the built-in profile"
-    return f"{whose}: {field_path(one.path)}: {shown_value(one.value, 80)}"
+        source_name = "the profile's default" if "cluster" in explanation.texts else "the built-in profile"
+    return f"{source_name}: {field_path(line.path)}: {shown_value(line.value, 80)}"
 
 
 def gather(
@@ -177,45 +177,45 @@ def gather(
     ignore: Sequence[str] = (),
     extensions: Extensions | None = None,
 ) -> ExplainPage:
-    """The page of a spec for one target, or for all of them. Raises nothing for what a user may have written.
+    """Return the page of a spec for one target, or for all of them. Raises nothing for user input.
 
-    `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings, and so does
+    `spec` and `cluster` are texts: a page is about their lines. An invalid profile leaves no listings, and neither does
     a spec above the limit. The other arguments are those of `explain`.
     """
     arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
     sources: dict[InputName, source.Source] = {"spec": streams.read(spec, filename)}
     if cluster is not None:
         sources["cluster"] = streams.read(cluster, cluster_filename)
-    if sum(map(_weight, sources.values())) > limits().page:
-        return _too_large(filename)
+    if sum(map(_count_values, sources.values())) > limits().page:
+        return _too_large_page(filename)
     files: dict[InputName, str] = {"spec": filename, "cluster": cluster_filename}
-    profile, found = load_profile(cluster, filename=cluster_filename)
+    profile, profile_diagnostics = load_profile(cluster, filename=cluster_filename)
     explain = partial(
         explanation.explain,
         sources["spec"],
         profile,
         sources.get("cluster"),
         filename=filename,
-        found=found,
+        found=profile_diagnostics,
         asked=selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None,
         extensions=extensions,
     )
-    wanted, taken, explanations = _explained(explain, target)
+    requested, shown_target, explanations = _explain_targets(explain, target)
     versions = profile.versions() if profile is not None else None
     return ExplainPage(
-        ", ".join(filter(None, (object_name(one.data) for one in sources["spec"].documents))) or filename,
-        tuple(_panel(file, files[file], read, wanted) for file, read in sources.items()),
-        tuple(listing(name, one, versions) for name, one in explanations.items()) if versions is not None else (),
-        tuple(_findings(explanations, sources, files)),
-        taken,
-        wanted.diagnostics,
+        ", ".join(filter(None, (object_name(document.data) for document in sources["spec"].documents))) or filename,
+        tuple(_make_panel(file, files[file], read, requested) for file, read in sources.items()),
+        tuple(listing(name, result, versions) for name, result in explanations.items()) if versions is not None else (),
+        tuple(_page_findings(explanations, sources, files)),
+        shown_target,
+        requested.diagnostics,
     )
 
 
-def _weight(read: source.Source) -> int:
-    """Count the values of a file, aliases expanded, and the lines of its texts; 500 characters are a line too."""
+def _count_values(read: source.Source) -> int:
+    """Return the number of values in a file with aliases expanded, plus text lines; 500 characters count as a line."""
     total = 0
-    stack: list[object] = [one.data for one in read.documents]
+    stack: list[object] = [document.data for document in read.documents]
     while stack and total <= limits().page:
         value = stack.pop()
         total += 1
@@ -228,63 +228,65 @@ def _weight(read: source.Source) -> int:
     return total
 
 
-def _too_large(filename: str) -> ExplainPage:
+def _too_large_page(filename: str) -> ExplainPage:
     message = f"the spec and its profile have more than {limits().page:,} values and lines of texts for one page"
-    cure = "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
-    found = streams.to_diagnostic(Problem("too-large", (), message, cure, authority="ptcompile"), None, filename)
-    shown = PageFinding(found, tuple(TARGETS), "spec", 0)
-    return ExplainPage(filename, (Panel("spec", filename, None),), (), (shown,), "", (found,))
+    help = "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
+    diagnostic = streams.to_diagnostic(Problem("too-large", (), message, help, authority="ptcompile"), None, filename)
+    finding = PageFinding(diagnostic, tuple(TARGETS), "spec", 0)
+    return ExplainPage(filename, (Panel("spec", filename, None),), (), (finding,), "", (diagnostic,))
 
 
-def _explained(
+def _explain_targets(
     explain: Callable[..., Explanation], target: str | None
 ) -> tuple[Explanation, str, dict[str, Explanation]]:
-    """What the caller asked for, the target to show of it, and the explanation for each target."""
-    wanted = explain(target=target)
-    taken = list(dict.fromkeys(job.target for job in wanted.jobs))
+    """Return the requested explanation, the target to show, and the explanation of each target."""
+    requested = explain(target=target)
+    chosen = list(dict.fromkeys(job.target for job in requested.jobs))
     explanations: dict[str, Explanation] = {}
     for name in TARGETS if target is None else (target,):
-        own = target is not None or taken == [name]
-        explanations[name] = wanted if own else explain(target=name)
-    taken = [name for name in taken if name in explanations]  # and none of a plugin
-    able = [name for name, one in explanations.items() if one.jobs]
-    if not wanted.jobs and able:  # the target of a job without one is a matter of taste
-        wanted = explanations[able[0]]
-    return wanted, next(iter([*taken, *able, *explanations])), explanations
+        is_requested = target is not None or chosen == [name]
+        explanations[name] = requested if is_requested else explain(target=name)
+    chosen = [name for name in chosen if name in explanations]  # excludes the targets of plugins
+    able = [name for name, result in explanations.items() if result.jobs]
+    if not requested.jobs and able:  # any target will do for a job without one
+        requested = explanations[able[0]]
+    return requested, next(iter([*chosen, *able, *explanations])), explanations
 
 
-def _panel(file: InputName, filename: str, read: source.Source, explanation: Explanation) -> Panel:
-    """A file with its secrets masked; without its lines where parts of it could not be read."""
+def _make_panel(file: InputName, filename: str, read: source.Source, explanation: Explanation) -> Panel:
+    """Return a file with secrets masked, without lines if parts of it could not be parsed."""
     masked = explanation.texts.get(file)
     if masked is None or any(problem.severity == "error" for problem in read.problems):
         return Panel(file, filename, None)
     lines = masked.lines[:-1] if masked.lines[-1:] == ("",) else masked.lines
-    return Panel(file, filename, SourceText(lines, inside(read)))
+    return Panel(file, filename, SourceText(lines, continuation_lines(read)))
 
 
-def _findings(
+def _page_findings(
     explanations: Mapping[str, Explanation], sources: Mapping[InputName, source.Source], files: Mapping[InputName, str]
 ) -> Iterator[PageFinding]:
-    """What was found for any target, each once, in the order of the lines."""
+    """Yield the findings of any target, each once, in line order."""
     names = list(explanations)
-    found = [
-        PageFinding(one, tuple(names[number] for number in numbers), file, _line(one, sources[file]))
-        for one, numbers in of_all([each.diagnostics for each in explanations.values()]).items()
-        for file in [_file(one, sources, files)]
+    findings = [
+        PageFinding(diagnostic, tuple(names[i] for i in numbers), file, _finding_line(diagnostic, sources[file]))
+        for diagnostic, numbers in of_all([each.diagnostics for each in explanations.values()]).items()
+        for file in [_finding_file(diagnostic, sources, files)]
     ]
-    yield from sorted(found, key=lambda one: (one.file != "spec", one.line))
+    yield from sorted(findings, key=lambda finding: (finding.file != "spec", finding.line))
 
 
-def _file(one: Diagnostic, sources: Mapping[InputName, source.Source], files: Mapping[InputName, str]) -> InputName:
-    return "cluster" if "cluster" in sources and one.filename == files["cluster"] != files["spec"] else "spec"
+def _finding_file(
+    diagnostic: Diagnostic, sources: Mapping[InputName, source.Source], files: Mapping[InputName, str]
+) -> InputName:
+    return "cluster" if "cluster" in sources and diagnostic.filename == files["cluster"] != files["spec"] else "spec"
 
 
-def _line(one: Diagnostic, read: source.Source) -> int:
-    """The line to show a finding at: for a mapping of several lines that of its key."""
-    if one.span is None:
+def _finding_line(diagnostic: Diagnostic, read: source.Source) -> int:
+    """Return the line at which to show a finding; for a multi-line mapping, that of its key."""
+    if diagnostic.span is None:
         return 0
-    if one.span.line < one.span.end_line:
-        document = next((d for d in read.documents if d.index == one.document), None)
-        span = document.span(one.path, on_key=True) if document is not None and one.path else None
-        return span.line if span is not None else one.span.line
-    return one.span.line
+    if diagnostic.span.line < diagnostic.span.end_line:
+        document = next((d for d in read.documents if d.index == diagnostic.document), None)
+        span = document.span(diagnostic.path, on_key=True) if document is not None and diagnostic.path else None
+        return span.line if span is not None else diagnostic.span.line
+    return diagnostic.span.line

@@ -28,40 +28,41 @@ if TYPE_CHECKING:
     from ptcompile.explainer.sensitivity import InputName
 
 
-AUTHORS = ("spec", "target", *(one.__name__ for one in passes.PASSES))
-"""Who may have written a line, in the order of their marks."""
+AUTHORS = ("spec", "target", *(compiler_pass.__name__ for compiler_pass in passes.PASSES))
+"""Possible writers of a line, in the order of their marks."""
 
 _key = re.compile(r"""([ ]*(?:-[ ]+)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*)(:)(?=\s|$)""").match
 _COMMENT = re.compile(r"""(?:^|(?<=\s))#[^'"]*$""")
 
 
-def code(
+def code_lines(
     text: SourceText, prefix: str, *, authors: Mapping[int, str] = {}, notes: Mapping[int, str] = {}
 ) -> Iterator[str]:
-    """A list of lines, each with the id `prefix-N`.
+    """Yield a list of lines, each with the id `prefix-N`.
 
-    `authors` names who wrote a line; the name stands on the first of the lines that follow one another. `notes` are
-    pieces of HTML that stand below a line.
+    `authors` names the writer of each line, shown on the first of consecutive lines. `notes` are pieces of HTML below a
+    line.
     """
     yield f'<ol class="code" id="{prefix}-lines">'
     last = ""
     for number, line in enumerate(text.lines, 1):
-        shown = escape(line) if number in text.inside else _coloured(line)
-        by = authors.get(number, "")
-        mark = f' class="a{AUTHORS.index(by)}"' if by in AUTHORS else ""
-        name = f"<i>{escape(by)}</i>" if by and by not in (last, "spec") else ""
-        yield f'<li id="{prefix}-{number}"{mark}><code{_deep(line)}>{shown}</code>{name}{notes.get(number, "")}'
-        last = by
+        content = escape(line) if number in text.inside else _colored_line(line)
+        author = authors.get(number, "")
+        mark = f' class="a{AUTHORS.index(author)}"' if author in AUTHORS else ""
+        name = f"<i>{escape(author)}</i>" if author and author not in (last, "spec") else ""
+        item = f'<li id="{prefix}-{number}"{mark}><code{_indent_class(line)}>{content}</code>'
+        yield f"{item}{name}{notes.get(number, '')}"
+        last = author
     yield "</ol>"
 
 
-def _deep(line: str) -> str:
-    """How far in a line begins, for where it goes on when it is too long for the page."""
-    depth = min(20, (_depth(line) + 1) // 2 * 2)
+def _indent_class(line: str) -> str:
+    """Return the class for a line's indentation, which its continuation keeps if the line is too long for the page."""
+    depth = min(20, (_indentation(line) + 1) // 2 * 2)
     return f' class="d{depth}"' if depth else ""
 
 
-def _coloured(line: str) -> str:
+def _colored_line(line: str) -> str:
     comment = _COMMENT.search(line)
     end = comment.start() if comment else len(line)
     key = _key(line, 0, end)
@@ -71,59 +72,59 @@ def _coloured(line: str) -> str:
 
 
 def authors_of(listing: Listing) -> dict[int, str]:
-    """Who wrote each line. A line that only holds others belongs to the writer of all that it holds."""
-    out = {line: one.by for one in listing.reasons for line in range(one.first, one.last + 1)}
+    """Return the writer of each line. A line with only a key belongs to the writer of all its values."""
+    out = {line: reason.by for reason in listing.reasons for line in range(reason.first, reason.last + 1)}
     lines = listing.text.lines
     for number in range(len(lines), 0, -1):
         if number not in out and lines[number - 1].rstrip().endswith(":"):
-            below = {out.get(inner, "") for inner in _held(lines, number)}
-            if len(below) == 1:
-                out[number] = below.pop()
+            nested_authors = {out.get(inner, "") for inner in _nested_lines(lines, number)}
+            if len(nested_authors) == 1:
+                out[number] = nested_authors.pop()
     return out
 
 
-def _held(lines: Sequence[str], number: int) -> Iterator[int]:
-    """The numbers of the lines that a key holds: those further in, and the items of a list under it."""
-    depth = _depth(lines[number - 1], items=True)
+def _nested_lines(lines: Sequence[str], number: int) -> Iterator[int]:
+    """Yield the numbers of the lines below a key: deeper lines, and the items of a list at its own depth."""
+    depth = _indentation(lines[number - 1], items=True)
     for inner in range(number + 1, len(lines) + 1):
         line = lines[inner - 1]
-        own = _depth(line)
-        if own < depth or (own == depth and not line[own:].startswith("- ")):
+        indent = _indentation(line)
+        if indent < depth or (indent == depth and not line[indent:].startswith("- ")):
             return
         yield inner
 
 
-def _depth(line: str, *, items: bool = False) -> int:
-    """Where a line begins; with `items` behind the dashes of a list."""
+def _indentation(line: str, *, items: bool = False) -> int:
+    """Return the column at which a line begins; with `items`, after the hyphens of a list."""
     return len(line) - len(line.lstrip("- " if items else " "))
 
 
 _GREYS: Final = {"light": ("#586174", "#4f5869"), "dark": ("#a1acbe", "#a3acba")}
-"""The spec's own lines and the target's, which are most of a manifest."""
+"""Colors of the spec's and the target's lines, which are most of a manifest."""
 _LUMINANCE: Final = {"light": 0.1, "dark": 0.45}
-"""Relative luminance (WCAG 2.2) that stands out from every ground of the scheme at level AA."""
+"""Relative luminance (WCAG 2.2) with AA contrast to every background of the scheme."""
 _SATURATION: Final = {"light": 0.75, "dark": 0.8}
-_TURN: Final = 0.618034
-"""The golden ratio's share of a turn: hues that follow one another are far apart, and none comes twice."""
-_FIRST: Final = 0.6
+_GOLDEN_TURN: Final = 0.618034
+"""The golden ratio's share of a turn: consecutive hues are far apart, and no hue repeats."""
+_FIRST_HUE: Final = 0.6
 
 
 def author_styles(count: int) -> str:
-    """The CSS of `count` authors: a variable each in both schemes, and the class that marks a line with it."""
-    light, dark = (_variables(count, scheme) for scheme in ("light", "dark"))
+    """Return the CSS of `count` writers: one variable each in both schemes, and a class that marks a line with it."""
+    light, dark = (_color_variables(count, scheme) for scheme in ("light", "dark"))
     marks = "".join(f".a{i} {{ --mark: var(--a{i}) }}\n" for i in range(count))
     return f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{\n  :root {{ {dark} }}\n}}\n{marks}"
 
 
-def _variables(count: int, scheme: str) -> str:
+def _color_variables(count: int, scheme: str) -> str:
     greys = _GREYS[scheme]
-    hues = ((_FIRST + i * _TURN) % 1 for i in range(count - len(greys)))
-    colours = [*greys, *(_colour(hue, _SATURATION[scheme], _LUMINANCE[scheme]) for hue in hues)]
-    return " ".join(f"--a{i}: {colour};" for i, colour in enumerate(colours[:count]))
+    hues = ((_FIRST_HUE + i * _GOLDEN_TURN) % 1 for i in range(count - len(greys)))
+    colors = [*greys, *(_color(hue, _SATURATION[scheme], _LUMINANCE[scheme]) for hue in hues)]
+    return " ".join(f"--a{i}: {color};" for i, color in enumerate(colors[:count]))
 
 
-def _colour(hue: float, saturation: float, luminance: float) -> str:
-    """The colour of a hue that is as bright to the eye as all others: found by halving."""
+def _color(hue: float, saturation: float, luminance: float) -> str:
+    """Return the color of a hue with the given luminance, found by bisection."""
     low, high = 0.0, 1.0
     for _ in range(16):
         lightness = (low + high) / 2
@@ -142,159 +143,181 @@ FILES = ("spec", "cluster")
 STRENGTHS = ("value", "there", "said")
 
 
-def data(page: ExplainPage) -> str:
-    """JSON that may stand in a script element: it has no character that HTML or JavaScript reads otherwise.
+def page_data(page: ExplainPage) -> str:
+    """Return JSON for a script element, without characters that HTML or JavaScript would interpret.
 
     A reason is `[first line, last line, author, rule, origins]`, an origin `[file, first line, last line, strength]`,
-    or `[file, 0, index among the words, strength]` for what stands on no line.
+    or `[file, 0, index in words, strength]` if there is no line.
     """
-    words: dict[str, int] = {}
+    descriptions: dict[str, int] = {}
     rules: dict[str, int] = {}
-    written = {reason.by for one in page.listings for reason in one.reasons}
-    authors = (*AUTHORS, *sorted(written.difference(AUTHORS)))  # the passes of plugins last
-    targets = {one.target: [_reason(reason, authors, rules, words) for reason in one.reasons] for one in page.listings}
-    whole = {
+    written = {reason.by for tab in page.listings for reason in tab.reasons}
+    authors = (*AUTHORS, *sorted(written.difference(AUTHORS)))  # the passes of plugins come last
+    targets = {
+        one.target: [_reason_data(reason, authors, rules, descriptions) for reason in one.reasons]
+        for one in page.listings
+    }
+    payload = {
         "authors": authors,
         "chosen": page.chosen,
-        "files": [printable(one.filename) for one in page.panels],
+        "files": [printable(panel.filename) for panel in page.panels],
         "rules": list(rules),
         "strengths": STRENGTHS,
         "targets": targets,
-        "words": list(words),
+        "words": list(descriptions),
     }
-    text = json.dumps(whole, separators=(",", ":"))
+    text = json.dumps(payload, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _reason(one: Reason, authors: Sequence[str], rules: dict[str, int], words: dict[str, int]) -> list[Any]:
-    rule = rules.setdefault(printable(one.rule), len(rules))
-    by = authors.index(one.by)
-    return [one.first, one.last, by, rule, [_origin(origin, words) for origin in one.origins]]
+def _reason_data(
+    reason: Reason, authors: Sequence[str], rules: dict[str, int], descriptions: dict[str, int]
+) -> list[Any]:
+    rule = rules.setdefault(printable(reason.rule), len(rules))
+    author = authors.index(reason.by)
+    return [reason.first, reason.last, author, rule, [_origin_data(origin, descriptions) for origin in reason.origins]]
 
 
-def _origin(one: SourceLines, words: dict[str, int]) -> list[int]:
-    file, strength = FILES.index(one.file), STRENGTHS.index(one.strength)
-    if not one.first:
-        return [file, 0, words.setdefault(printable(one.words), len(words)), strength]
-    return [file, one.first, one.last, strength]
+def _origin_data(origin: SourceLines, descriptions: dict[str, int]) -> list[int]:
+    file, strength = FILES.index(origin.file), STRENGTHS.index(origin.strength)
+    if not origin.first:
+        return [file, 0, descriptions.setdefault(printable(origin.words), len(descriptions)), strength]
+    return [file, origin.first, origin.last, strength]
 
 
-def at_lines(page: ExplainPage, file: InputName) -> dict[int, str]:
-    """For each line of a file its findings as HTML."""
+def notes_by_line(page: ExplainPage, file: InputName) -> dict[int, str]:
+    """Return the findings of a file as HTML, keyed by line."""
     out: dict[int, str] = {}
-    for one in page.findings:
-        if one.file == file and one.line:
-            out[one.line] = out.get(one.line, "") + _note(one, page.targets)
+    for finding in page.findings:
+        if finding.file == file and finding.line:
+            out[finding.line] = out.get(finding.line, "") + _note_html(finding, page.targets)
     return out
 
 
-def without_line(page: ExplainPage, file: InputName, *, all_of_it: bool) -> list[str]:
-    """The findings about no line, or all of them where the file's lines are not shown."""
-    found = [_note(one, page.targets) for one in page.findings if one.file == file and (all_of_it or not one.line)]
-    return ['<div class="notes">', *found, "</div>"] if found else []
-
-
-def refusal(page: ExplainPage, target: str) -> list[str]:
-    """Why a target has no manifests of a job; nothing where it has all. What targets share is in the spec alone."""
-    found = [one for one in page.findings if target in one.targets and one.diagnostic.severity == "error"]
-    if not found:
-        return []
-    own = [one for one in found if _of_its_own(one) and set(one.targets) != set(page.targets)]
-    wrong = any(one.diagnostic.name != "unsupported-by-target" for one in found)
-    left = len(found) - len(own)
-    where = f": {left} {'error' if left == 1 else 'errors'}, shown at the spec's lines" if left else ""
-    notes = ['<div class="notes">', *(_note(one, one.targets) for one in own), "</div>"] if own else []
-    return [
-        f'<p class="refused">{"It does not compile" if wrong else f"{target} cannot express this job"}{where}.</p>',
-        *notes,
+def notes_without_line(page: ExplainPage, file: InputName, *, all_of_it: bool) -> list[str]:
+    """Return the findings without a line, or all findings if the file's lines are not shown."""
+    notes = [
+        _note_html(finding, page.targets)
+        for finding in page.findings
+        if finding.file == file and (all_of_it or not finding.line)
     ]
+    return ['<div class="notes">', *notes, "</div>"] if notes else []
 
 
-def _of_its_own(one: PageFinding) -> bool:
-    """Whether a finding says something of a target, and not only of the job."""
-    return len(one.targets) == 1 or one.diagnostic.name == "unsupported-by-target"
+def rejection_notes(page: ExplainPage, target: str) -> list[str]:
+    """Return why a target has no manifests, or nothing if it has. Findings of all targets are shown only in the
+    spec.
+    """
+    errors = [
+        finding for finding in page.findings if target in finding.targets and finding.diagnostic.severity == "error"
+    ]
+    if not errors:
+        return []
+    target_errors = [
+        finding for finding in errors if _is_about_target(finding) and set(finding.targets) != set(page.targets)
+    ]
+    is_invalid = any(finding.diagnostic.name != "unsupported-by-target" for finding in errors)
+    shared = len(errors) - len(target_errors)
+    suffix = f": {shared} {'error' if shared == 1 else 'errors'}, shown at the spec's lines" if shared else ""
+    notes = (
+        ['<div class="notes">', *(_note_html(finding, finding.targets) for finding in target_errors), "</div>"]
+        if target_errors
+        else []
+    )
+    sentence = "It does not compile" if is_invalid else f"{target} cannot express this job"
+    return [f'<p class="refused">{sentence}{suffix}.</p>', *notes]
 
 
-def _note(one: PageFinding, every: Sequence[str]) -> str:
-    """One finding. It is shown with the targets that it is about, where others are on the page."""
-    found = one.diagnostic
-    only = one.targets if set(one.targets) != set(every) else ()
-    about = f' data-for="{" ".join(map(escape, only))}"' if only else ""
+def _is_about_target(finding: PageFinding) -> bool:
+    """Return whether a finding concerns the target, and not only the job."""
+    return len(finding.targets) == 1 or finding.diagnostic.name == "unsupported-by-target"
+
+
+def _note_html(finding: PageFinding, every: Sequence[str]) -> str:
+    """Return one finding, with its targets if it does not concern all targets of the page."""
+    diagnostic = finding.diagnostic
+    only = finding.targets if set(finding.targets) != set(every) else ()
+    attribute = f' data-for="{" ".join(map(escape, only))}"' if only else ""
     targets = f' <span class="only">{escape(", ".join(only))}</span>' if only else ""
-    help = f"<span>help: {escape(found.help)}</span>" if found.help else ""
+    help = f"<span>help: {escape(diagnostic.help)}</span>" if diagnostic.help else ""
     return (
-        f'<div class="note {found.severity}"{about}><span><strong>{found.severity} {escape(found.code)}</strong> '
-        f"{escape(found.name)}{targets}</span><span>{escape(found.message)}</span>{help}"
-        f"<em>{consequence(found)} ({escape(found.authority)})</em></div>"
+        f'<div class="note {diagnostic.severity}"{attribute}>'
+        f"<span><strong>{diagnostic.severity} {escape(diagnostic.code)}</strong> "
+        f"{escape(diagnostic.name)}{targets}</span><span>{escape(diagnostic.message)}</span>{help}"
+        f"<em>{consequence(diagnostic)} ({escape(diagnostic.authority)})</em></div>"
     )
 
 
-_HEAD = ("Pod", "Host name", "DNS name", "Rank", "QoS")
-_MOST = 128
-"""Variables in which other pods differ from the first one, and characters of each, that are shown."""
+_POD_COLUMNS = ("Pod", "Host name", "DNS name", "Rank", "QoS")
+_MAX_SHOWN = 128
+"""Number of differing variables of other pods that are shown, and of characters of each."""
 
 
-def pods(listing: Listing) -> Iterator[str]:
-    """Every job of a target's world, and the picture of all of them."""
+def pod_lines(listing: Listing) -> Iterator[str]:
+    """Yield every job of a target's world, and one picture of all of them."""
     for job in listing.world.jobs:
         yield f"<h3>{escape(job.title)}</h3>"
-        yield from _job(job, job_rendezvous(job))
+        yield from _job_html(job, job_rendezvous(job))
     yield '<figure class="graph" tabindex="0" aria-label="The pods as a picture">'
-    yield GRAPHS["svg"](listing.world).replace(f"<style>{STYLE}</style>\n", "")  # page.css has it, for all of them
+    yield GRAPHS["svg"](listing.world).replace(
+        f"<style>{STYLE}</style>\n", ""
+    )  # page.css has the style for all pictures
     yield "</figure>"
 
 
-def _job(job: SimulatedJob, found: JobRendezvous | None) -> Iterator[str]:
+def _job_html(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[str]:
     yield '<dl class="facts">'
-    for label, lines in as_text.facts(job, found):
+    for label, lines in as_text.facts(job, rendezvous):
         if lines:
-            yield f"<div><dt>{escape(label)}</dt>{''.join(_fact(label, line) for line in lines)}</div>"
+            yield f"<div><dt>{escape(label)}</dt>{''.join(_fact_html(label, line) for line in lines)}</div>"
     yield "</dl>"
-    if found is not None:
-        yield from _table("pods", "Pods", _HEAD, as_text.pod_rows(job, found)[1:])
-        yield from _environment(job, found)
+    if rendezvous is not None:
+        yield from _table_html("pods", "Pods", _POD_COLUMNS, as_text.pod_rows(job, rendezvous)[1:])
+        yield from _environment_html(job, rendezvous)
 
 
-def _fact(label: str, line: str) -> str:
+def _fact_html(label: str, line: str) -> str:
     return f"<dd><code>{escape(line)}</code></dd>" if label == "runs" else f"<dd>{escape(line)}</dd>"
 
 
-def _environment(job: SimulatedJob, found: JobRendezvous) -> Iterator[str]:
-    lead = found.roles[0][0]
+def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[str]:
+    lead = rendezvous.roles[0][0]
     first = job.pod(lead, 0)
     rows = as_text.env_rows(first)
     container = first.main.name if first.main else ""
     title = f"Environment of {first.shown}, container {container}"
     if rows:
-        shown = [["operator" if mark == "+" else "manifest", name, *value] for mark, name, *value in rows]
-        yield from _table("env", title, ["Set by", "Variable", "Value", "As written"], shown)
-    others = list(as_text.others(job, lead))
-    if others:
+        cells = [["operator" if mark == "+" else "manifest", name, *value] for mark, name, *value in rows]
+        yield from _table_html("env", title, ["Set by", "Variable", "Value", "As written"], cells)
+    other_pods = list(as_text.others(job, lead))
+    if other_pods:
         yield '<ul class="others">'
-        for names, differences in others:
-            words = ", ".join(f"<code>{escape(folded(one))}</code>" for one in differences[:_MOST])
-            same = f"but {words}" if differences else "in all"
-            yield f"<li><code>{escape(names)}</code> as <code>{escape(first.shown)}</code> {same}"
+        for names, differences in other_pods:
+            text = ", ".join(
+                f"<code>{escape(shorten_text(difference))}</code>" for difference in differences[:_MAX_SHOWN]
+            )
+            summary = f"but {text}" if differences else "in all"
+            yield f"<li><code>{escape(names)}</code> as <code>{escape(first.shown)}</code> {summary}"
         yield "</ul>"
 
 
-def folded(text: str) -> str:
-    """A long text by its beginning."""
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
+def shorten_text(text: str) -> str:
+    """Return a long text cut at the end."""
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
-def _table(kind: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table_html(kind: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield f'<div class="wide" tabindex="0" role="group" aria-label="{escape(title)}"><table class="{kind}">'
     yield f"<caption>{escape(title)}</caption>"
-    yield _row([f'<th scope="col">{escape(name)}</th>' for name in head]).join(("<thead>", "</thead>"))
+    yield _row_html([f'<th scope="col">{escape(name)}</th>' for name in head]).join(("<thead>", "</thead>"))
     yield "<tbody>"
     for row in rows:
         cells = [*row, *[""] * (len(head) - len(row))]
-        yield _row([f"<td>{escape(cell)}</td>" for cell in cells])
+        yield _row_html([f"<td>{escape(cell)}</td>" for cell in cells])
     yield "</tbody></table></div>"
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row_html(cells: Sequence[str]) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -303,18 +326,18 @@ _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
     "rx='4' fill='%234f46e5'/%3E%3Cpath d='M4 5h8M4 8h5M4 11h7' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
 )
-_IDLE = (
+_IDLE_HINT = (
     "Point at a line, or move to one with Tab and the arrow keys, to see what it came from or what it became. Click "
     "to pin it, Escape to release."
 )
 
 
 def html(page: ExplainPage) -> str:
-    """The whole page. The same page gives the same bytes."""
-    style = f"{_file('page.css')}{author_styles(len(AUTHORS))}.graph {{{STYLE}}}\n"
-    script = f'"use strict";\n(() => {{\n{_file("reasons.js")}{_file("page.js")}}})();\n'
+    """Return the whole page. The same page gives the same bytes."""
+    style = f"{_read_asset('page.css')}{author_styles(len(AUTHORS))}.graph {{{STYLE}}}\n"
+    script = f'"use strict";\n(() => {{\n{_read_asset("reasons.js")}{_read_asset("page.js")}}})();\n'
     policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        f"default-src 'none'; style-src '{_csp_hash(style)}'; script-src '{_csp_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     lines = [
@@ -331,16 +354,16 @@ def html(page: ExplainPage) -> str:
         f"<style>{style}</style>",
         "</head>",
         "<body>",
-        *_head(page),
+        *_page_header(page),
         "<main>",
         '<div class="columns">',
-        *_given(page),
-        *_made(page),
+        *_input_panels(page),
+        *_manifest_tabs(page),
         "</div>",
-        *_pods(page),
+        *_pods_section(page),
         "</main>",
-        f'<p id="why" role="status" aria-live="polite">{_IDLE}</p>',
-        f'<script type="application/json" id="data">{data(page)}</script>',
+        f'<p id="why" role="status" aria-live="polite">{_IDLE_HINT}</p>',
+        f'<script type="application/json" id="data">{page_data(page)}</script>',
         f"<script>{script}</script>",
         "</body>",
         "</html>",
@@ -349,16 +372,16 @@ def html(page: ExplainPage) -> str:
     return "\n".join(lines)
 
 
-def _file(name: str) -> str:
+def _read_asset(name: str) -> str:
     return files("ptcompile.explainer.page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _csp_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _head(page: ExplainPage) -> Iterator[str]:
-    able = sum(bool(one.text.lines) for one in page.listings)
+def _page_header(page: ExplainPage) -> Iterator[str]:
+    able = sum(bool(target_listing.text.lines) for target_listing in page.listings)
     count = f"{able} of {len(page.listings)} targets" if len(page.listings) > 1 else "one target"
     yield "<header>"
     yield f"<h1>{escape(page.name)}</h1>"
@@ -366,69 +389,70 @@ def _head(page: ExplainPage) -> Iterator[str]:
     yield "</header>"
 
 
-def _given(page: ExplainPage) -> Iterator[str]:
+def _input_panels(page: ExplainPage) -> Iterator[str]:
     yield '<div class="given">'
     for panel in page.panels:
-        yield from _panel(panel, page)
+        yield from _panel_html(panel, page)
     yield "</div>"
 
 
-def _panel(panel: Panel, page: ExplainPage) -> Iterator[str]:
+def _panel_html(panel: Panel, page: ExplainPage) -> Iterator[str]:
     name = _TITLES[panel.file]
     yield f'<section class="pane" aria-labelledby="{panel.file}-title">'
     yield f'<h2 id="{panel.file}-title">{name} <small>{escape(panel.filename)}</small></h2>'
-    yield from without_line(page, panel.file, all_of_it=panel.text is None)
+    yield from notes_without_line(page, panel.file, all_of_it=panel.text is None)
     if panel.text is not None:
-        yield from code(panel.text, panel.file, notes=at_lines(page, panel.file))
+        yield from code_lines(panel.text, panel.file, notes=notes_by_line(page, panel.file))
     else:
-        yield "<p>Not all of it could be read, so what is secret in it is unknown and its lines are not shown.</p>"
+        yield "<p>Parts of the file could not be parsed, so its secrets are unknown and its lines are not shown.</p>"
     yield "</section>"
 
 
-def _made(page: ExplainPage) -> Iterator[str]:
+def _manifest_tabs(page: ExplainPage) -> Iterator[str]:
     yield '<section class="made" aria-label="Manifests">'
     yield '<div class="tabs">'
-    for one in page.listings:
-        refused = "" if one.text.lines else ' class="refuses"'
-        words = "" if one.text.lines else "<span> (refused)</span>"
-        yield f'<a href="#{one.target}" id="tab-{one.target}"{refused}>{one.target}{words}</a>'
+    for target_listing in page.listings:
+        css_class = "" if target_listing.text.lines else ' class="refuses"'
+        suffix = "" if target_listing.text.lines else "<span> (refused)</span>"
+        target = target_listing.target
+        yield f'<a href="#{target}" id="tab-{target}"{css_class}>{target}{suffix}</a>'
     yield "</div>"
-    for one in page.listings:
-        yield f'<div class="pane" id="{one.target}" data-target="{one.target}">'
-        yield from _listing(one, page)
+    for target_listing in page.listings:
+        yield f'<div class="pane" id="{target_listing.target}" data-target="{target_listing.target}">'
+        yield from _listing_html(target_listing, page)
         yield "</div>"
     yield "</section>"
 
 
-def _listing(one: Listing, page: ExplainPage) -> Iterator[str]:
-    yield f"<h2>{escape(one.title)} <small>{one.target}.yaml</small></h2>"
-    yield from refusal(page, one.target)
-    if one.text.lines:
-        yield from _legend(one)
-        yield from code(one.text, one.target, authors=authors_of(one))
+def _listing_html(target_listing: Listing, page: ExplainPage) -> Iterator[str]:
+    yield f"<h2>{escape(target_listing.title)} <small>{target_listing.target}.yaml</small></h2>"
+    yield from rejection_notes(page, target_listing.target)
+    if target_listing.text.lines:
+        yield from _legend_html(target_listing)
+        yield from code_lines(target_listing.text, target_listing.target, authors=authors_of(target_listing))
         yield "<details><summary>What each pass did</summary>"
         yield "<pre>"
-        yield from map(escape, one.explanation.text().splitlines())
+        yield from map(escape, target_listing.explanation.text().splitlines())
         yield "</pre></details>"
 
 
-def _legend(one: Listing) -> Iterator[str]:
-    """Who wrote how many values: a button each, which lights them."""
-    counted = Counter(reason.by for reason in one.reasons)
+def _legend_html(target_listing: Listing) -> Iterator[str]:
+    """Yield the number of values per writer, as buttons that highlight them."""
+    counted = Counter(reason.by for reason in target_listing.reasons)
     yield '<div class="legend" role="group" aria-label="Who wrote how many values">'
-    for index, by in enumerate(AUTHORS):
-        if counted[by]:
-            yield f'<button type="button" class="a{index}" data-by="{index}">{by} <b>{counted[by]}</b></button>'
+    for index, author in enumerate(AUTHORS):
+        if counted[author]:
+            yield f'<button type="button" class="a{index}" data-by="{index}">{author} <b>{counted[author]}</b></button>'
     yield "</div>"
 
 
-def _pods(page: ExplainPage) -> Iterator[str]:
-    shown = [one for one in page.listings if one.text.lines]
-    if shown:
+def _pods_section(page: ExplainPage) -> Iterator[str]:
+    listings = [target_listing for target_listing in page.listings if target_listing.text.lines]
+    if listings:
         yield '<section class="world" aria-labelledby="pods-title">'
         yield '<h2 id="pods-title">Pods, as they will be</h2>'
-        for one in shown:
-            yield f'<div id="pods-{one.target}" data-target="{one.target}">'
-            yield from pods(one)
+        for target_listing in listings:
+            yield f'<div id="pods-{target_listing.target}" data-target="{target_listing.target}">'
+            yield from pod_lines(target_listing)
             yield "</div>"
         yield "</section>"
