@@ -17,7 +17,7 @@ def page() -> str:
         "# Command line\n\nThe first word may be a command; without one it is `compile`. Results go to standard "
         "output, everything for people to standard error.\n\n"
         "| Exit status | Meaning |\n|---|---|\n| 0 | clean |\n| 1 | findings, or a spec that does not compile |\n"
-        "| 2 | wrong usage, unreadable input, or a fault of ptcompile |"
+        "| 2 | wrong usage, no or unreadable input, or a fault of ptcompile |"
     )
     return "\n\n".join([head, *(_command(name, one, text) for name, one, text in _commands(parser))]) + "\n"
 

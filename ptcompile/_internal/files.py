@@ -51,10 +51,11 @@ def read_found(path: str, most: int | None = None) -> bytes:
     return read(path, most)
 
 
-def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk(top: str, on_error: Callable[[OSError], object] | None = None) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder with the names of its folders and files, as os.walk does.
 
-    Folders that are links are not entered. Before Python 3.12, os.walk recurses and fails for a thousand folders.
+    A folder that cannot be read is passed over; `on_error` is called with the reason. Folders that are links are not
+    entered. Before Python 3.12, os.walk recurses and fails for a thousand folders.
     """
     pending = [top]
     while pending:
@@ -62,7 +63,9 @@ def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
         try:
             with os.scandir(folder) as entries:
                 items = [(entry.name, _is_folder(entry), entry.is_symlink()) for entry in entries]
-        except OSError:
+        except OSError as error:
+            if on_error is not None:
+                on_error(error)
             continue
         links = {name for name, _, is_link in items if is_link}
         inner = [name for name, is_folder, _ in items if is_folder]

@@ -159,6 +159,9 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     one.add_argument(
         "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
     )
+    one.add_argument(
+        "--allow-empty", action="store_true", help="exit with status 0 if there is no file or no TrainingJob to compile"
+    )
     one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
     add_jobs(one)
     add_common(one)
@@ -202,6 +205,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--isolated", action="store_true", help="read no configuration file")
     one.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
     one.add_argument("--exit-zero", action="store_true", help="exit with status 0 whatever is found")
+    one.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
     one.add_argument("--output-file", metavar="OUT", help="write the findings to this file")
     one.add_argument("--statistics", action="store_true", help="print only how often each rule was found")
     one.add_argument("--add-ignore", action="store_true", help="add an ignore comment for every finding to the files")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -65,17 +66,20 @@ class InputFile(NamedTuple):
         return self.content.decode("utf-8-sig", errors="replace")
 
 
-def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None) -> tuple[list[InputFile], list[str]]:
-    """The files behind the paths, and a sentence for each that cannot be read.
+def read_all(
+    paths: Sequence[str], exclude: Callable[[str], bool] | None = None, *, require_match: bool = False
+) -> tuple[list[InputFile], list[str]]:
+    """Return the files that the paths name or contain, and a sentence for each path that cannot be read.
 
-    `exclude` says of a file or a folder that is found, not named, whether it is left out. A file in two spellings is
-    read once. A link out of the tree is read only if it is named.
+    `exclude` returns whether a file or folder that was found rather than named is left out. `require_match` adds a
+    sentence for each folder without files and each glob without matches. A file in two spellings is read once. A link
+    out of the tree is read only if it is named.
     """
-    found: list[InputFile] = []
+    inputs: list[InputFile] = []
     unreadable: list[str] = []
     seen: set[str] = set()
     place = link_resolver()
-    for path, named in _expand(paths, exclude or (lambda _: False)):
+    for path, named in _expand_all(paths, exclude or (lambda _: False), unreadable, require_match):
         if path not in _STDIN:
             real, tree = place(path)
             if real in seen:
@@ -90,8 +94,8 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
         except OSError as error:
             unreadable.append(f"{path}: {reason(error)}")
             continue
-        found.append(InputFile("<stdin>" if path in _STDIN else path, content, named))
-    return found, unreadable
+        inputs.append(InputFile("<stdin>" if path in _STDIN else path, content, named))
+    return inputs, unreadable
 
 
 def read(path: str) -> bytes:
@@ -102,48 +106,86 @@ def read(path: str) -> bytes:
         raise UsageError(f"{path}: {reason(error)}") from None
 
 
-def _expand(paths: Sequence[str], exclude: Callable[[str], bool]) -> Iterator[tuple[str, bool]]:
-    """Files as they are, directories and globs as the manifests in them, sorted; True for what was named."""
+_NOT_A_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+"""Why a path that a glob might enter is not a folder: nothing in it can match."""
+
+
+def _expand_all(
+    paths: Sequence[str], exclude: Callable[[str], bool], unreadable: list[str], require_match: bool
+) -> Iterator[tuple[str, bool]]:
+    """Yield the files of all paths, and whether each was named. Add a sentence to `unreadable` for each folder that
+    cannot be read and, if `require_match`, for each path without files.
+    """
     for path in paths:
-        if os.path.isdir(path):
-            yield from ((one, False) for one in walk(path, exclude))
-        elif "*" in path and not os.path.exists(path):
-            there = sorted(one for one in set(_glob(path)) if os.path.isfile(one))
-            yield from ((one, False) for one in there if not exclude(one))
-        else:
-            yield path, True
+        matched, problems = False, len(unreadable)
+        for file in _expand(path, exclude, unreadable):
+            matched = True
+            yield file
+        if require_match and not matched and len(unreadable) == problems:
+            unreadable.append(f"{path}: {_reason_for_no_match(path)}; --allow-empty accepts that")
 
 
-def _glob(pattern: str) -> Iterator[str]:
+def _expand(path: str, exclude: Callable[[str], bool], unreadable: list[str]) -> Iterator[tuple[str, bool]]:
+    """Yield a file itself, and the manifests of a directory or glob in order; True for a path that was named."""
+
+    is_folder = os.path.isdir(path)
+    globbed = not is_folder and "*" in path and not os.path.exists(path)
+
+    def report(error: OSError) -> None:
+        if error.errno not in _NOT_A_FOLDER and not (globbed and exclude(os.path.join(error.filename, ""))):
+            unreadable.append(f"{error.filename}: {reason(error)}")
+
+    if is_folder:
+        yield from ((file, False) for file in walk(path, exclude, report))
+    elif globbed:
+        matches = sorted(match for match in set(_glob(path, report)) if os.path.isfile(match))
+        yield from ((match, False) for match in matches if not exclude(match))
+    else:
+        yield path, True
+
+
+def _reason_for_no_match(path: str) -> str:
+    """Return why a folder or glob gave no file."""
+    excluded = any(_expand(path, lambda _: False, []))
+    if not os.path.isdir(path):
+        return "all matching files are excluded" if excluded else "no file matches"
+    return "all its YAML and JSON files are excluded" if excluded else "contains no YAML or JSON file"
+
+
+def _glob(pattern: str, on_error: Callable[[OSError], object]) -> Iterator[str]:
     """Yield the paths of a glob, as glob.glob does, but enter no links below `**`: a few loops would never end."""
     from fnmatch import filter as matching
     from glob import has_magic
 
     above, name = os.path.split(pattern)
-    for folder in _glob(above) if has_magic(above) else (above,):
+    for folder in _glob(above, on_error) if has_magic(above) else (above,):
         if name == "**":
-            for inside, inner, names in disk.walk(folder or os.curdir):
+            for inside, inner, names in disk.walk(folder or os.curdir, on_error):
                 inner[:] = [one for one in inner if not one.startswith(".")]
                 below = inside if folder else inside[2:]  # without `./`
                 yield below
                 yield from (os.path.join(below, one) for one in names if not one.startswith("."))
         elif has_magic(name):
-            visible = (one for one in _names(folder or os.curdir) if not one.startswith(".") or name.startswith("."))
+            every = _names(folder or os.curdir, on_error)
+            visible = (one for one in every if not one.startswith(".") or name.startswith("."))
             yield from (os.path.join(folder, one) for one in matching(visible, name))
         elif os.path.lexists(os.path.join(folder, name)):
             yield os.path.join(folder, name)
 
 
-def _names(folder: str) -> list[str]:
+def _names(folder: str, on_error: Callable[[OSError], object]) -> list[str]:
     try:
         return os.listdir(folder)
-    except OSError:
+    except OSError as error:
+        on_error(error)
         return []
 
 
-def walk(top: str, exclude: Callable[[str], bool]) -> Iterator[str]:
-    """The YAML and JSON files of a folder, in order, without hidden folders and what is excluded."""
-    for folder, inner, names in disk.walk(top):
+def walk(
+    top: str, exclude: Callable[[str], bool], on_error: Callable[[OSError], object] | None = None
+) -> Iterator[str]:
+    """Yield the YAML and JSON files of a folder in order, without hidden folders and what is excluded."""
+    for folder, inner, names in disk.walk(top, on_error):
         visible = sorted(name for name in inner if not name.startswith("."))
         inner[:] = [name for name in visible if not exclude(os.path.join(folder, name, ""))]
         paths = (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))

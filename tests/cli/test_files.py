@@ -5,6 +5,7 @@ Repositories of strangers: nothing in them leads out of them, neither to be read
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import signal
@@ -12,13 +13,16 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError, write_files
 from tests.cli.running import Ran, here, process
+from tests.making import smallest
 
 Capture = pytest.CaptureFixture[str]
 
@@ -175,7 +179,7 @@ def test_a_glob_finds_what_the_standard_library_finds(
     monkeypatch.chdir(tmp_path)
     for top in ("", f"{tmp_path}/"):
         expected = sorted(one for one in glob.glob(top + pattern, recursive=True) if Path(one).is_file())  # noqa: PTH207
-        assert [path for path, _ in files._expand([top + pattern], lambda _: False)] == expected
+        assert [path for path, _ in files._expand(top + pattern, lambda _: False, [])] == expected
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")
@@ -185,6 +189,96 @@ def test_a_glob_ends_where_links_are_loops(tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(".")
     found, unreadable = files.read_all([str(tmp_path / "**" / "*.yaml")])
     assert ([Path(one.name).name for one in found], unreadable) == (["a.yaml"], [])
+
+
+EMPTY = "contains no YAML or JSON file"
+
+
+@pytest.mark.parametrize("words", [(), ("--fix",), ("--diff",), ("--add-ignore",), ("--output-format", "json")])
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("manifets/*.yaml", "no file matches"),
+        ("manifets/**/*.yaml", "no file matches"),
+        ("empty/", EMPTY),
+        ("text", EMPTY),
+        ("left-out/", "all its YAML and JSON files are excluded"),
+        ("left-out/*.yaml", "all matching files are excluded"),
+    ],
+)
+def test_lint_of_nothing_is_not_green(
+    pattern: str, reason: str, words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("empty", "text", "left-out", "manifests"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "text" / "a.txt").touch()
+    (tmp_path / "ptcompile.toml").write_text('extend-exclude = ["left-out/"]\n')
+    for folder in ("left-out", "manifests"):
+        (tmp_path / folder / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    for paths in ([pattern], ["manifests/", pattern]):
+        ran = here(capsys, "lint", *words, *paths)
+        assert (ran.status, f"ptcompile: {pattern}: {reason}; --allow-empty accepts that\n" in ran.err) == (2, True)
+        allowed = here(capsys, "lint", "--allow-empty", *words, *paths)
+        assert (allowed.status, reason in allowed.err) == (0, False)
+
+
+def test_compile_of_nothing_is_not_green(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "a.yaml").write_text(smallest())
+    assert here(capsys, "specs/", "-o", "manifests/").status == 0
+    (tmp_path / "specs" / "a.yaml").unlink()
+    for words in ((), ("--check", "-o", "manifests/"), ("-o", "manifests/"), ("-o", "all.yaml")):
+        for path, reason in (("specs/", EMPTY), ("spec/*.yaml", "no file matches")):
+            ran = here(capsys, "compile", path, *words)
+            assert ran == Ran(2, "", f"ptcompile: {path}: {reason}; --allow-empty accepts that\n")
+    assert here(capsys, "compile", "specs/", "-o", "all.yaml", "--allow-empty") == Ran(0, "", "")
+    assert not (tmp_path / "all.yaml").exists()
+    orphans = here(capsys, "compile", "specs/", "-o", "manifests/", "--check", "--allow-empty")
+    assert (orphans.status, orphans.err.partition("\n")[0]) == (1, "ptcompile: orphaned: manifests/a.yaml")
+    (tmp_path / "manifests" / "a.yaml").unlink()
+    assert here(capsys, "compile", "specs/", "-o", "manifests/", "--check", "--allow-empty") == Ran(0, "", "")
+
+
+@pytest.mark.parametrize("path", ["m", "m/*.yaml", "m/**/*.yaml", "m/*/*.yaml", "m/closed"])
+def test_a_folder_that_cannot_be_read_is_not_green(
+    path: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root can read every folder, so the system calls refuse."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m" / "closed").mkdir(parents=True)
+    (tmp_path / "m" / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    closed = "m/closed" if path in ("m", "m/closed") or path.count("*") > 1 else "m"
+    for name in ("scandir", "listdir"):
+        monkeypatch.setattr(os, name, _refusing(closed, getattr(os, name)))
+    ran = here(capsys, "lint", "--allow-empty", "--no-cache", path)
+    assert (ran.status, ran.err.partition("\n")[0]) == (2, f"ptcompile: {closed}: permission denied")
+    (tmp_path / "ptcompile.toml").write_text('extend-exclude = ["closed/"]\n')
+    named = path == closed or closed == "m"
+    assert here(capsys, "lint", "--allow-empty", "--no-cache", path).status == (2 if named else 0)
+
+
+def test_a_folder_of_schemas_that_cannot_be_read_is_reported(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "crds" / "closed").mkdir(parents=True)
+    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    (tmp_path / "crds" / "thing.json").write_text("{}")
+    assert here(capsys, "lint", "a.yaml", "--schemas", "crds").status == 0
+    monkeypatch.setattr(os, "scandir", _refusing("crds/closed", os.scandir))
+    ran = here(capsys, "lint", "a.yaml", "--schemas", "crds")
+    assert (ran.status, ran.err) == (2, "ptcompile: --schemas: crds/closed: Permission denied\n")
+
+
+def _refusing(closed: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    def refuse(folder: str = ".") -> Any:
+        if os.path.normpath(folder) == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+        return call(folder)
+
+    return refuse
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices")

@@ -196,7 +196,11 @@ def files_of(path: str) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
-    for folder, inner, names in disk.walk(path):
+
+    def fail(error: OSError) -> None:
+        raise ValueError(f"{error.filename}: {error.strerror or error}") from None
+
+    for folder, inner, names in disk.walk(path, fail):
         inner.sort()
         yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(_FILE_ENDINGS))
 

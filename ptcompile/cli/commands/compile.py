@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     """By target, and by the file of specs; the target of one run is the empty name."""
 
 
-def check(contents: Mapping[str, str], folder: str | None) -> int:
+def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     """Compare files with what would be written to them; 1 where they differ.
 
     The difference goes to standard output, as a patch that makes the files current wherever no secret had to be
@@ -38,7 +38,7 @@ def check(contents: Mapping[str, str], folder: str | None) -> int:
     from ptcompile.api import check as verb
 
     committed = {path: files.read(path) for path in contents if os.path.lexists(path)}
-    beside = _beside(folder, contents) if folder is not None else {}
+    beside = _beside(folder, contents, form) if folder is not None else {}
     checked = verb.check(contents, committed, beside)
     for what, path in checked.found:
         files.print_error(f"ptcompile: {what}: {path}\n")
@@ -50,12 +50,11 @@ def check(contents: Mapping[str, str], folder: str | None) -> int:
     return max(1, files.write_stdout(checked.patch))
 
 
-def _beside(folder: str, contents: Mapping[str, str]) -> dict[str, bytes]:
-    """The other files of a folder with the ending of those that would be written."""
+def _beside(folder: str, contents: Mapping[str, str], form: str) -> dict[str, bytes]:
+    """Return the other files of a folder with the ending of those that would be written."""
     written = {os.path.realpath(path) for path in contents}
-    ending = os.path.splitext(next(iter(contents)))[1]
     paths = (os.path.join(folder, name) for name in (os.listdir(folder) if os.path.isdir(folder) else ()))
-    kept = (path for path in paths if path.endswith(ending) and os.path.isfile(path))
+    kept = (path for path in paths if path.endswith(f".{form}") and os.path.isfile(path))
     return {path: files.read(path) for path in kept if os.path.realpath(path) not in written}
 
 
@@ -186,7 +185,7 @@ def run(options: argparse.Namespace) -> int:
     findings = Findings(options.output_format, extensions=config.extensions)
     if options.set or options.name is not None:
         _show_options(options, findings)
-    inputs, unreadable = files.read_all(options.paths)
+    inputs, unreadable = files.read_all(options.paths, require_match=not options.allow_empty)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
     findings.unreadable(unreadable)
@@ -203,12 +202,13 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if status:
         return status
-    if not outputs:
+    if not outputs and not options.allow_empty:
         return findings.no_jobs(options.paths)
     if options.check:
         contents, folder = _contents(outputs, options.output, options.format)
-        return check(contents, folder if any(not file.named for file in inputs) else None)
-    return write(outputs, options.output, options.format)
+        all_named = inputs and all(file.named for file in inputs)
+        return check(contents, None if all_named else folder, options.format)
+    return 0 if not outputs else write(outputs, options.output, options.format)
 
 
 def _collect(file: InputFile, one: CompiledFile, outputs: Outputs, findings: Findings) -> None:
@@ -252,11 +252,11 @@ def _whole(outputs: Outputs, form: str) -> str:
 def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str], str | None]:
     """The texts by the files that they belong in, and the directory of these where one was named."""
     if not is_folder(output):
-        return {output: _whole(outputs, form)}, None
+        return {output: _whole(outputs, form)} if outputs else {}, None
     contents: dict[str, str] = {}
     for target, by_file in outputs.items():
         contents |= _in_folder(by_file, os.path.join(output, target), form)
-    return contents, output if [*outputs] == [""] else None
+    return contents, output if [*outputs] in ([""], []) else None
 
 
 def _in_folder(by_file: dict[str, Manifests], folder: str, form: str) -> dict[str, str]:

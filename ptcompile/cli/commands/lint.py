@@ -231,11 +231,11 @@ def run(options: argparse.Namespace) -> int:
         from ptcompile.cli.exclude import exclusions
 
         exclude = exclusions(config)
-    inputs, unreadable = files.read_all(options.paths, exclude)
+    inputs, unreadable = files.read_all(options.paths, exclude, require_match=not options.allow_empty)
     findings.unreadable(unreadable)
     profile = findings.profile(config.cluster) if config.cluster else None
     if options.add_ignore:
-        return _add_ignores(inputs, FileLinter(options, config, profile))
+        return max(findings.unread(), _add_ignores(inputs, FileLinter(options, config, profile)))
     if fixing:
         return run_fixes(inputs, FileLinter(options, config, profile), findings)
     others = RelatedObjects(inputs)
