@@ -213,6 +213,7 @@ CODES: dict[str, str] = {
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
     "drain-closes-rendezvous": "PTC459",
+    "command-as-script": "PTC460",
     "shared-rendezvous-store": "PTC468",
     "unread-timeout": "PTC469",
     "node-names-handed-out": "PTC470",

@@ -203,6 +203,8 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     if elastic is None:
         return None
     entry, *arguments = launch.entry
+    if entry.split() != [entry]:
+        return None  # `script` takes no spaces
     start = {"module" if launch.options.get("module") else "script": entry}
     kept = {field: value for field, value in fields.items() if field not in {"command", "args", "elastic"}}
     lifted = {**kept, **start, **({"args": arguments} if arguments else {}), "elastic": elastic}

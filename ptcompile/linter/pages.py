@@ -219,6 +219,11 @@ ANSWERS: Final[dict[str, CodePage]] = {
         "A queue, a gang or a topology means something different to the operator or queue system than to the spec.",
         "use what the help names, or accept what the message says",
     ),
+    "command-as-script": CodePage(
+        "`script` or `module` holds a command line, such as `python train.py` or `train.py --lr 1e-4`. torchrun takes "
+        "all of it as one name and finds no such file.",
+        "name the file or the module alone, write its arguments in args, and torchrun's options in elastic",
+    ),
     "no-retries-left": CodePage(
         "The job asks for restarts, but its backoffLimit of 0 allows none.",
         "use a number above 0, or remove it: then it is 6, or 6 for each node",

@@ -365,17 +365,18 @@ def _word(words: tuple[Any, ...]) -> Reader:
     return read_word
 
 
-_ENDPOINT: Final = "^.+:0*[1-9][0-9]*$"
+_FOR_EDITORS: Final = frozenset({"^.+:0*[1-9][0-9]*$", "^\\S*$"})
+"""Patterns of an endpoint and of a file or module to start."""
 
 
 def _text(_file: str, schema: Schema) -> Reader:
-    """The reader of text. Patterns of names and of endpoints are for editors alone: the front end says better what is
-    wrong with one.
+    """The reader of text. Patterns of names and those in `_FOR_EDITORS` are for editors alone: the front end says
+    better what is wrong with one.
 
     `$` is the end in JSON Schema and in pydantic; in Python it would also be before a line break.
     """
     pattern = schema.get("pattern")
-    if "maxLength" in schema or pattern == _ENDPOINT:
+    if "maxLength" in schema or pattern in _FOR_EDITORS:
         pattern = None
     search = Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search if pattern else None
 

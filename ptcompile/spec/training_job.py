@@ -204,6 +204,10 @@ class Volcano(Model):
     worker_task: DnsLabel = Field(default="worker", description="Name of the task with the other nodes (names.worker).")
 
 
+EntryPoint = Annotated[str, Field(json_schema_extra={"pattern": "^\\S*$"})]
+"""A file or a module; the front end rejects a command line, with the fields for it."""
+
+
 class Names(Model):
     """What the parts of a job are called where the operator leaves the choice; host names are derived from them."""
 
@@ -277,8 +281,12 @@ class JobSpec(Nodes, PodFields):
     target: str | None = Field(
         default=None, description="Operator to write manifests for. Default: chosen by what the job needs."
     )
-    script: str | None = Field(default=None, description="Python file that torchrun starts on every node.")
-    module: str | None = Field(default=None, description="Python module that torchrun starts on every node.")
+    script: EntryPoint | None = Field(
+        default=None, description="Python file that torchrun starts on every node. Its arguments go into args."
+    )
+    module: EntryPoint | None = Field(
+        default=None, description="Python module that torchrun starts on every node. Its arguments go into args."
+    )
     nodes: int | None = Field(
         default=None,
         ge=1,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import emission
-from ptcompile.compiler.checks import devices, job as checks, targets as budget
+from ptcompile.compiler.checks import devices, entry, job as checks, targets as budget
 from ptcompile.compiler.checks.kubernetes_fields import freeform
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, in_known_names
@@ -40,6 +40,7 @@ def in_kubernetes_words(parts: SpecParts) -> Iterator[Problem]:
 CHECKS: tuple[Callable[[SpecParts], Iterator[Problem]], ...] = (
     checks.metadata,
     checks.start,
+    entry.entry_point,
     checks.shape,
     checks.torchrun,
     checks.of_profile,

@@ -25,7 +25,6 @@ RULES: Final[dict[str, str]] = {
     "unwritable_tmp": f"readOnlyRootFilesystem {TORCHRUN}",
     "latest_image": PODS,
     "stale_image": f"IfNotPresent {PODS}",
-    "command_in_one_word": "command @blank",
     "option_in_one_word": "command @blank",
     "shell_syntax_without_shell": "command &/|/>/;",
     "shell_variable_without_shell": "command $",

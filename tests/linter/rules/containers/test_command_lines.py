@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
+import ptcompile
 from tests.linter.asking import container, fires, found
 
 A = {"name": "A_B", "value": "1"}
@@ -15,6 +18,24 @@ A = {"name": "A_B", "value": "1"}
         ("command-in-one-word", {"command": ["python train.py"]}, True),
         ("command-in-one-word", {"command": ["bash -c 'run it'"]}, True),
         ("command-in-one-word", {"command": ["python", "train.py x"]}, False),
+        ("command-in-one-word", {"command": ["python", "train.py --lr 3"]}, True),
+        ("command-in-one-word", {"command": ["python", "-u"], "args": ["train.py --lr 3"]}, True),
+        ("command-in-one-word", {"command": ["python", "-m", "pkg.train --lr 3"]}, True),
+        ("command-in-one-word", {"command": ["python", "-c", "import train; train.run()"]}, False),
+        ("command-in-one-word", {"command": ["torchrun", "train.py --lr 3"]}, True),
+        ("command-in-one-word", {"command": ["torchrun", "--nnodes=1"], "args": ["train.py conf.yaml"]}, True),
+        ("command-in-one-word", {"command": ["torchrun", "python train.py"]}, True),
+        ("command-in-one-word", {"command": ["torchrun", "-m", "pkg.train x"]}, True),
+        ("command-in-one-word", {"command": ["python", "-m", "torch.distributed.run", "train.py --lr 3"]}, True),
+        ("command-in-one-word", {"command": ["accelerate", "launch", "train.py --lr 3"]}, True),
+        ("command-in-one-word", {"command": ["accelerate", "launch", "--module", "pkg.train 3"]}, True),
+        ("command-in-one-word", {"command": ["env", "A=1", "deepspeed", "--num_gpus=8", "train.py --lr 3"]}, True),
+        ("command-in-one-word", {"command": ["torchrun", "my train.py"]}, False),  # a file may have that name
+        ("command-in-one-word", {"command": ["torchrun", "train.py", "--prompt", "a b.py --c"]}, False),
+        ("command-in-one-word", {"command": ["torchrun", "--log-dir", "/a b", "train.py"]}, False),
+        ("command-in-one-word", {"command": ["bash", "-c", "torchrun 'train.py --lr 3'"]}, False),
+        ("command-in-one-word", {"command": ["mpirun", "-np", "8", "train.py --lr 3"]}, False),
+        ("command-in-one-word", {"args": ["torchrun", "train.py --lr 3"]}, False),
         ("command-in-one-word", {"args": ["python train.py"]}, False),  # the entry point may be a shell
         ("command-in-one-word", {"command": ["bash", "-c", "python train.py"]}, False),
         ("option-in-one-word", {"command": ["python"], "args": ["train.py", "--lr 0.1"]}, True),
@@ -64,6 +85,27 @@ def test_one_word_is_taken_apart_as_a_shell_would() -> None:
     (problem,) = found("command-in-one-word", container(command=["python train.py --name 'a b'", "--lr=1"]))
     assert problem.fix is not None
     assert problem.fix.edits[0].value == ["python", "train.py", "--name", "a b", "--lr=1"]
+
+
+def test_the_script_of_a_launcher_is_taken_apart_in_its_own_list() -> None:
+    (problem,) = found("command-in-one-word", container(command=["torchrun"], args=["train.py --lr '3'", "x"]))
+    assert "torchrun starts one file named \"train.py --lr '3'\"" in problem.message
+    assert problem.fix is not None
+    (edit,) = problem.fix.edits
+    assert (edit.path[-1], edit.value) == ("args", ["train.py", "--lr", "3", "x"])
+
+
+def test_the_trainer_of_a_train_job_is_a_command_line_too() -> None:
+    job = """
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: a}
+      spec:
+        runtimeRef: {name: torch-distributed}
+        trainer: {image: "i:1", command: [torchrun, train.py --lr 3]}
+    """
+    (finding,) = ptcompile.lint(textwrap.dedent(job), select=["PTC804"]).diagnostics
+    assert finding.path == ("spec", "trainer", "command", 1)
 
 
 def test_what_needs_a_shell_is_not_taken_apart() -> None:

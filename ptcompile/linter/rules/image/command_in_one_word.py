@@ -1,0 +1,109 @@
+"""A whole command line is written as one word.
+
+What: the first item of `command` is a whole command line, as in `command: ["python train.py"]`, or the script that
+torchrun, another launcher or Python starts is, as in `[torchrun, "train.py --lr 3"]`.
+
+Why: no shell splits it. The runtime looks for a program with that exact name, spaces included, and the
+container does not start: "no such file or directory". Launchers and Python look for their script the same way.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command:
+    -         - python train.py --epochs 3  # <--
+    +       command: [python, train.py, --epochs, "3"]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write each word as its own list item, or start a shell: [bash, -c, "..."].
+
+Source: Kubernetes 1.36, command and args of containers; execve(2); PyTorch 2.13, torch/distributed/run.py,
+config_from_args.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.commands import is_program, split_line, unwrap
+from ptcompile.linter.containers import is_command_written
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+from ptcompile.linter.templates import Word
+from ptcompile.simulator import launchers
+from ptcompile.simulator.launchers import command
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    lines = {container.path: container.argv for container in subject.containers if is_command_written(container)}
+    for role in subject.trainers if subject.record.launch_fields.container else ():  # a TrainJob's trainer
+        if role.path not in lines and role.spec.get("command"):
+            lines[role.path] = tuple(Word((*role.path, key, at), text) for key, at, text in role.words())
+    for argv in lines.values():
+        if argv and len(argv[0].text.split()) > 1:
+            message = f"no shell splits {_short(argv[0].text)!r}: a program with that whole name is looked up"
+            yield _finding(argv, 0, message)
+        elif any(" " in word.text for word in argv[1:]) and (entry := _entry_of([word.text for word in argv])):
+            at, starter, noun = entry
+            yield _finding(argv, at, f"{starter} starts one {noun} named {_short(argv[at].text)!r}, spaces included")
+
+
+def _finding(argv: Sequence[Word], at: int, message: str) -> Finding:
+    word = argv[at]
+    words = split_line(word.text)
+    items = [one for one in argv if one.path[:-1] == word.path[:-1]]
+    split = [text for one in items for text in (words if one is word else [one.text])]
+    title = "write each word as its own list item"
+    fix = Fix(title, (Edit("set", word.path[:-1], split),), safe=False) if words else None
+    return found_at(word.path, message, title, fix)
+
+
+def _entry_of(argv: list[str]) -> tuple[int, str, str] | None:
+    """Return the index of a script or module that is a command line, what starts it, and its noun; None for others."""
+    launch = command.read(argv, {})
+    starter: str = launch.launcher
+    start, is_module = len(argv) - len(launch.entry), "module" in launch.options
+    if launch.in_shell or not launch.entry:
+        return None
+    if starter in launchers.DIALECTS:
+        options_start = unwrap(argv).start
+        name, first = launchers.launcher_of(argv[options_start:]) or ("", 0)
+        words = argv[options_start + first :]
+        script = launchers.options(name, words)[1]
+        start = len(argv) - len(script)
+        is_module = any(word in {"-m", "--module"} for word in words[: len(words) - len(script)])
+    elif starter == "command":
+        entry = command.entry_words(launch)
+        is_module = entry[:1] == ("-m",)
+        start = len(argv) - len(entry) + is_module
+        starter = "python"
+    elif starter != "torchrun":
+        return None
+    if start >= len(argv) or not _is_line(argv[start], is_module, starter):
+        return None
+    return start, starter, "module" if is_module else "file"
+
+
+def _is_line(text: str, is_module: bool, starter: str) -> bool:
+    """Return whether a script or a module is certainly a command line, and not a file whose name has spaces."""
+    words = text.split()
+    if len(words) < 2 or is_module:
+        return len(words) > 1
+    if starter != "python" and is_program(words[0]):
+        return True
+    has_options = any(word.startswith("-") for word in words[1:])
+    return words[0].endswith(".py") and (has_options or (starter != "python" and not text.endswith(".py")))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+RULE = Rule("command-in-one-word", _check, severity="error", stage="run", authority="kubelet")
