@@ -20,7 +20,7 @@ import yaml
 from hypothesis import assume, example, given, strategies as st
 from ruamel.yaml import YAML
 
-from ptcompile import compile, lint
+from ptcompile import Result, compile, lint
 from ptcompile.apiserver import validate
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
@@ -281,6 +281,47 @@ def test_law_4_kubectl_reads_the_goldens() -> None:
     for there, one in zip(read, manifests, strict=True):
         labels = {**one["metadata"].get("labels", {}), kubectl.LABEL[0]: kubectl.LABEL[1]}
         assert there == {**one, "metadata": {**one["metadata"], "labels": labels}}
+
+
+# ---- 11. What compile writes, lint never contradicts.
+
+STARTS = st.sampled_from(
+    [
+        None,
+        ["torchrun", "train.py"],
+        ["torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=$(MASTER_ADDR):29400", "train.py"],
+        ["python", "train.py"],
+        ["accelerate", "launch", "train.py"],
+        ["bash", "-c", "torchrun --nnodes=$WORLD_SIZE --node-rank=$RANK --master-addr=$MASTER_ADDR train.py"],
+    ]
+)
+
+
+def _untold(result: Result, profile: Any) -> set[str]:
+    """Return the codes that lint reports of manifests and compile did not."""
+    found = lint(result.yaml(), cluster=profile).diagnostics if result.manifests else ()
+    return {one.code for one in found} - {one.code for one in result.diagnostics}
+
+
+@pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
+def test_law_11_goldens(case: Case, target: str) -> None:
+    assert not _untold(case.compile(target), case.cluster)
+
+
+TORCHRUN_ALONE: Json = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "a"},
+    "spec": {"image": "i:1", "command": ["torchrun", "train.py"], "nodes": 2, "resources": {"gpu": 1}},
+}
+
+
+@given(specs(catalogue=True), profiles(), TARGET, STARTS)
+@example(TORCHRUN_ALONE, {**NO_SUCH_MACHINE[1], "spec": {}}, "job", None)
+def test_law_11_generated(spec: Json, profile: Json, target: str | None, start: list[str] | None) -> None:
+    if start is not None and "command" in spec["spec"]:
+        spec = {**spec, "spec": {**spec["spec"], "command": start}}
+    assert not _untold(compile(spec, target=target, cluster=profile), profile)
 
 
 # ---- 8. Nothing is without a golden; that no golden is without a test is in test_golden.py.

@@ -171,12 +171,12 @@ def everything_found(
     asked: LintOptions,
     unchecked: list[str],
     unknown_kinds: Literal["count", "error"],
-    beside: Sequence[Mapping[str, Any]],
+    beside: Sequence[Mapping[str, Any]] | None,
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those of unknown kinds are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects_in(document.data)]
     texts = {id(document.data): document.texts for document in read.documents}
-    everything = Stream([*[manifest for _, _, manifest in objects], *beside], asked.versions, texts)
+    everything = Stream([manifest for _, _, manifest in objects], asked.versions, texts, related=beside)
     templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
@@ -296,7 +296,7 @@ def lint(
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
-    beside: Sequence[Mapping[str, Any]] = (),
+    beside: Sequence[Mapping[str, Any]] | None = None,
     extensions: Extensions | None = None,
     pause: Callable[[], None] | None = None,
 ) -> Report:
@@ -310,7 +310,8 @@ def lint(
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
     unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
     know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
-    and are not judged themselves: namespaces, queues, quotas, limit ranges. `extensions` are further rules, by
+    and are not judged themselves: namespaces, queues, quotas, limit ranges, Services; None if there may be files that
+    are not known, so that an object that is missing is only noted. `extensions` are further rules, by
     `ptcompile.extensions`. `pause` is called before each object; an exception that it raises ends the call, for callers
     that no longer want the answer.
 
@@ -318,7 +319,7 @@ def lint(
     cannot be read or holds no definition.
     """
     arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
-    beside = arguments.mappings(beside, "beside")
+    beside = None if beside is None else arguments.mappings(beside, "beside")
     read = streams.read(source, filename)
     filename = arguments.filename(source, filename)
     unchecked: list[str] = []

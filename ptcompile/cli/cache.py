@@ -236,7 +236,7 @@ def file_key(config: Config, beside: RelatedObjects) -> Callable[[InputFile], st
 
     def key(file: InputFile) -> str:
         others = [one for name, one in deciding.items() if name != file.name]
-        named = json.dumps([file.name, config.ignored_in(file.name), len(others)]).encode()
+        named = json.dumps([file.name, config.ignored_in(file.name), len(others), beside.whole]).encode()
         return sha256(b"\0".join([named, *others, file.content])).hexdigest()
 
     return key

@@ -225,6 +225,8 @@ CODES: dict[str, str] = {
     "launch-not-understood": "PTC483",
     "unknown-host": "PTC484",
     "unset-shell-variable": "PTC485",
+    "missing-service": "PTC486",
+    "endpoint-misses-pods": "PTC487",
     "processes-differ-from-slots": "PTC495",
     "unknown-rdzv-option": "PTC464",
     "nccl-without-gpu": "PTC465",

@@ -7,15 +7,15 @@ namespace that the pods are not in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import nearest
 from ptcompile.kubernetes.index import SERVICE, selector
 from ptcompile.kubernetes.names import is_label
-from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, kind_of, nested_map, object_name
 from ptcompile.linter.subject import Subject, subject_of
-from ptcompile.linter.workload import Stream
+from ptcompile.linter.workload import POD, Stream
 from ptcompile.registry.table import KINDS, RUNS_PODS
 
 TYPE_CHECKING = False
@@ -54,6 +54,15 @@ class Wrong(NamedTuple):
     """Whether no object of another file could make it lead to one."""
 
 
+class Unserved(NamedTuple):
+    """Why no Service of the files makes a host name resolve, and what to do."""
+
+    reason: str
+    help: str
+    services: Sequence[Json]
+    """The Services of the name in question, none of which serves it; empty if the files have none."""
+
+
 class _Name(NamedTuple):
     """A name in the cluster: `pod.service.space`, as far as it is written."""
 
@@ -76,7 +85,7 @@ def wrong(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wrong | N
     if subject.alone and _named_as_its_subdomain(pod, host):
         return None  # the Service is in another file, as that of most Jobs is
     labels = host.split(".")
-    if not host.strip("0123456789.") or not all(map(is_label, labels)):  # an address, or no host at all
+    if not _is_name(labels):
         return None
     job = pod.job
     if _answers(job, host):
@@ -89,6 +98,129 @@ def wrong(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wrong | N
     if found is None and name.space and _answers(job, name.within):
         return None  # without a namespace in the file any may be meant
     return found or _unserved(subject, job, name) or (_pod if name.pod else _service)(subject, job, name, complete)
+
+
+def unserved(subject: Subject, pod: Pod, host: str) -> Unserved | None:
+    """Return why no Service of the stream makes a host resolve that a pod of the subject asks for.
+
+    None if one does, if another finding has the reason, and if the files cannot decide it: addresses, aliases of the
+    pod, names outside the cluster or of other namespaces, pods of other files.
+    """
+    host = host.removesuffix(".").lower()
+    labels, job = host.split("."), pod.job
+    if not _is_name(labels) or host in _aliases(pod) or _answers(job, host) or _elsewhere(subject, job, host):
+        return None
+    name = _named(subject, job, labels)
+    if name is None or not _decided(subject, pod, name):
+        return None
+    services = subject.neighbours.named(SERVICE, name.service)
+    if services:
+        return _unnamed(subject, job, name, services)
+    if _told_at_subdomain(subject, pod, name):
+        return None
+    missing = "but these manifests have none" if subject.stream.whole else "which is not in this file"
+    if not name.pod:
+        return Unserved(
+            f"{host} needs a Service of that name, {missing}", f"add the Service {host}, or use a pod's DNS name", ()
+        )
+    near = nearest(name.service, {object_name(one) for one in subject.neighbours.of(SERVICE)})
+    rename = f", or rename the Service {near}" if near else ""
+    return Unserved(
+        f"{host} needs a headless Service named {name.service}, {missing}",
+        f"add the Service {name.service} with clusterIP None and a selector for the pods{rename}",
+        (),
+    )
+
+
+def _is_name(labels: Sequence[str]) -> bool:
+    """Return whether these are the labels of a host name, and neither of an address nor of a placeholder."""
+    return any(one.strip("0123456789") for one in labels) and all(map(is_label, labels))
+
+
+def _aliases(pod: Pod) -> set[str]:
+    """Return the names that the pod's own /etc/hosts gives to addresses."""
+    return {
+        name.lower()
+        for one in as_mappings(pod.view.spec.get("hostAliases"))
+        for name in as_strings(one.get("hostnames"))
+    }
+
+
+def _decided(subject: Subject, pod: Pod, name: _Name) -> bool:
+    """Return whether only a Service in the pods' namespace can give a name an address.
+
+    A name of two labels may be one of the company's, and one label that of a machine, as a pod on its node's network
+    sees them.
+    """
+    space = as_string(subject.metadata.get("namespace"))
+    known = _pod_of(subject, pod.job, name.pod) is not None or _alike(name.pod, pod.job)
+    if name.space and name.space != space:
+        return known and not space
+    return known or name.service in _subdomains(pod.job) if name.pod and not name.space else not pod.on_host
+
+
+def _pod_of(subject: Subject, job: WorkloadPods, label: str) -> Pod | None:
+    """Return the pod with a host name, of the job or of another one of the stream in its namespace."""
+    jobs = (job, *_alike_elsewhere(subject, job, label))
+    return next((pod for one in jobs if (pod := _pod_named(one, label)) is not None), None)
+
+
+def _unnamed(subject: Subject, job: WorkloadPods, name: _Name, services: Sequence[Json]) -> Unserved | None:
+    """Return why the Services of a name give none to one of the job's pods."""
+    pod = _pod_of(subject, job, name.pod) if name.pod else None
+    if pod is None:  # it may be a pod of another file
+        return None
+    service, subdomain, stateful = name.service, pod.view.subdomain, _is_stateful(pod)
+    labels = {**pod.view.labels, **({"statefulset.kubernetes.io/pod-name": name.pod} if stateful else {})}
+    headless = [one for one in services if as_string(nested_map(one, "spec").get("clusterIP")) == "None"]
+    serving = [one for one in headless if _selects(one, labels)]
+    if subdomain != service:
+        field = "serviceName" if stateful else "subdomain"
+        reason = f"the pods' {field} is {subdomain}, not {service}" if subdomain else f"{field} is not set"
+        told, help = bool(serving) and _is_indexed(pod), f"set {field} to {service}"
+    elif not serving:
+        told = _is_plain(pod) and not any(id(one) in subject.stream.related for one in services)
+        fault = "does not select the pods" if headless else "has a cluster IP, so it names no pods"
+        reason, help = (
+            f"the Service {service} {fault}",
+            "select labels of the pods" if headless else "set clusterIP to None",
+        )
+    elif pod.view.hostname:
+        return None
+    else:
+        told, reason, help = False, "the pod has a subdomain but no hostname", f"set hostname to {name.pod}"
+    return None if told else Unserved(f"nothing answers to {name.within}: {reason}", help, services)
+
+
+def _selects(service: Json, labels: Mapping[str, str]) -> bool:
+    """Return whether a Service selects pods with these labels."""
+    wanted = selector(service)
+    return bool(wanted) and wanted.items() <= labels.items()
+
+
+def _is_stateful(pod: Pod) -> bool:
+    """Return whether a StatefulSet makes the pod: it is looked at as an Indexed Job (`linter.nested`)."""
+    owners = as_mappings(nested_map(pod.job.manifest, "metadata").get("ownerReferences"))
+    return any(one.get("kind") == "StatefulSet" for one in owners)
+
+
+def _is_plain(pod: Pod) -> bool:
+    """Return whether service-not-headless and selector-misses-pods report Services that fail the pod."""
+    return kind_of(pod.job.manifest) in _PLAIN and not _is_stateful(pod)
+
+
+def _is_indexed(pod: Pod) -> bool:
+    """Return whether subdomain-differs reports that the pod's subdomain is not the Service that selects it."""
+    indexed = nested_map(pod.job.manifest, "spec").get("completionMode") == "Indexed"
+    return indexed and _is_plain(pod) and pod.job.size > 1
+
+
+def _told_at_subdomain(subject: Subject, pod: Pod, name: _Name) -> bool:
+    """Return whether subdomain-differs reports the headless Service of another name that selects the pods."""
+    if name.service != pod.view.subdomain or not _is_indexed(pod):
+        return False
+    found = subject.neighbours.selecting(pod.view.labels)
+    return any(as_string(nested_map(one, "spec").get("clusterIP")) == "None" for one in found)
 
 
 def _named_as_its_subdomain(pod: Pod, host: str) -> bool:
@@ -144,13 +276,13 @@ def _elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
     return any(_answers(one, host) for one in near.values() if one.manifest is not job.manifest)
 
 
-def _alike_elsewhere(subject: Subject, job: WorkloadPods, label: str) -> bool:
-    """Whether a label is a pod's host name but for the index, of another job of the stream in the same namespace."""
+def _alike_elsewhere(subject: Subject, job: WorkloadPods, label: str) -> list[WorkloadPods]:
+    """The other jobs of the stream, in the same namespace, of which a label is a pod's host name but for the index."""
     head, _, index = label.rpartition("-")
     if subject.alone or not index.isdigit():
-        return False
+        return []
     near = subject.stream.once(_by_head).get(job.namespace, {}).get(head, ())
-    return any(one.manifest is not job.manifest for one in near)
+    return [one for one in near if one.manifest is not job.manifest]
 
 
 def _by_name(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
@@ -220,16 +352,23 @@ def _unserved(subject: Subject, job: WorkloadPods, name: _Name) -> Wrong | None:
 
 def _own(job: WorkloadPods, label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
+    return _pod_named(job, label) is not None
+
+
+def _pod_named(job: WorkloadPods, label: str) -> Pod | None:
+    """Return the pod of the job that has a host name."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
-    indexes = {0, *numbers}
-    return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in indexes if i < role.count)
+    pods = (job.pod(role, i) for role in job.roles_of(label) for i in sorted({0, *numbers}) if i < role.count)
+    return next((pod for pod in pods if pod.hostname == label), None)
 
 
 def _pod(subject: Subject, job: WorkloadPods, name: _Name, complete: bool) -> Wrong | None:
     """`pod.service`, which is not a pod of any object of the stream."""
-    own, ours = _own(job, name.pod), _subdomains(job)
+    own, ours = _pod_of(subject, job, name.pod) is not None, _subdomains(job)
     hosts = _hostnames(job)
-    alike = own or _alike(name.pod, job) or _alike_elsewhere(subject, job, name.pod)
+    if not own and kind_of(job.manifest) == POD and _alike(name.pod, job) and not complete:
+        return None  # each Pod is an object of its own, and may be in another file
+    alike = own or _alike(name.pod, job) or bool(_alike_elsewhere(subject, job, name.pod))
     services = _services(subject, job, name.service)
     if name.service not in ours and not services:
         if not alike:

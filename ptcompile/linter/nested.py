@@ -54,6 +54,9 @@ GENERIC: Final = frozenset(
 )
 """The rules that hold for a pod of whatever object: nothing in them is about training."""
 
+_OF_HOSTS: Final = frozenset({"missing-service", "unresolvable-endpoint"})
+"""The rules about the names of a StatefulSet's pods."""
+
 _TEMPLATES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "Deployment": (("spec", "template"),),
     "StatefulSet": (("spec", "template"),),
@@ -86,6 +89,8 @@ def inside(manifest: Json) -> Iterator[Inner]:
     kind = kind_of(manifest)[1]
     if kind == "CronJob":
         yield _job_of(manifest)
+    if kind == "StatefulSet" and not nested_map(manifest, "spec", "ordinals").get("start"):
+        yield _indexed_job_of(manifest)
     for path in _TEMPLATES.get(kind, ()):
         yield from _pod(path, nested_map(manifest, *path), manifest)
     groups = _GROUPS.get(kind)
@@ -103,6 +108,20 @@ def _job_of(cron: Json) -> Inner:
         metadata["namespace"] = space
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": as_mapping(template.get("spec"))}
     return Inner(("spec", "jobTemplate"), job, None)
+
+
+def _indexed_job_of(stateful: Json) -> Inner:
+    """A Job whose pods have the host names and the subdomain of a StatefulSet's: `<name>-<index>.<serviceName>`.
+
+    The controller overwrites both (Kubernetes 1.36, pkg/controller/statefulset/stateful_set_utils.go: initIdentity).
+    """
+    spec, replicas = nested_map(stateful, "spec"), nested_map(stateful, "spec").get("replicas", 1)
+    pod = {**nested_map(spec, "template", "spec"), "subdomain": as_string(spec.get("serviceName")) or None}
+    owner = {"kind": "StatefulSet", "name": object_name(stateful)}
+    metadata = {**nested_map(stateful, "metadata"), "ownerReferences": [owner]}
+    template = {**nested_map(spec, "template"), "spec": pod}
+    job = {"completionMode": "Indexed", "completions": replicas, "parallelism": replicas, "template": template}
+    return Inner((), {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job}, _OF_HOSTS)
 
 
 def _pod(path: Path, template: Json, owner: Json) -> Iterator[Inner]:

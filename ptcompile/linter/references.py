@@ -101,14 +101,39 @@ def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
     met = subject.met if subject.neighbours.of(SERVICE) else None
     if met is None or not met.host:
         return None
+    return next(((one, met) for one in endpoint_services(subject, met.host)), None)
+
+
+def endpoint_services(subject: Subject, host: str) -> list[Json]:
+    """Return the Services in the pods' namespace of which a host is the name, in any of its forms."""
     from ptcompile.simulator.meeting import short_names
 
     space = namespace_of(subject.manifest)
-    for service in subject.neighbours.services_at(met.host):
-        full = f"{object_name(service)}.{space}.svc.cluster.local"
-        if kind_of(service) == SERVICE and met.host in short_names(full, space):
-            return service, met
-    return None
+    return [
+        one
+        for one in subject.neighbours.services_at(host)
+        if kind_of(one) == SERVICE and host in short_names(f"{object_name(one)}.{space}.svc.cluster.local", space)
+    ]
+
+
+_MET_AT_A_POD = ("static", "c10d", "env")
+"""Backends whose endpoint is one of the pods that meet."""
+
+
+def meets_at_a_pod(members: tuple[TrainingRole, ...]) -> bool:
+    """Return whether several nodes meet at a pod that they all name alike; own-host-endpoint reports other names."""
+    first = members[0]
+    seen = first.seen
+    if first.local or seen.backend not in _MET_AT_A_POD or not seen.nodes or seen.nodes[1] < 2:
+        return False
+    return first.pod.job.pod(first.role, first.role.count - 1).rendezvous.host == seen.host
+
+
+def has_all_pods(subject: Subject, members: tuple[TrainingRole, ...]) -> bool:
+    """Return whether all nodes that meet are pods of this object."""
+    first, total = members[0], count_nodes(members)
+    alone = not subject.record.meeting.across_objects or not peers_in_other_objects(subject, first)
+    return alone and first.seen.nodes is not None and total == first.seen.nodes[1] and total > 1
 
 
 def peers_in_other_objects(subject: Subject, first: TrainingRole) -> tuple[TrainingRole, ...]:

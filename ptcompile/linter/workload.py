@@ -39,8 +39,13 @@ class Stream:
         objects: Sequence[Json] = (),
         versions: Versions | None = None,
         texts: Mapping[int, frozenset[str] | None] | None = None,
+        related: Sequence[Json] | None = None,
     ) -> None:
-        self.objects = Objects(objects)
+        self.objects = Objects([*objects, *(related or ())])
+        self.related = frozenset(id(one) for one in related or ())
+        """The identities of the objects of other files."""
+        self.whole = related is not None or len(objects) > 1
+        """Whether more is known than one object: what is missing then is missing in a stream or a folder."""
         self.texts = texts or {}
         """All keys and texts of an object, by its identity, where the reader knows them."""
         self.versions = versions or Versions()

@@ -179,7 +179,7 @@ class OpenDocument:
             select=self.settings.select,
             ignore=self.settings.ignore,
             schemas=self.settings.schemas,
-            beside=[one.data for one in self.elsewhere if one.kind in DECIDING],
+            beside=[one.data for one in self.elsewhere if one.kind in DECIDING] or None,
             pause=self.pause,
         )
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 DECIDING: Final = frozenset(
-    {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor"}
+    {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Service"}
 )
 """Kinds that decide what happens to the objects of other files."""
 

@@ -66,3 +66,41 @@ def test_schemas_of_a_configuration_stand_beside_it(tmp_path: Path, capsys: Capt
     ran = here(capsys, "lint", "--config", config, tmp_path / "x.yaml")
     assert ran.status == 2
     assert f"--schemas: {tmp_path / 'none'}: No such file" in ran.err
+
+
+LONELY = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      subdomain: train
+      containers:
+        - name: c
+          image: "i:1"
+          command: [torchrun, --nnodes=2, --rdzv-backend=c10d, "--rdzv-endpoint=train-0.train:29400", train.py]
+          resources: {limits: {cpu: 8, memory: 8Gi}}
+"""
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: train}
+spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kubernetes.io/job-name: train}}
+"""
+
+
+def test_services_of_another_file_count(tmp_path: Path, capsys: Capture) -> None:
+    job, service = tmp_path / "job.yaml", tmp_path / "service.yaml"
+    job.write_text(LONELY, encoding="utf-8")
+    assert "note[PTC486" in here(capsys, "lint", job).out
+    assert "warning[PTC486" in here(capsys, "lint", tmp_path).out
+    service.write_text(SERVICE, encoding="utf-8")
+    assert "PTC486" not in here(capsys, "lint", tmp_path).out
+    service.write_text(SERVICE.replace("job-name: train", "job-name: other"), encoding="utf-8")
+    assert "warning[PTC486" in here(capsys, "lint", tmp_path).out

@@ -37,7 +37,7 @@ class FileLinter:
         options: argparse.Namespace,
         config: Config,
         profile: ClusterProfile | None,
-        beside: Callable[[InputFile], Sequence[Mapping[str, Any]]] = lambda _: (),
+        beside: Callable[[InputFile], Sequence[Mapping[str, Any]] | None] = lambda _: None,
     ) -> None:
         self.options, self.config, self.profile, self.beside = options, config, profile, beside
 
@@ -234,12 +234,14 @@ def run(options: argparse.Namespace) -> int:
     inputs, unreadable = files.read_all(options.paths, exclude, require_match=not options.allow_empty)
     findings.unreadable(unreadable)
     profile = findings.profile(config.cluster) if config.cluster else None
+    others = RelatedObjects(inputs, whole=len(inputs) > 1 or "-" in options.paths or _folders(options.paths))
+    judge = FileLinter(options, config, profile, others.of)
     if options.add_ignore:
-        return max(findings.unread(), _add_ignores(inputs, FileLinter(options, config, profile)))
+        return max(findings.unread(), _add_ignores(inputs, judge))
     if fixing:
-        return run_fixes(inputs, FileLinter(options, config, profile), findings)
-    others = RelatedObjects(inputs)
-    for file, one in lint_files(inputs, FileLinter(options, config, profile, others.of), others):
+        others.found()  # once, and not in each process
+        return run_fixes(inputs, judge, findings)
+    for file, one in lint_files(inputs, judge, others):
         findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
         findings.meant += one.meant
     return findings.finish(always=True)

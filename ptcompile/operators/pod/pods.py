@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """One pod. It has a DNS name where a headless Service of the same stream is named as its subdomain."""
+    """One pod. It has a DNS name if it has a hostname and a headless Service of the stream is its subdomain.
+
+    A subdomain alone gives it no record (Kubernetes 1.36, DNS for Services and pods).
+    """
     metadata, spec = nested_map(manifest, "metadata"), nested_map(manifest, "spec")
     name, space = object_name(manifest), namespace_of(manifest)
     labels = string_map(metadata.get("labels"))
@@ -30,7 +33,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         namespace=space,
         hostname=hostname,
         subdomain=subdomain,
-        dns=templates.fqdn(hostname or name, subdomain, space) if service and subdomain else None,
+        dns=templates.fqdn(hostname, subdomain, space) if service and subdomain and hostname else None,
         labels=labels,
         annotations=string_map(metadata.get("annotations")),
         spec=spec,

@@ -38,7 +38,10 @@ def profile(release: str) -> str:
 STATIC = "script: train.py\nnodes: 3"
 FIXED = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 3}"
 RANGE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3}"
-WIDE = "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\nspot: true"
+WIDE = (
+    "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\n"
+    "runPolicy: {onDisruption: Ignore}"
+)
 NO_RESTARTS = "script: train.py\nelastic: {nnodes: '2:3'}"
 C10D = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d}"
 IMPATIENT = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d, rdzvConfigs: {timeout: 20, join_timeout: 20}}"

@@ -48,6 +48,8 @@ RULES: Final[dict[str, str]] = {
     "local_endpoint": f"{MEETS} {PODS}",
     "own_host_endpoint": f"{MEETS} {PODS}",
     "unresolvable_endpoint": MEETS,
+    "missing_service": MEETS,
+    "endpoint_misses_pods": f"{MEETS} @Service",
     "roles_disagree": f"{LAUNCHED} {ROLES}",
     "too_few_pods": f"{LAUNCHED} {PODS} nnodes/num/world/machines",
     "too_many_pods": f"{LAUNCHED} {PODS}",

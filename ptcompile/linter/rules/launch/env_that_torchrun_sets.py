@@ -41,13 +41,18 @@ from ptcompile.linter.trainers import TrainingRole
 
 _NAMES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"})
 
+_OF_NODES = frozenset({"RANK", "WORLD_SIZE"})
+
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in (one for found in subject.parties for one in found):
+        counted = _counts_nodes(one)
         for i, entry in enumerate(as_mappings(one.spec.get("env"))):
             name = as_string(entry.get("name"))
             # An operator's own of the same name is reserved-env's; a script may use any.
             if name not in _NAMES or one.entry(name) != i or _used(one, name) or one.launch.in_shell:
+                continue
+            if counted and name in _OF_NODES:
                 continue
             path = (*one.path, "env", i)
             yield found_at(
@@ -56,6 +61,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 f"remove {name}",
                 Fix(f"remove {name}", (Edit("remove", path),), safe=False),
             )
+
+
+def _counts_nodes(one: TrainingRole) -> bool:
+    """Return whether the four variables of env:// are all written and count nodes: whoever reads them reads the truth.
+
+    ptcompile gives them to every command that it does not start itself.
+    """
+    names = {as_string(entry.get("name")) for entry in as_mappings(one.spec.get("env"))}
+    last, size = one.role.count - 1, one.pod.env.get("WORLD_SIZE")
+    ranks = [one.pod.job.pod(one.role, index).env.get("RANK") for index in (0, last)]
+    return {"MASTER_ADDR", "MASTER_PORT", *_OF_NODES} <= names and size == str(last + 1) and ranks == ["0", str(last)]
 
 
 def _used(one: TrainingRole, name: str) -> bool:

@@ -38,7 +38,7 @@ Example:
 
 Fix: write the name that the operator's Service gives the pod.
 
-Source: training-operator 1.9, one Service a replica; JobSet 0.12 and Trainer 2.3, one headless Service a JobSet;
+Source: training-operator 1.9, one Service a replica; JobSet 0.12 and TrainingRole 2.3, one headless Service a JobSet;
 Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 """
 
@@ -47,44 +47,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.hosts import wrong
-from ptcompile.linter.references import peers_in_other_objects
+from ptcompile.linter.references import has_all_pods, meets_at_a_pod
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.trainers import TrainingRole, count_nodes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.launchers.rendezvous import Rendezvous
-
-_MET_AT_A_POD = ("static", "c10d", "env")
-"""Backends whose endpoint is one of the pods that meet."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.groups, *subject.plain):
-        yield from _of(subject, found)
-
-
-def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    first = found[0]
-    seen, total = first.seen, count_nodes(found)
-    if first.local or seen.backend not in _MET_AT_A_POD or not seen.nodes or seen.nodes[1] < 2:
-        return
-    alone = not subject.record.meeting.across_objects or not peers_in_other_objects(subject, first)
-    why = wrong(subject, first.pod, seen.host, complete=alone and total == seen.nodes[1] and total > 1)
-    if why is not None and _last(first).host == seen.host:  # own-host-endpoint
-        path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
-        yield found_at(
-            path,
-            f"nothing answers to {seen.host}: {why.reason}",
-            f"write {why.right}" if why.right else "give the pods names that resolve, with a headless Service",
-            severity=None if why.certain else "warning",
-        )
-
-
-def _last(one: TrainingRole) -> Rendezvous:
-    """How the last pod of a role meets the others."""
-    return one.pod.job.pod(one.role, one.role.count - 1).rendezvous
+    for members in (*subject.groups, *subject.plain):
+        first = members[0]
+        host = first.seen.host
+        if not meets_at_a_pod(members):
+            continue
+        why = wrong(subject, first.pod, host, complete=has_all_pods(subject, members))
+        if why is not None:
+            path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
+            yield found_at(
+                path,
+                f"nothing answers to {host}: {why.reason}",
+                f"write {why.right}" if why.right else "give the pods names that resolve, with a headless Service",
+                severity=None if why.certain else "warning",
+            )
 
 
 RULE = Rule("unresolvable-endpoint", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,107 @@
+"""The rendezvous goes through a Service that selects none of the pods.
+
+What: the endpoint is the name of a Service of the pods' namespace, all nodes that meet are pods of this object, and the
+Service's selector fits the labels of none of them, nor of any other pod of the files.
+
+Why: a Service without pods has no endpoints. A headless one does not resolve, and connections to a cluster IP are
+refused, until the rendezvous times out.
+
+Example:
+
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train-master}
+      spec:
+    -   selector: {app: train-master}
+    +   selector: {batch.kubernetes.io/job-name: train, batch.kubernetes.io/job-completion-index: "0"}
+        ports: [{port: 29500}]
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=2
+                  - --node-rank=$(JOB_COMPLETION_INDEX)
+                  - --master-addr=train-master  # <--
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: select labels of the pod with rank 0; an Indexed Job's has batch.kubernetes.io/job-completion-index: "0".
+
+Source: Kubernetes 1.36, Services: selectors; PyTorch 2.13, rank 0 serves the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.index import selector
+from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name
+from ptcompile.linter.references import endpoint_services, has_all_pods, labels_of, meets_at_a_pod, selected
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.unstructured import Json
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for members in (*subject.groups, *subject.plain):
+        first = members[0]
+        if not meets_at_a_pod(members) or not has_all_pods(subject, members):
+            continue
+        services = endpoint_services(subject, first.seen.host)
+        if not services or any(map(_may_reach, services)) or _is_subdomain(subject, services):
+            continue
+        if any(selected(one, labels) for one in services for labels in _labels(subject, one)):
+            continue
+        name = object_name(services[0])
+        wanted = ", ".join(f"{key}={value}" for key, value in selector(services[0]).items())
+        yield found_at(
+            first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
+            f"nothing answers to {first.seen.host}: the Service {name} selects {wanted}, which no pod has",
+            "select labels of the pod with rank 0",
+            severity="warning" if any(id(one) in subject.stream.related for one in services) else None,
+        )
+
+
+def _may_reach(service: Json) -> bool:
+    """Return whether something else than a selector may give a Service its addresses."""
+    return not selector(service) or nested_map(service, "spec").get("type") == "ExternalName"
+
+
+def _is_subdomain(subject: Subject, services: list[Json]) -> bool:
+    """Return whether selector-misses-pods reports the Service: a headless one that is the pods' subdomain."""
+    names = {pod.view.subdomain for _, pod in subject.job.firsts()} if subject.job is not None else set()
+    return any(
+        object_name(one) in names and as_string(nested_map(one, "spec").get("clusterIP")) == "None" for one in services
+    )
+
+
+def _labels(subject: Subject, service: Json) -> Iterator[Json]:
+    """Yield the labels of the job's pods that a Service may select, and those of every other pod of the stream."""
+    job = subject.job
+    indexes = {int(one) for one in selector(service).values() if one.isascii() and one.isdigit() and len(one) < 10}
+    for role in job.roles if job is not None else ():
+        for index in sorted({0, role.count - 1, *indexes}):
+            if job is not None and 0 <= index < role.count:
+                yield job.pod(role, index).view.labels
+    for one in subject.neighbours:
+        yield labels_of(one)
+        yield labels_of(nested_map(one, "spec", "template"))
+
+
+RULE = Rule("endpoint-misses-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,84 @@
+"""The rendezvous host needs a Service that no file has.
+
+What: the address that the pods meet at is a name that only a Service of their namespace can resolve, and no manifest of
+the stream or the folder is that Service: none has the name, or the one that has it has a cluster IP, does not select
+the pods, or is not their subdomain. A note if one file with one object is read, since the Service may be in another
+file. The serviceName of a StatefulSet is its pods' subdomain. Names that the files cannot decide are not reported, such
+as those of other namespaces; nor are the Services of operators, such as JobSet's, PyTorchJob's and TrainingRole's.
+
+Why: a pod of a Job, of a StatefulSet or alone has the name <hostname>.<subdomain> only through a headless Service that
+is called like the subdomain and selects the pod. Without it every pod looks for node 0 until the rendezvous times out.
+
+Example:
+
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: train}
+      data: {config.yaml: "epochs: 3"}
+      ---
+    + apiVersion: v1
+    + kind: Service
+    + metadata: {name: train}
+    + spec:
+    +   clusterIP: None
+    +   publishNotReadyAddresses: true
+    +   selector: {batch.kubernetes.io/job-name: train}
+    + ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=2
+                  - --rdzv-backend=c10d
+                  - --rdzv-endpoint=train-0.train:29400  # <--
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add the headless Service, or a kind whose operator makes one, such as a JobSet.
+
+Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain; StatefulSet, stable network ID.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linter.hosts import unserved, wrong
+from ptcompile.linter.references import has_all_pods, meets_at_a_pod
+from ptcompile.linter.rule import Finding, Rule, found_at
+from ptcompile.linter.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Finding]:
+    for members in (*subject.groups, *subject.plain):
+        first = members[0]
+        host = first.seen.host
+        if not meets_at_a_pod(members) or wrong(subject, first.pod, host, complete=has_all_pods(subject, members)):
+            continue
+        gap = unserved(subject, first.pod, host)
+        if gap is None:
+            continue
+        elsewhere = any(id(one) in subject.stream.related for one in gap.services)
+        certain = gap.services and not elsewhere
+        yield found_at(
+            first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
+            gap.reason,
+            gap.help,
+            severity="error" if certain else None if subject.stream.whole else "note",
+        )
+
+
+RULE = Rule("missing-service", _check, severity="warning", stage="run", authority="kubelet")
