@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.lazy import Pattern
 from ptcompile.cli.files import InputFile
 from ptcompile.kubernetes.index import selector
 from ptcompile.kubernetes.unstructured import object_name
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 _KINDS: Final = frozenset(
     {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Service"}
 )
-_named = Pattern(rf"(?:{'|'.join(sorted(_KINDS))})(?![A-Za-z])".encode()).search
+_WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
 
 
 class RelatedObjects:
@@ -31,7 +30,7 @@ class RelatedObjects:
     def __init__(self, inputs: Sequence[InputFile], *, whole: bool) -> None:
         self.whole = whole
         some = len(inputs) > 1
-        self.files = {file.name: file for file in inputs if some and _named(file.content)}
+        self.files = {file.name: file for file in inputs if some and any(word in file.content for word in _WORDS)}
         """The files that may have such an object, by name."""
         self._found: dict[str, list[Mapping[str, Any]]] | None = None
 
