@@ -39,8 +39,7 @@ STATIC = "script: train.py\nnodes: 3"
 FIXED = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 3}"
 RANGE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3}"
 WIDE = (
-    "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\n"
-    "runPolicy: {onDisruption: Ignore}"
+    "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\nrunPolicy: {onDisruption: Ignore}"
 )
 NO_RESTARTS = "script: train.py\nelastic: {nnodes: '2:3'}"
 C10D = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d}"
