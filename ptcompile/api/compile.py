@@ -8,7 +8,7 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic, Path
+from ptcompile.diagnostics import Diagnostic, Path, blocking
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.source import emitter, streams
 from ptcompile.source.documents import Source
@@ -115,7 +115,7 @@ def compile(
     read = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
     profile, of_cluster = load_profile(cluster)
-    found = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
+    found = [streams.to_diagnostic(problem, None, filename) for problem in blocking(read.problems)]
     given = laying.read(arguments.pairs(overrides, "overrides"), name)
     found += given.diagnostics
     if profile is None or given.diagnostics:
@@ -176,9 +176,7 @@ def _judged(
         return Result(tuple([manifest for document in made for manifest in document.manifests]), ())
     from ptcompile.compiler.advice import apply_suppressions
 
-    told, meant = apply_suppressions(
-        read, found, (one for document in made for one in document.advice), asked, filename
-    )
+    told, meant = apply_suppressions(read, found, asked, filename)
     fine = {id(one) for one in meant}
     manifests = (
         manifest

@@ -12,7 +12,7 @@ from itertools import chain
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver import is_supported, validate
-from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linter import Stream, run
@@ -225,13 +225,14 @@ def of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
     if lists and not read.documents:
         unchecked += ["a list"] * len(lists)
     ours = any(streams.is_ours(one.data) for one in read.documents)
+    spec = ours or "TrainingJob" in read.text  # which may be the document that cannot be read
     theirs = bool(read.text and read.documents) and all(foreign(one.data) for one in read.documents)
     for problem in read.problems:
         if (theirs and problem.name in _OF_KUBERNETES) or (not read.documents and problem in lists):
             continue
         if problem.name == "duplicate-key" and not ours:
             problem = problem._replace(severity="warning", stage="style")
-        yield problem
+        yield from blocking([problem]) if spec else (problem,)
 
 
 _OF_KUBERNETES = frozenset({"unsupported-yaml", "duplicate-key"})

@@ -56,7 +56,9 @@ class Laid(NamedTuple):
     def _by(self, number: int, problem: Problem) -> Diagnostic:
         laid = source.from_data(self.data) if isinstance(self.data, dict) else None
         document = laid.documents[0] if laid is not None and laid.documents else None
-        found = streams.to_diagnostic(problem._replace(fix=None), document, name_of(number))
+        found = streams.to_diagnostic(
+            problem._replace(fix=None, blocks_compile=problem.severity == "error"), document, name_of(number)
+        )
         return found._replace(document=self.document.index)
 
     def _cause(self, path: Path) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.location import PlacedProblem, locate
@@ -95,23 +95,17 @@ def _of_a_pass(problem: Problem) -> bool:
 def apply_suppressions(
     read: Source,
     found: Sequence[Diagnostic],
-    advice: Iterable[Diagnostic],
     asked: Selection | None,
     filename: str | None,
 ) -> Left:
-    """The findings of a file without those that its comments cover. `advice` are those among them of the rules.
-
-    A comment covers no error but a rule's: what does not compile stays so. There are no more than the budget allows.
-    """
+    """Return the findings of a file up to the limit, without those that its comments cover, and those covered."""
     found = streams.limit_findings(found, filename)
     if asked is None or "ptcompile:" not in read.text:
         return Left(tuple(found))
     from ptcompile.source.suppression import suppress
 
     kept, meant, problems = suppress(read, found, asked)
-    rules = {id(one) for one in advice}
-    refused = [one for one in meant if one.severity == "error" and id(one) not in rules]
-    told = (*kept, *refused, *(streams.to_diagnostic(problem, None, filename) for problem in problems))
+    told = (*kept, *(streams.to_diagnostic(problem, None, filename) for problem in problems))
     return Left(told, meant)
 
 

@@ -13,7 +13,7 @@ from ptcompile.compiler.location import PlacedProblem, locate_stages
 from ptcompile.compiler.passes import PASSES
 from ptcompile.compiler.reader import read
 from ptcompile.compiler.verification import verify
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, blocking
 from ptcompile.ir.job import Context, Job, Pass, Target
 from ptcompile.registry.targets import TARGETS, default_target, target_named
 
@@ -50,7 +50,7 @@ def compile_document(
     """
     parts, findings = read(data, cluster, target, extensions)
     if parts is None:
-        return Compiled((), locate_stages(findings, data))
+        return Compiled((), tuple(blocking(locate_stages(findings, data))))
     spec, sound, built = parts.spec, len(findings) == 1, None
     job = lower(spec, cluster, parts)
     context = Context(cluster, choose(target or spec.spec.target, job, cluster, extensions))
@@ -61,7 +61,7 @@ def compile_document(
     except PluginFailedError as failure:
         findings.append([PlacedProblem(failure.problem)])
     trace = None if built is None else cache(partial(_trace_of, built))
-    problems = locate_stages(findings, data, spec, trace)
+    problems = tuple(blocking(locate_stages(findings, data, spec, trace)))
     if built is None or refused(findings[:-1]):
         return Compiled((), problems, context.target if sound else None)
     return Compiled(() if refused(findings) else built.manifests, problems, context.target, built, trace)

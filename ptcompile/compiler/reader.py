@@ -11,7 +11,7 @@ from ptcompile.compiler.checks.kubernetes_fields import freeform_cluster
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
-from ptcompile.diagnostics import Diagnostic, Path, Problem
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     profile, problems = decode_profile(data)
     if profile is not None:
         problems += freeform_cluster(profile)
-    return (None if any(one.severity == "error" for one in problems) else profile), problems
+    return (None if any(one.severity == "error" for one in problems) else profile), blocking(problems)
 
 
 def load_profile(

@@ -81,6 +81,8 @@ class Problem(NamedTuple):
     fix: Fix | None = None
     code: str = ""
     """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
+    blocks_compile: bool = False
+    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` covers such a problem."""
 
 
 def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
@@ -89,6 +91,11 @@ def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
     for one in problems:
         told.setdefault((one.name, one.path, one.message), one)
     return [*told.values()]
+
+
+def blocking(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems of a spec or a profile with the errors marked: they keep `compile` from writing."""
+    return [one._replace(blocks_compile=True) if one.severity == "error" else one for one in problems]
 
 
 class Diagnostic(NamedTuple):
@@ -114,6 +121,8 @@ class Diagnostic(NamedTuple):
     """The template that the document was rendered from, as Helm's `# Source:` comment says."""
     masked: bool = False
     """Whether `***` stands for a secret in the message, the help or the path."""
+    blocks_compile: bool = False
+    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` covers such a finding."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the same names; `span` as an object or null, `path` as a list, and `url`, the code's page."""

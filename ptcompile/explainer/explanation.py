@@ -11,7 +11,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
 from ptcompile.compiler.advice import advice, apply_suppressions
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.diagnostics import Diagnostic, Path, field_path
+from ptcompile.diagnostics import Diagnostic, Path, blocking, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.sensitivity import InputName
@@ -170,8 +170,7 @@ def explain(
     if cluster is None:
         return Explanation((), (), (), tuple(found), {})
     profile = next(iter(streams.profile_documents(cluster_source)), None) if cluster_source is not None else None
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
-    advised: list[Diagnostic] = []
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking(read.problems)]
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
@@ -180,7 +179,6 @@ def explain(
         stamp = partial(streams.to_diagnostic, document=document, filename=filename)
         rule_diagnostics = advice(compiled, document.data, cluster, asked, stamp, extensions).told
         diagnostics += [*map(stamp, compiled.problems), *rule_diagnostics]
-        advised += rule_diagnostics
         if compiled.manifests and compiled.built is not None:
             first = len(manifests)
             manifests += compiled.manifests
@@ -200,7 +198,7 @@ def explain(
             jobs.append(Explained(name, built.context.target.name, chosen_by, numbers, steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    reported = apply_suppressions(read, diagnostics, advised, asked, filename).told
+    reported = apply_suppressions(read, diagnostics, asked, filename).told
     return Explanation(
         tuple(jobs), tuple(manifests), tuple(causes), (*found, *reported), _input_texts(read, cluster_source, filename)
     )

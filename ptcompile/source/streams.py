@@ -73,7 +73,7 @@ def select(
 
     def selected() -> Iterator[Diagnostic]:
         for diagnostic in diagnostics:
-            if selection.tells(diagnostic.name, diagnostic.stage):
+            if diagnostic.blocks_compile or selection.tells(diagnostic.name, diagnostic.stage):
                 yield diagnostic
             elif diagnostic.name in selection.ignore and len(ignored) < limits().findings:
                 ignored.append(diagnostic)
@@ -128,6 +128,7 @@ def to_diagnostic(
         fix=_prefix_fix(masked.fix, under),
         template=document.template if document is not None else None,
         masked=(masked.message, masked.help, masked_path) != (problem.message, problem.help, path),
+        blocks_compile=problem.blocks_compile,
     )
 
 

@@ -49,26 +49,44 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
         for name in ignore.names if ignore.last > ignore.first else ():
             file_ignores.setdefault(name, []).append(ignore)
     line_ignores = _single_line_ignores(ignores)
+    suppressed, used = _match([d for d in diagnostics if not d.blocks_compile], line_ignores, file_ignores)
+    _, useless = _match([d for d in diagnostics if d.blocks_compile], line_ignores, file_ignores)
+    for ignore in ignores:
+        if ignore in useless and ignore not in used:
+            problem = _problem("bad-ignore", ignore.span, "errors that keep a spec from compiling cannot be ignored")
+            problems.append(problem._replace(help="fix the error and remove the comment"))
+        elif ignore not in used and any(selection.tells(name, "style") for name in ignore.names):
+            problems.append(_problem("unused-ignore", ignore.span, "unused ignore comment: it matches no finding"))
+    covered = {id(diagnostic) for diagnostic in suppressed}
+    return Suppressed(
+        tuple(diagnostic for diagnostic in diagnostics if id(diagnostic) not in covered),
+        tuple(suppressed),
+        tuple(p for p in problems if selection.tells(p.name, p.stage)),
+    )
+
+
+def _match(
+    diagnostics: Iterable[Diagnostic],
+    line_ignores: Mapping[str, Sequence[_Ignore]],
+    file_ignores: Mapping[str, Sequence[_Ignore]],
+) -> tuple[list[Diagnostic], set[_Ignore]]:
+    """Return the diagnostics that comments cover, and these comments."""
+    covered: list[Diagnostic] = []
     used: set[_Ignore] = set()
-    reported: list[Diagnostic] = []
-    suppressed: list[Diagnostic] = []
     hits: dict[str, set[tuple[int, int]]] = {}
     for diagnostic in diagnostics:
-        matches = _range_on(line_ignores.get(diagnostic.name, ()), diagnostic.span) if diagnostic.span else (0, 0)
-        if matches[0] < matches[1]:
-            hits.setdefault(diagnostic.name, set()).add(matches)
-        covered = matches[0] < matches[1] or (diagnostic.span is not None and diagnostic.name in file_ignores)
-        (suppressed if covered else reported).append(diagnostic)
+        if diagnostic.span is None:
+            continue
+        start, end = _range_on(line_ignores.get(diagnostic.name, ()), diagnostic.span)
+        if start < end:
+            hits.setdefault(diagnostic.name, set()).add((start, end))
+        if start < end or diagnostic.name in file_ignores:
+            covered.append(diagnostic)
     for name, ranges in hits.items():
         used.update(_covering(line_ignores[name], ranges))
-    for name in {diagnostic.name for diagnostic in suppressed if diagnostic.span is not None}:
+    for name in {diagnostic.name for diagnostic in covered}:
         used.update(file_ignores.get(name, ()))
-    for ignore in ignores:
-        if ignore not in used and any(selection.tells(name, "style") for name in ignore.names):
-            problems.append(_problem("unused-ignore", ignore.span, "unused ignore comment: it matches no finding"))
-    return Suppressed(
-        tuple(reported), tuple(suppressed), tuple(p for p in problems if selection.tells(p.name, p.stage))
-    )
+    return covered, used
 
 
 def _covering(ignores: Sequence[_Ignore], ranges: Iterable[tuple[int, int]]) -> Iterator[_Ignore]:
@@ -157,7 +175,8 @@ def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]
     """Return the text with an ignore comment for each finding, and the number of findings covered.
 
     Each comment goes at the end of the finding's line, or on its own line above if the value continues on the next
-    line. JSON has no comments, and a finding without a position or about the file itself has no line for one.
+    line. JSON has no comments, a finding without a position or about the file itself has no line for one, and errors
+    that keep a spec from compiling cannot be ignored.
     """
     source = read(text)
     if source.is_json:
@@ -168,6 +187,7 @@ def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]
     for diagnostic in diagnostics:
         if (
             diagnostic.span is not None
+            and not diagnostic.blocks_compile
             and diagnostic.resource is not None
             and not source.in_scalar(diagnostic.span.line, 1)
         ):

@@ -81,8 +81,8 @@ def test_a_comment_in_the_spec_ignores_a_finding_of_a_rule() -> None:
 def test_no_comment_makes_manifests_of_what_does_not_compile() -> None:
     wrong = smallest("nods: 2  # ptcompile: ignore[spec-unknown-field]")
     result = ptcompile.compile(wrong)
-    assert [one.name for one in result.diagnostics] == ["spec-unknown-field"]
-    assert (result.ok, result.manifests) == (False, ())
+    assert [one.name for one in result.diagnostics] == ["spec-unknown-field", "bad-ignore"]
+    assert (result.ok, result.manifests, result.meant) == (False, (), ())
 
 
 def test_a_finding_that_every_role_has_is_told_once() -> None:

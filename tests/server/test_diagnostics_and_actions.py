@@ -72,7 +72,9 @@ def test_a_text_that_cannot_be_parsed() -> None:
 def test_settings_decide_what_is_found() -> None:
     wrong = SPEC.replace("  nodes:", "  noodes:")
     assert not diagnostics(opened(wrong, settings=FileSettings(excluded=True)))
-    assert not diagnostics(opened(wrong, settings=FileSettings(ignore=("PTC021",))))
+    odd = POD.replace("{name: train}", "{name: train, nme: x}")
+    assert diagnostics(opened(odd))
+    assert not diagnostics(opened(odd, settings=FileSettings(ignore=("PTC501",))))
     (found,) = diagnostics(opened(wrong, settings=FileSettings(wrong="the configuration is wrong")))
     assert found.message == "the configuration is wrong"
 
@@ -88,9 +90,24 @@ def test_a_fix_changes_what_is_wrong_and_nothing_else() -> None:
 
 
 def test_here_it_is_ignored() -> None:
-    text = SPEC.replace("script: train.py", "script: train.py\n  noodes: 4")
-    new = fix(opened(text), "ignore PTC021 here")
-    assert "noodes: 4  # ptcompile: ignore[PTC021]\n" in new
+    text = POD.replace("  containers:", "  nme: x\n  containers:")
+    new = fix(opened(text), "ignore PTC501 here")
+    assert "nme: x  # ptcompile: ignore[PTC501]\n" in new
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SPEC.replace("  nodes: 4", "  noodes: 4"),
+        SPEC.replace("gpu: 8", "gpu: 0.5"),
+        SPEC.replace("target: volcano", "target: none"),
+    ],
+)
+def test_what_does_not_compile_cannot_be_ignored_in_the_editor(text: str) -> None:
+    """A comment would turn the editor quiet and leave the spec as broken as it was."""
+    one = opened(text)
+    assert any(found.severity == "error" for found in one.report.diagnostics)
+    assert not [action for action in actions(one, EVERYWHERE, None, None) if "ignore" in action.title]
 
 
 @pytest.mark.parametrize("rule", every_rule()[::4], ids=lambda rule: str(rule.name))

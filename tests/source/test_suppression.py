@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile.source.suppression import add_ignores
 
 POD = """\
 # head
@@ -91,6 +92,59 @@ def test_refusals_can_be_meant_too() -> None:
     assert "unknown-field" in found
     said = text.replace("restrtPolicy: Never", "restrtPolicy: Never  # ptcompile: ignore[PTC501] read by our webhook")
     assert "unknown-field" not in {d.name for d in ptcompile.lint(said).diagnostics}
+
+
+SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train}
+spec:
+  image: img:1
+  script: train.py
+"""
+PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("  gpus: 8", "PTC021"),
+        ("  nodes: x", "PTC023"),
+        ("  target: none", "PTC028"),
+        ("  script: again.py", "PTC003"),
+        ("  resources: {gpu: 0.5}", ""),
+        ("  env: {A: [1]}", ""),
+        ("  args: [a", "PTC001"),
+    ],
+)
+def test_what_keeps_a_spec_from_compiling_cannot_be_ignored(line: str, code: str) -> None:
+    text = f"{SPEC}{line}\n"
+    (first, *_) = ptcompile.compile(text).diagnostics
+    assert (first.severity, first.code) == ("error", code or first.code)
+    for comment in ("ignore", "ignore-file"):
+        mark = f"# ptcompile: {comment}[{first.code}] why"
+        commented = f"{mark}\n{text}" if comment == "ignore-file" else f"{SPEC}{line}  {mark}\n"
+        for report in (ptcompile.lint(commented), ptcompile.compile(commented)):
+            assert {d.name for d in report.diagnostics} >= {first.name, "bad-ignore"}
+            assert (report.ok, report.meant) == (False, ())
+    ignored = ptcompile.lint(text, ignore=[first.code], select=["PTC8"])
+    assert (first.name in {d.name for d in ignored.diagnostics}, ignored.ok, ignored.meant) == (True, False, ())
+    assert add_ignores(text, ignored.diagnostics) == (text, 0)
+
+
+def test_an_error_of_a_profile_cannot_be_ignored() -> None:
+    text = f"{PROFILE}colud: gke}}  # ptcompile: ignore[PTC021]\n"
+    assert {d.name for d in ptcompile.lint(text, ignore=["PTC021"]).diagnostics} == {"spec-unknown-field", "bad-ignore"}
+
+
+def test_what_compile_only_finds_in_its_manifests_can_be_ignored() -> None:
+    """`compile` writes the manifests then, so that lint has no reason to insist."""
+    text = f"{SPEC}  nodes: 2\n  env: {{NCCL_SOCKET_IFNAME: lo}}\n"
+    found = [d for d in ptcompile.lint(text).diagnostics if d.severity == "error" and not d.blocks_compile]
+    for diagnostic in found:
+        assert ptcompile.compile(text, ignore=[d.code for d in found]).manifests, diagnostic
+        assert diagnostic.name not in {d.name for d in ptcompile.lint(text, ignore=[diagnostic.code]).diagnostics}
+    assert found
 
 
 def test_many_comments_take_time_in_proportion() -> None:

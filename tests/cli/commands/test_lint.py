@@ -71,7 +71,7 @@ def golden(tmp_path: Path) -> Path:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "space.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n")
     (tmp_path / "inner" / "meant.yaml").write_text(
-        "# ptcompile: ignore-file[spec-unknown-field, PTC999]\n" + smallest("comand: x")
+        "# ptcompile: ignore-file[best-effort-gpus, PTC999]\n" + smallest("resources: {gpu: 8}")
     )
     (tmp_path / "inner" / "secret.yaml").write_text(smallest("env: {API_TOKEN: hunter2hunter2, MASTER_ADDR: x}"))
     return tmp_path
