@@ -51,9 +51,9 @@ class JobSet(Kind):
         return expand(manifest, request)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.jobset.pods import recreated
+        from ptcompile.operators.jobset.pods import is_recreated
 
-        return recreated(manifest, template)
+        return is_recreated(manifest, template)
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.jobset.pods import retries
@@ -61,9 +61,9 @@ class JobSet(Kind):
         return retries(manifest)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.jobset.pods import sentences
+        from ptcompile.operators.jobset.pods import describe_failures
 
-        return sentences(manifest, others)
+        return describe_failures(manifest, others)
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.jobset.read import read

@@ -1,16 +1,16 @@
-"""A job as a JobSet, and why each field is written.
+"""The JobSet target: its manifests, and why each field is written.
 
 Why each field (JobSet 0.12):
-- Equal nodes are one replicatedJob, `node` unless `names` says otherwise, with one Job: parallelism equal to
+- Equal nodes are one replicatedJob, `node` unless `names` sets another name, with one Job: parallelism equal to
   completions, completionMode Indexed. The pods are `<name>-node-0-<i>.<name>`, and JOB_COMPLETION_INDEX is the rank.
 - A master and workers are two replicatedJobs, whether or not they differ. Completion indexes begin at 0 in each Job and
-  no command line can add, so each pod is a Job of its own, and the rank is JobSet's label job-global-index: it counts
+  a command line cannot add, so each pod is a separate Job, and the rank is JobSet's label job-global-index: it counts
   Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
-- enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
+- enableDNSHostnames and publishNotReadyAddresses are explicit: names resolve before pods are ready. The subdomain
   is left to its default, the JobSet's name, which is the name of the Service.
-- An auxiliary role is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
+- An auxiliary role is a replicatedJob after the training ones, so job-global-index stays their rank: one Job, pods
   `<name>-<role>-0-<i>.<name>`.
-- How it ends and what is tried again: `endings`.
+- The module `endings` covers how the job ends and what is retried.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
 
 def _wiring(job: Job) -> Wiring:
-    first = job.names.master if _by_role(job) else job.names.node
+    first = job.names.master if _has_two_roles(job) else job.names.node
     host = "localhost" if job.most_nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
-    rank = _GLOBAL_INDEX if _by_role(job) else COMPLETION_INDEX
-    node_rank = "$(RANK)" if _by_role(job) else "$(JOB_COMPLETION_INDEX)"
+    rank = _GLOBAL_INDEX if _has_two_roles(job) else COMPLETION_INDEX
+    node_rank = "$(RANK)" if _has_two_roles(job) else "$(JOB_COMPLETION_INDEX)"
     return Wiring(
         host=host,
         node_rank=node_rank,
@@ -74,30 +74,32 @@ def _wiring(job: Job) -> Wiring:
     )
 
 
-def _by_role(job: Job) -> bool:
-    """Whether master and worker are replicatedJobs. Asked before and after the passes, so it may not look at what they
-    fill."""
+def _has_two_roles(job: Job) -> bool:
+    """Return whether master and worker are two replicatedJobs.
+
+    Called before and after the passes, so it must not read what they fill in.
+    """
     return len(job.trainers) > 1
 
 
-def _rank() -> dict[str, Any]:
+def _rank_variable() -> dict[str, Any]:
     return {"name": "RANK", **rank_of(_GLOBAL_INDEX)}
 
 
 def _needs_rank(job: Job) -> bool:
-    """Whether torchrun's command line speaks of $(RANK), which then must be among the variables."""
+    """Return whether torchrun's command line contains $(RANK), which must then be a variable of the container."""
     launch = job.launch
-    return _by_role(job) and launch is not None and bool(launch.entry) and backend(job, launch) == "static"
+    return _has_two_roles(job) and launch is not None and bool(launch.entry) and backend(job, launch) == "static"
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does"
     yield from pods_left(job, "a JobSet", "jobset", instead=instead)
-    yield from endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
+    yield from endings.unsupported(job, cluster, "a JobSet", by_role=_has_two_roles(job))
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
-            why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
+            why = "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet label"
             yield unsupported_by_target(
                 (*role_path(role), "env", "RANK"), why, "remove RANK, or use nodes instead of two roles"
             )
@@ -105,17 +107,17 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from dns_1035(job, "the JobSet's Jobs and Service")
 
 
-def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
-    """What becomes a replicatedJob: our role, its name, how many Jobs, how many pods in each."""
-    beside = [(role, role.name, 1, role.replicas) for role in job.beside]
-    if _by_role(job):
-        named = {"master": job.names.master, "worker": job.names.worker}
-        return [*((role, named[role.name], role.replicas, 1) for role in job.trainers), *beside]
-    return [(job.roles[0], job.names.node, 1, job.nodes), *beside]
+def _replicated_jobs(job: Job) -> list[tuple[Role, str, int, int]]:
+    """Return the replicatedJobs, each as its role, its name, its number of Jobs and the pods of each Job."""
+    auxiliary = [(role, role.name, 1, role.replicas) for role in job.beside]
+    if _has_two_roles(job):
+        job_names = {"master": job.names.master, "worker": job.names.worker}
+        return [*((role, job_names[role.name], role.replicas, 1) for role in job.trainers), *auxiliary]
+    return [(job.roles[0], job.names.node, 1, job.nodes), *auxiliary]
 
 
 def _groups(job: Job) -> list[IndexedGroup]:
-    return [IndexedGroup(name, pods, jobs) for _, name, jobs, pods in _replicated(job)]
+    return [IndexedGroup(name, pods, jobs) for _, name, jobs, pods in _replicated_jobs(job)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -125,7 +127,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    if success := endings.success_policy(job, [name for role, name, _, _ in _replicated(job) if role.trains]):
+    if success := endings.success_policy(job, [name for role, name, _, _ in _replicated_jobs(job) if role.trains]):
         spec["successPolicy"] = success
     if failure := endings.failure_policy(job, policy.active_deadline_seconds):
         spec["failurePolicy"] = failure
@@ -136,31 +138,33 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "name": name,
             "replicas": jobs,
             "template": {
-                **(fewest_for_kai(job, cluster) if role.trains else {}),
+                **(kai_min_member(job, cluster) if role.trains else {}),
                 "spec": {
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
-                    **endings.child_job(job, role, policy.active_deadline_seconds, by_role=_by_role(job)),
-                    "template": _pods(role, job, cluster),
+                    **endings.child_job(job, role, policy.active_deadline_seconds, by_role=_has_two_roles(job)),
+                    "template": _pod_template(role, job, cluster),
                 },
             },
         }
-        for role, name, jobs, pods in _replicated(job)
+        for role, name, jobs, pods in _replicated_jobs(job)
     ]
     metadata = object_metadata(job, cluster, "jobset")
     manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
     return [*emitting.pod_group(job, cluster, "jobset"), manifest]
 
 
-def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _pod_template(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     template = emitting.in_pod_group(_with_rank(role, job), job, cluster)
     main = job.names.container if role.trains else None
     return pod_template.write(template, main=main, restartPolicy=role.restart_policy or "Never")
 
 
-def fewest_for_kai(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
-    """Metadata of the Job template of a range of nodes: KAI takes all of a Job's pods for the gang (KAI 0.15)."""
+def kai_min_member(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """Return the metadata of an elastic Job template: KAI counts all pods of a Job as its gang by default (KAI
+    0.15).
+    """
     if not job.elastic or gang_of(job, cluster) != "kai":
         return {}
     return {"metadata": {"annotations": {KAI_MIN_MEMBER: str(job.min_nodes)}}}
@@ -170,8 +174,8 @@ def _with_rank(role: Role, job: Job) -> PodTemplate:
     template = role.template
     if not (role.trains and _needs_rank(job)):
         return template
-    others = tuple(entry for entry in template.main.env if entry.get("name") != "RANK")
-    return template._replace(main=template.main._replace(env=(*others, _rank())))
+    other_variables = tuple(entry for entry in template.main.env if entry.get("name") != "RANK")
+    return template._replace(main=template.main._replace(env=(*other_variables, _rank_variable())))
 
 
 JOBSET = Target(

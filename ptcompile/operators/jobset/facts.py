@@ -71,22 +71,22 @@ FOLLOWING: Final = Following(
 
 
 def status(live: Json) -> Status:
-    """By the conditions and `terminalState`, then by the counts of child Jobs.
+    """Return the status from the conditions and `terminalState`, then from the counts of child Jobs.
 
-    RestartingJobSet is a condition from 0.12 on; before, a JobSet that restarts has restarts and no active child Job.
-    An active child Job has a pod that runs or is pending.
+    RestartingJobSet is a condition since 0.12; before, a restarting JobSet has restarts and no active child Job.
+    An active child Job has a running or pending pod.
     """
-    conditions, told = true_conditions(live), nested_map(live, "status")
-    final = as_string(told.get("terminalState"))
-    if "Failed" in conditions or final == "Failed":
+    conditions, live_status = true_conditions(live), nested_map(live, "status")
+    terminal_state = as_string(live_status.get("terminalState"))
+    if "Failed" in conditions or terminal_state == "Failed":
         return by_condition("failed", conditions.get("Failed", {}))
-    if "Completed" in conditions or final == "Completed":
+    if "Completed" in conditions or terminal_state == "Completed":
         return Status("succeeded")
     if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
         return queued(live, conditions.get("Suspended"))
     if "RestartingJobSet" in conditions:
         return by_condition("restarting", conditions["RestartingJobSet"])
-    if any(as_int(one.get("active")) > 0 for one in as_mappings(told.get("replicatedJobsStatus"))):
+    if any(as_int(job_status.get("active")) > 0 for job_status in as_mappings(live_status.get("replicatedJobsStatus"))):
         return Status("running")
-    restarts = as_int(told.get("restarts"))
+    restarts = as_int(live_status.get("restarts"))
     return Status("restarting", None, f"restart {restarts}") if restarts > 0 else Status("created")

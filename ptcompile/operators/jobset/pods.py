@@ -1,4 +1,4 @@
-"""The pods of a JobSet: templates, expansion, restarts, and what happens on failure."""
+"""Pods of a JobSet: templates, expansion, restarts and behavior on failure."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ _PREFIX = "jobset.sigs.k8s.io/"
 
 
 def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> Expansion:
-    """One role a replicatedJob. A pod's index counts on over the role's Jobs, its completion index does not.
+    """Expand a JobSet into one role per replicatedJob.
 
-    `main` names the container that trains (Trainer knows it).
+    A pod's index counts through all Jobs of the role; its completion index starts at 0 in each Job. `main` names the
+    training container, which Trainer knows.
     """
     spec = nested_map(manifest, "spec")
-    jobs = [_defaulted(rj) for rj in as_mappings(spec.get("replicatedJobs"))]
-    world = _World(manifest, spec, jobs, request, main)
-    roles = tuple(world.role(position) for position in range(len(jobs)))
+    jobs = [_with_defaults(rj) for rj in as_mappings(spec.get("replicatedJobs"))]
+    jobset = _JobSetExpansion(manifest, spec, jobs, request, main)
+    roles = tuple(jobset.role(position) for position in range(len(jobs)))
     notes = ("suspended: the pods are created when spec.suspend becomes false",) if spec.get("suspend") is True else ()
-    return Expansion(roles, world.services(), jobs=world.jobs(), notes=notes)
+    return Expansion(roles, jobset.services(), jobs=jobset.jobs(), notes=notes)
 
 
-def _defaulted(replicated: Json) -> Json:
-    """The replicatedJob with what the mutating webhook and the controller put in (3.1, 3.3)."""
+def _with_defaults(replicated: Json) -> Json:
+    """Return the replicatedJob with the fields that the mutating webhook and the controller set."""
     template = nested_map(replicated, "template")
     job: dict[str, Any] = dict(nested_map(template, "spec"))
     pod_template = nested_map(job, "template")
@@ -61,8 +62,8 @@ def _subdomain(spec: Json) -> str:
     return as_string(nested_map(spec, "network").get("subdomain"))
 
 
-class _World:
-    """What is computed once for all Jobs of one JobSet."""
+class _JobSetExpansion:
+    """Values shared by all Jobs of one JobSet."""
 
     def __init__(self, manifest: Json, spec: Json, jobs: list[Json], request: KindContext, main: str | None) -> None:
         self.name, self.namespace = object_name(manifest), namespace_of(manifest)
@@ -77,10 +78,10 @@ class _World:
         for group, replicas in zip(self.groups, self.replicas, strict=True):
             self.before_in_group.append(self.in_group[group])
             self.in_group[group] += replicas
-        self.coordinator = _coordinator(self.name, self.subdomain, spec)
+        self.coordinator = _coordinator_address(self.name, self.subdomain, spec)
 
     def services(self) -> tuple[Json, ...]:
-        """One headless Service for the whole JobSet."""
+        """Return the one headless Service of the JobSet."""
         if not self.dns:
             return ()
         publish = nested_map(self.spec, "network").get("publishNotReadyAddresses") is not False
@@ -93,7 +94,7 @@ class _World:
         )
 
     def jobs(self) -> tuple[Json, ...]:
-        """The child Jobs, at most a hundred a replicatedJob: they differ by their index alone."""
+        """Return the child Jobs, at most 100 per replicatedJob; they differ only in their index."""
         return tuple(
             {**job_summary(f"{self.name}-{name}-{i}", name, nested_map(rj, "template", "spec")),
              "replicatedJob": name, "index": i}
@@ -107,15 +108,17 @@ class _World:
         name = as_string(replicated.get("name"))
         spec = self._with_subdomain(nested_map(replicated, "template", "spec"))
         build = PodBuilder(name, spec, self.namespace, self.request, dns=self.dns, main=self.main)
-        each = pod_count(spec)
-        fixed = self._fixed(position)
+        pods_per_job = pod_count(spec)
+        shared_labels = self._fixed(position)
 
         def pod(index: int) -> PodView:
-            job = index // each
-            full = f"{self.name}-{name}-{job}"
-            return build(index, index % each, full, {**fixed, **self._of_job(position, job, full)})
+            job = index // pods_per_job
+            job_name = f"{self.name}-{name}-{job}"
+            return build(
+                index, index % pods_per_job, job_name, {**shared_labels, **self._of_job(position, job, job_name)}
+            )
 
-        return ExpandedRole(name, self.replicas[position] * each, pod)
+        return ExpandedRole(name, self.replicas[position] * pods_per_job, pod)
 
     def _with_subdomain(self, spec: Json) -> Json:
         if not self.dns:
@@ -126,7 +129,7 @@ class _World:
 
     def _fixed(self, position: int) -> dict[str, str]:
         group = self.groups[position]
-        out = {
+        labels = {
             "global-replicas": str(self.before[-1]),
             "group-name": group,
             "group-replicas": str(self.in_group[group]),
@@ -136,11 +139,11 @@ class _World:
             "restart-attempt": "0",
         }
         if self.coordinator:
-            out["coordinator"] = self.coordinator
-        return {_PREFIX + k: v for k, v in out.items()}
+            labels["coordinator"] = self.coordinator
+        return {_PREFIX + k: v for k, v in labels.items()}
 
-    def _of_job(self, position: int, job: int, full: str) -> dict[str, str]:
-        key = _digest(f"{self.namespace}/{full}")
+    def _of_job(self, position: int, job: int, job_name: str) -> dict[str, str]:
+        key = _digest(f"{self.namespace}/{job_name}")
         return {
             f"{_PREFIX}job-index": str(job),
             f"{_PREFIX}job-key": key,
@@ -150,82 +153,86 @@ class _World:
 
 
 def _digest(job_key: str) -> str:
-    """The job-key label: a digest by JobSet's own rule; nothing is kept secret with it."""
+    """Return the job-key label: a SHA-1 digest, as JobSet computes it. It protects no secret."""
     from hashlib import sha1  # loaded only for JobSets: it costs a millisecond
 
     return sha1(job_key.encode(), usedforsecurity=False).hexdigest()
 
 
-def _coordinator(name: str, subdomain: str, spec: Json) -> str | None:
-    """The stable address of the coordinator pod."""
-    given = spec.get("coordinator")
+def _coordinator_address(name: str, subdomain: str, spec: Json) -> str | None:
+    """Return the stable address of the coordinator pod."""
+    coordinator_field = spec.get("coordinator")
     if not nested_map(spec, "coordinator").get("replicatedJob"):
         return None
-    wanted = nested_map({"coordinator": given}, "coordinator")
-    pod = f"{name}-{as_string(wanted.get('replicatedJob'))}-{as_int(wanted.get('jobIndex'))}"
-    return f"{pod}-{as_int(wanted.get('podIndex'))}.{subdomain}"
+    coordinator = nested_map({"coordinator": coordinator_field}, "coordinator")
+    pod = f"{name}-{as_string(coordinator.get('replicatedJob'))}-{as_int(coordinator.get('jobIndex'))}"
+    return f"{pod}-{as_int(coordinator.get('podIndex'))}.{subdomain}"
 
 
-def recreated(manifest: Json, _template: Template) -> bool:
-    """Whether a lost pod is recreated."""
-    return any(limit > 0 for limit in _of_jobs(manifest)) or _of_all(manifest) > 0
+def is_recreated(manifest: Json, _template: Template) -> bool:
+    """Return whether a lost pod is recreated."""
+    return any(limit > 0 for limit in _backoff_limits(manifest)) or _max_restarts(manifest) > 0
 
 
 def retries(manifest: Json) -> int:
-    """How often a pod is restarted at most."""
-    return (max(_of_jobs(manifest), default=0) + 1) * (_of_all(manifest) + 1) - 1
+    """Return the maximum number of times that a pod is restarted."""
+    return (max(_backoff_limits(manifest), default=0) + 1) * (_max_restarts(manifest) + 1) - 1
 
 
-def _of_jobs(manifest: Json) -> Iterator[int]:
-    for one in as_mappings(nested_map(manifest, "spec").get("replicatedJobs")):
-        yield as_int(nested_map(one, "template", "spec").get("backoffLimit"), 6)
+def _backoff_limits(manifest: Json) -> Iterator[int]:
+    for replicated in as_mappings(nested_map(manifest, "spec").get("replicatedJobs")):
+        yield as_int(nested_map(replicated, "template", "spec").get("backoffLimit"), 6)
 
 
-def _of_all(manifest: Json) -> int:
+def _max_restarts(manifest: Json) -> int:
     return as_int(nested_map(manifest, "spec", "failurePolicy").get("maxRestarts"))
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """The templates of the replicatedJobs."""
+    """Yield the pod templates of the replicatedJobs."""
     return templates_of_spec(nested_map(manifest, "spec"), ("spec",))
 
 
 def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
-    """The templates of a JobSet spec that stands at a path. The replicas are the pods of all its Jobs."""
+    """Yield the pod templates of a JobSet spec at `path`; `replicas` counts the pods of all Jobs."""
     for i, job in indexed_mappings(spec.get("replicatedJobs")):
         child = nested_map(job, "template", "spec")
         count = as_int(job.get("replicas"), 1) * as_int(child.get("parallelism"), 1)
-        here = (*path, "replicatedJobs", i, "template", "spec", "template")
-        yield Template(here, child.get("template"), as_string(job.get("name")), count)
+        template_path = (*path, "replicatedJobs", i, "template", "spec", "template")
+        yield Template(template_path, child.get("template"), as_string(job.get("name")), count)
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a JobSet."""
-    yield from failures_of_spec(nested_map(manifest, "spec"))
+def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about what a JobSet does on failure and at its end."""
+    yield from describe_spec_failures(nested_map(manifest, "spec"))
 
 
-def failures_of_spec(spec: Json) -> Iterator[str]:
-    """The sentences for a JobSet's spec, wherever it stands."""
+def describe_spec_failures(spec: Json) -> Iterator[str]:
+    """Yield sentences about what a JobSet spec does on failure and at its end."""
     for replicated in as_mappings(spec.get("replicatedJobs")):
         name = as_string(replicated.get("name"))
-        yield from (f"{name}: {one}" for one in of_job(nested_map(replicated, "template", "spec"), "OnFailure"))
+        yield from (
+            f"{name}: {sentence}" for sentence in of_job(nested_map(replicated, "template", "spec"), "OnFailure")
+        )
     policy = spec.get("failurePolicy")
     if policy is None:
         yield "no failurePolicy: the first Job that fails fails the JobSet"
     else:
-        rules = "; ".join(_rule(rule) for rule in as_mappings(as_mapping(policy).get("rules")))
+        rules = "; ".join(_describe_rule(rule) for rule in as_mappings(as_mapping(policy).get("rules")))
         limit = as_int(as_mapping(policy).get("maxRestarts"))
-        again = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
-        yield f"failurePolicy: a failed Job {again}" + (f"; rules before that: {rules}" * bool(rules))
+        effect = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
+        yield f"failurePolicy: a failed Job {effect}" + (f"; rules before that: {rules}" * bool(rules))
     success = nested_map(spec, "successPolicy")
-    some = as_strings(success.get("targetReplicatedJobs"))
+    target_jobs = as_strings(success.get("targetReplicatedJobs"))
     operator = as_string(success.get("operator")) or "All"
-    yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(some) or 'the Jobs'} succeeded"
+    yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(target_jobs) or 'the Jobs'} succeeded"
     if spec.get("ttlSecondsAfterFinished") is not None:
         yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet")
 
 
-def _rule(rule: Json) -> str:
-    why = " or ".join(as_strings(rule.get("onJobFailureReasons"))) or "any failure"
-    where = f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}" if rule.get("targetReplicatedJobs") else ""
-    return f"{why}{where} -> {as_string(rule.get('action'))}"
+def _describe_rule(rule: Json) -> str:
+    reasons = " or ".join(as_strings(rule.get("onJobFailureReasons"))) or "any failure"
+    targets = (
+        f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}" if rule.get("targetReplicatedJobs") else ""
+    )
+    return f"{reasons}{targets} -> {as_string(rule.get('action'))}"

@@ -36,7 +36,7 @@ from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, accelerators_in, map_templates
 from ptcompile.operators.jobset import endings as jobset_endings
-from ptcompile.operators.jobset.emit import fewest_for_kai
+from ptcompile.operators.jobset.emit import kai_min_member
 from ptcompile.operators.trainer.patches import NODE, parts
 from ptcompile.operators.trainer.runtimes import ANCESTOR, API_VERSION, GROUP
 from ptcompile.registry import endings
@@ -215,7 +215,7 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     node = {
         "name": NODE,
         "template": {
-            "metadata": {"labels": {ANCESTOR: "trainer"}, **fewest_for_kai(job, cluster).get("metadata", {})},
+            "metadata": {"labels": {ANCESTOR: "trainer"}, **kai_min_member(job, cluster).get("metadata", {})},
             "spec": _child(job, pods.roles[0], deadline, main=NODE),
         },
     }

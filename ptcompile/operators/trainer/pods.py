@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, namespace_of, nested_map, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.jobset import pods
-from ptcompile.operators.jobset.pods import failures_of_spec, templates_of_spec
+from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of_spec
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import env_over, patched, today
 from ptcompile.operators.trainer.plugins import PLUGINS, Build
@@ -154,7 +154,7 @@ def of_runtime(manifest: Json) -> Iterator[Template]:
 def sentences(manifest: Json, others: Sequence[Json]) -> Iterator[str]:
     """The sentences for a TrainJob."""
     runtime = runtimes.find_runtime(manifest, others)[0]
-    yield from failures_of_spec(nested_map(runtime, "spec", "template", "spec"))
+    yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
     deadline = nested_map(manifest, "spec").get("activeDeadlineSeconds")
     if deadline is not None:
         yield f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its pods are deleted"

@@ -22,4 +22,4 @@ RULES: Final[dict[str, str]] = {
     "deprecated_startup_order": "InOrder",
     "overwritten_jobset_label": "sigs",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

@@ -4,7 +4,7 @@ What: a rule's onJobFailureReasons, none of which can occur: DeadlineExceeded wi
 PodFailurePolicy without podFailurePolicy, FailedIndexes without backoffLimitPerIndex, MaxFailedIndexesExceeded without
 maxFailedIndexes.
 
-Why: a Job fails with such a reason only where it has the field. The rule never matches, and the policy's default
+Why: a Job fails with such a reason only if it has the field. The rule never matches, and the policy's default
 applies.
 
 Example:
@@ -46,7 +46,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import child_job, jobs, name_of
+from ptcompile.operators.jobset.rules.reading import child_job, name_of, replicated_jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ _NEEDS = {
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    fields = {name_of(replicated): _written(child_job(replicated)) for _, replicated in jobs(subject)}
-    everywhere = {field for some in fields.values() for field in some}
-    for i, one in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
-        reasons = as_strings(one.get("onJobFailureReasons"))
-        named = as_strings(one.get("targetReplicatedJobs"))
-        there = set().union(*(fields.get(name, set()) for name in named)) if named else everywhere
-        dead = [reason for reason in reasons if reason in _NEEDS and _NEEDS[reason] not in there]
+    fields = {name_of(replicated): _set_fields(child_job(replicated)) for _, replicated in replicated_jobs(subject)}
+    everywhere = {field for job_fields in fields.values() for field in job_fields}
+    for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
+        reasons = as_strings(rule.get("onJobFailureReasons"))
+        targets = as_strings(rule.get("targetReplicatedJobs"))
+        present = set().union(*(fields.get(name, set()) for name in targets)) if targets else everywhere
+        dead = [reason for reason in reasons if reason in _NEEDS and _NEEDS[reason] not in present]
         if reasons and dead == reasons:
             path = ("spec", "failurePolicy", "rules", i)
             yield found_at(
@@ -79,7 +79,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _written(job: Json) -> set[str]:
+def _set_fields(job: Json) -> set[str]:
     return {field for field in _NEEDS.values() if job.get(field) is not None}
 
 

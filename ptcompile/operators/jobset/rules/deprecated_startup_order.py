@@ -1,4 +1,4 @@
-"""startupPolicy InOrder is deprecated in favour of dependsOn.
+"""startupPolicy InOrder is deprecated in favor of dependsOn.
 
 What: startupPolicy.startupPolicyOrder is InOrder.
 
@@ -55,18 +55,18 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import jobs, name_of
+from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     path = ("spec", "startupPolicy", "startupPolicyOrder")
-    listed = [name_of(replicated) for _, replicated in jobs(subject)]
+    names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
     edits = [Edit("remove", ("spec", "startupPolicy"))]
-    for place in range(1, len(listed)):
-        before = [{"name": listed[place - 1], "status": "Ready"}]
-        edits.append(Edit("set", ("spec", "replicatedJobs", place, "dependsOn"), before))
+    for index in range(1, len(names)):
+        dependency = [{"name": names[index - 1], "status": "Ready"}]
+        edits.append(Edit("set", ("spec", "replicatedJobs", index, "dependsOn"), dependency))
     yield found_at(
         path,
         "InOrder is deprecated",

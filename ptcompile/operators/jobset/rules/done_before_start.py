@@ -1,8 +1,9 @@
 """The JobSet is done before some of its Jobs start.
 
-What: the Jobs that successPolicy looks at are complete before a replicatedJob that depends on them is created.
+What: the Jobs that successPolicy counts are complete before a replicatedJob that depends on them is created.
 
-Why: with its success policy fulfilled the JobSet is Completed: what waits for that moment is never started.
+Why: once its success policy is met, the JobSet is Completed, and replicatedJobs that wait for that are never
+created.
 
 Example:
 
@@ -56,41 +57,46 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import jobs, name_of
+from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     policy = nested_map(subject.spec, "successPolicy")
-    known = [name_of(replicated) for _, replicated in jobs(subject)]
+    job_names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
     targets = as_strings(policy.get("targetReplicatedJobs"))
-    some = policy.get("operator") == "Any"
-    looked_at = targets or (known if some else [])
-    if not looked_at:
+    is_any = policy.get("operator") == "Any"
+    awaited = targets or (job_names if is_any else [])
+    if not awaited:
         return
-    first = _never_made(subject, looked_at, some=some)
-    if first is not None:
+    unreached = _first_unreached(subject, awaited, is_any=is_any)
+    if unreached is not None:
         path: Path = ("spec", "successPolicy", "targetReplicatedJobs" if targets else "operator")
-        done = (" or " if some else " and ").join(looked_at[:3])
+        condition = (" or " if is_any else " and ").join(awaited[:3])
         yield found_at(
             path,
-            f"the JobSet is done when {done} is, but {first} is created only then: it never runs",
-            f"name {first} in targetReplicatedJobs" if targets else "use the operator All",
-            Fix(f"look at {first}", (Edit("set", path, [first]),), safe=False) if targets else None,
+            f"the JobSet is done when {condition} is, but {unreached} is created only then: it never runs",
+            f"name {unreached} in targetReplicatedJobs" if targets else "use the operator All",
+            Fix(f"look at {unreached}", (Edit("set", path, [unreached]),), safe=False) if targets else None,
         )
 
 
-def _never_made(subject: Subject, looked_at: list[str], *, some: bool) -> str | None:
-    """The first replicatedJob that starts when any, or all, of these are complete. A set is the bits of a number."""
-    bits = {name: 1 << i for i, name in enumerate(dict.fromkeys(looked_at))}
-    every = (1 << len(bits)) - 1
-    before: dict[str, int] = {}
-    for _, replicated in jobs(subject):  # dependsOn names earlier ones only, or the webhook refuses it
-        name, seen = name_of(replicated), 0
-        for one in as_mappings(replicated.get("dependsOn")):
-            on = as_string(one.get("name"))
-            seen |= before.get(on, 0) | (bits.get(on, 0) if one.get("status") == "Complete" else 0)
-        before[name] = seen
-        if seen if some else seen == every:
+def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> str | None:
+    """Return the first replicatedJob that starts only after any, or all, of the `awaited` ones complete, or None.
+
+    Sets of Jobs are bit masks.
+    """
+    bits = {name: 1 << i for i, name in enumerate(dict.fromkeys(awaited))}
+    all_bits = (1 << len(bits)) - 1
+    completed_bits: dict[str, int] = {}
+    for _, replicated in replicated_jobs(subject):  # the webhook lets dependsOn name only earlier ones
+        name, completed = name_of(replicated), 0
+        for dependency in as_mappings(replicated.get("dependsOn")):
+            required_job = as_string(dependency.get("name"))
+            completed |= completed_bits.get(required_job, 0) | (
+                bits.get(required_job, 0) if dependency.get("status") == "Complete" else 0
+            )
+        completed_bits[name] = completed
+        if completed if is_any else completed == all_bits:
             return name
     return None
 

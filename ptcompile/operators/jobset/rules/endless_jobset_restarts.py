@@ -50,12 +50,12 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import unconditional
+from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for i, one in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
-        if one.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and unconditional(one):
+    for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
+        if rule.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and is_unconditional(rule):
             path = ("spec", "failurePolicy", "rules", i)
             yield found_at(
                 path,

@@ -54,7 +54,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     if nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False or subject.awaited < 2:
         return
-    if any(as_mapping(one.spec.get("readinessProbe")) for one in subject.containers if not one.init):
+    if any(as_mapping(container.spec.get("readinessProbe")) for container in subject.containers if not container.init):
         path = ("spec", "network", "publishNotReadyAddresses")
         yield found_at(
             path,

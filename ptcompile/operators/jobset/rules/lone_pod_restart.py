@@ -47,32 +47,36 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import child_job, child_path, jobs, least, name_of
+from ptcompile.operators.jobset.rules.reading import child_job, child_path, min_nodes, name_of, replicated_jobs
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     in_place = nested_map(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
-    for place, replicated in jobs(subject):
+    for index, replicated in replicated_jobs(subject):
         spec = child_job(replicated)
         limit = as_int(spec.get("backoffLimit"), 6)
-        lone = limit > 0 and not in_place and not as_mapping(spec.get("podFailurePolicy"))
-        found = subject.waiting.get(name_of(replicated)) if lone else None
-        if found is None or not _fixed(found):
+        restarts_alone = limit > 0 and not in_place and not as_mapping(spec.get("podFailurePolicy"))
+        rendezvous = subject.waiting.get(name_of(replicated)) if restarts_alone else None
+        if rendezvous is None or not _has_fixed_size(rendezvous):
             continue
-        path = child_path(place, "backoffLimit")
-        written = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
+        path, nodes = child_path(index, "backoffLimit"), min_nodes(rendezvous)
+        origin = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
         yield found_at(
             path,
-            f"up to {limit}{written} failed pods are restarted one by one, but {least(found)} pods meet only together",
+            f"up to {limit}{origin} failed pods are restarted one by one, but {nodes} pods meet only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
             Fix("set backoffLimit to 0", (Edit("set", path, 0),), safe=False),
         )
 
 
-def _fixed(found: Rendezvous) -> bool:
-    """Whether the pods meet once, all of them: c10d lets a pod that is restarted in again."""
-    return found.backend in ("static", "env") and found.nodes is not None and found.nodes[0] == found.nodes[1]
+def _has_fixed_size(rendezvous: Rendezvous) -> bool:
+    """Return whether the pods meet once, all of them; c10d lets a restarted pod rejoin."""
+    return (
+        rendezvous.backend in ("static", "env")
+        and rendezvous.nodes is not None
+        and rendezvous.nodes[0] == rendezvous.nodes[1]
+    )
 
 
 RULE = Rule("lone-pod-restart", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,6 +1,6 @@
 """A rank starts only after the ranks that wait for it have completed.
 
-What: a replicatedJob dependsOn another with the status Complete, and the pods of that one wait for its pods.
+What: a replicatedJob dependsOn another with the status Complete, and the other's pods wait for its pods.
 
 Why: the first ones wait in the rendezvous for the others, and these are created when the first ones are done: nothing
 ever trains.
@@ -73,40 +73,45 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import at_once, jobs, least, name_of
+from ptcompile.operators.jobset.rules.reading import concurrent_pods, min_nodes, name_of, replicated_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    depends = any(replicated.get("dependsOn") for _, replicated in jobs(subject))
-    waiting = subject.waiting if depends else {}  # empty for more roles than can be read
-    pods = {name_of(replicated): at_once(replicated) for _, replicated in jobs(subject)} if waiting else {}
-    for place, replicated in jobs(subject):
-        for i, one in enumerate(as_mappings(replicated.get("dependsOn"))):
-            on = as_string(one.get("name"))
-            found = waiting.get(on)
-            if found is None or one.get("status") != "Complete":
+    depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
+    waiting = subject.waiting if depends else {}  # empty if there are too many roles to read
+    pods = (
+        {name_of(replicated): concurrent_pods(replicated) for _, replicated in replicated_jobs(subject)}
+        if waiting
+        else {}
+    )
+    for job_index, replicated in replicated_jobs(subject):
+        for i, dependency in enumerate(as_mappings(replicated.get("dependsOn"))):
+            required_job = as_string(dependency.get("name"))
+            rendezvous = waiting.get(required_job)
+            if rendezvous is None or dependency.get("status") != "Complete":
                 continue
-            early = sum(pods.values()) - sum(pods.get(name, 0) for name in _after(subject, on))
-            if least(found) > early:
-                path = ("spec", "replicatedJobs", place, "dependsOn", i)
+            earlier_pods = sum(pods.values()) - sum(pods.get(name, 0) for name in _started_after(subject, required_job))
+            nodes = min_nodes(rendezvous)
+            if nodes > earlier_pods:
+                path = ("spec", "replicatedJobs", job_index, "dependsOn", i)
                 edit = Edit("set", (*path, "status"), "Ready")
                 yield found_at(
                     path,
-                    f"{least(found)} pods wait for one another in {on}, and {early} exist before it is complete",
+                    f"{nodes} pods must meet in {required_job}, but only {earlier_pods} exist until it completes",
                     "write status: Ready",
                     Fix("wait for Ready", (edit,), safe=False),
                 )
 
 
-def _after(subject: Subject, first: str) -> set[str]:
-    """The replicatedJobs that start only when this one is complete, directly or by others."""
-    found: set[str] = set()
-    for _, replicated in jobs(subject):  # dependsOn names earlier ones only, or the webhook refuses it
-        for one in as_mappings(replicated.get("dependsOn")):
-            on = as_string(one.get("name"))
-            if (on == first and one.get("status") == "Complete") or on in found:
-                found.add(name_of(replicated))
-    return found - {first}
+def _started_after(subject: Subject, first: str) -> set[str]:
+    """Return the replicatedJobs that start only after `first` completes, directly or through others."""
+    later: set[str] = set()
+    for _, replicated in replicated_jobs(subject):  # the webhook lets dependsOn name only earlier ones
+        for dependency in as_mappings(replicated.get("dependsOn")):
+            required_job = as_string(dependency.get("name"))
+            if (required_job == first and dependency.get("status") == "Complete") or required_job in later:
+                later.add(name_of(replicated))
+    return later - {first}
 
 
 RULE = Rule("rank-waits-for-complete", _check, severity="error", stage="run", authority="jobset")

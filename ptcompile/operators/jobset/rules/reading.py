@@ -1,4 +1,4 @@
-"""How the rules read a JobSet."""
+"""Readers of JobSet fields that the rules share."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ if TYPE_CHECKING:
 _CONDITIONS = ("onJobFailureReasons", "onJobFailureMessagePatterns", "targetReplicatedJobs")
 
 
-def unconditional(rule: Json) -> bool:
-    """Whether it answers to every failure (JobSet 0.12: an empty list is no condition)."""
+def is_unconditional(rule: Json) -> bool:
+    """Return whether a failure rule matches every failure (JobSet 0.12: an empty list is not a condition)."""
     return not any(rule.get(condition) for condition in _CONDITIONS)
 
 
-def jobs(subject: Subject) -> list[tuple[int, Json]]:
-    """The replicatedJobs, each with its place in the list."""
+def replicated_jobs(subject: Subject) -> list[tuple[int, Json]]:
+    """Return the replicatedJobs, each with its index."""
     return list(enumerate(as_mappings(subject.spec.get("replicatedJobs"))))
 
 
 def name_of(replicated: Json) -> str:
-    """A replicatedJob's name, or an empty string."""
+    """Return a replicatedJob's name, or an empty string."""
     return as_string(replicated.get("name"))
 
 
 def child_job(replicated: Json) -> Json:
-    """The spec of its Jobs."""
+    """Return the spec of a replicatedJob's Jobs."""
     return nested_map(replicated, "template", "spec")
 
 
-def child_path(place: int, *more: str | int) -> Path:
-    """Where something of the spec of its Jobs stands."""
-    return ("spec", "replicatedJobs", place, "template", "spec", *more)
+def child_path(index: int, *keys: str | int) -> Path:
+    """Return the path of a field in the Job spec of the replicatedJob at `index`."""
+    return ("spec", "replicatedJobs", index, "template", "spec", *keys)
 
 
-def count_of(replicated: Json) -> int:
-    """How many Jobs it makes."""
+def job_count(replicated: Json) -> int:
+    """Return the number of Jobs that a replicatedJob creates."""
     return max(0, as_int(replicated.get("replicas"), 1))
 
 
-def at_once(replicated: Json) -> int:
-    """How many of its pods run at once."""
+def concurrent_pods(replicated: Json) -> int:
+    """Return how many pods of a replicatedJob run at once."""
     spec = child_job(replicated)
     parallelism = as_int(spec.get("parallelism"), 1)
-    return count_of(replicated) * max(0, min(parallelism, as_int(spec.get("completions"), parallelism)))
+    return job_count(replicated) * max(0, min(parallelism, as_int(spec.get("completions"), parallelism)))
 
 
-def least(found: Rendezvous) -> int:
-    """How many pods have to meet, at the least."""
-    return found.nodes[0] if found.nodes else 1
+def min_nodes(rendezvous: Rendezvous) -> int:
+    """Return the minimum number of pods that must meet."""
+    return rendezvous.nodes[0] if rendezvous.nodes else 1

@@ -49,13 +49,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if as_int(policy.get("maxRestarts")) > 0:
         return
     path: Path = ("spec", "failurePolicy")
-    said: list[Path] = [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
-    for i, one in enumerate(as_mappings(policy.get("rules"))):
-        if one.get("action") == "RestartJobSet":
-            said.append((*path, "rules", i, "action"))
-    if said:
+    restart_paths: list[Path] = [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
+    for i, rule in enumerate(as_mappings(policy.get("rules"))):
+        if rule.get("action") == "RestartJobSet":
+            restart_paths.append((*path, "rules", i, "action"))
+    if restart_paths:
         yield found_at(
-            said[0],
+            restart_paths[0],
             f"maxRestarts is {'0' if 'maxRestarts' in policy else 'absent, which is 0'}: the "
             "first failure ends the JobSet",
             "set failurePolicy.maxRestarts",

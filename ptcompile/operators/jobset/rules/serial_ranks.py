@@ -35,7 +35,7 @@ Example:
 
 Fix: set parallelism to completions.
 
-Source: Kubernetes, Job parallelism; JobSet 0.12 leaves it as it is.
+Source: Kubernetes, Job parallelism; JobSet 0.12 does not change it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,14 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import at_once, child_job, child_path, jobs, least, name_of
+from ptcompile.operators.jobset.rules.reading import (
+    child_job,
+    child_path,
+    concurrent_pods,
+    min_nodes,
+    name_of,
+    replicated_jobs,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,29 +61,33 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    listed = jobs(subject)
-    serial = [(place, one) for place, one in listed if as_int(child_job(one).get("parallelism"), 1) < _completions(one)]
-    running = sum(at_once(one) for _, one in listed) if serial else 0
-    for place, replicated in serial:
-        spec, completions = child_job(replicated), _completions(replicated)
-        found = subject.waiting.get(name_of(replicated))
-        if found is None or least(found) <= running:
+    replicated_list = replicated_jobs(subject)
+    serial = [
+        (index, job)
+        for index, job in replicated_list
+        if as_int(child_job(job).get("parallelism"), 1) < _completions_of(job)
+    ]
+    running = sum(concurrent_pods(job) for _, job in replicated_list) if serial else 0
+    for index, replicated in serial:
+        spec, completions = child_job(replicated), _completions_of(replicated)
+        rendezvous = subject.waiting.get(name_of(replicated))
+        if rendezvous is None or min_nodes(rendezvous) <= running:
             continue
-        path = child_path(place, "completions" if spec.get("parallelism") is None else "parallelism")
+        path = child_path(index, "completions" if spec.get("parallelism") is None else "parallelism")
         yield found_at(
             path,
-            f"{running} pods run at once and {least(found)} wait for one another: the others are "
+            f"{running} pods run at once and {min_nodes(rendezvous)} wait for one another: the others are "
             "created only when these have succeeded",
             f"set parallelism to {completions}",
             Fix(
                 f"set parallelism to {completions}",
-                (Edit("set", child_path(place, "parallelism"), completions),),
+                (Edit("set", child_path(index, "parallelism"), completions),),
                 safe=False,
             ),
         )
 
 
-def _completions(replicated: Json) -> int:
+def _completions_of(replicated: Json) -> int:
     return as_int(child_job(replicated).get("completions"))
 
 

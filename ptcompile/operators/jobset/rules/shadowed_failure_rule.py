@@ -44,17 +44,17 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import unconditional
+from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     rules = as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))
-    before = next((i for i, one in enumerate(rules) if unconditional(one)), len(rules))
-    for i in range(before + 1, len(rules)):
+    catch_all = next((i for i, rule in enumerate(rules) if is_unconditional(rule)), len(rules))
+    for i in range(catch_all + 1, len(rules)):
         path = ("spec", "failurePolicy", "rules", i)
         yield found_at(
             path,
-            f"unreachable: rule {before} {as_string(rules[before].get('name'))} already matches every failure",
+            f"unreachable: rule {catch_all} {as_string(rules[catch_all].get('name'))} already matches every failure",
             "put the rule without conditions last",
         )
 

@@ -67,33 +67,39 @@ _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    own = as_string(nested_map(subject.spec, "network").get("subdomain"))
-    if not own or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
+    subdomain = as_string(nested_map(subject.spec, "network").get("subdomain"))
+    if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return
-    place = subject.stream.order.get(id(subject.manifest), len(subject.others))
-    beside = subject.stream.once(_services).get((namespace_of(subject.manifest), own), {})
-    for (name, written), first in beside.items():
-        if name != subject.name and (not written or first < place):  # of two that write it the second one is told
+    order = subject.stream.order.get(id(subject.manifest), len(subject.others))
+    jobsets = subject.stream.once(_jobsets_by_service).get((namespace_of(subject.manifest), subdomain), {})
+    for (name, is_explicit), first_order in jobsets.items():
+        if name != subject.name and (
+            not is_explicit or first_order < order
+        ):  # of two explicit ones the second is reported
             path = ("spec", "network", "subdomain")
             yield found_at(
                 path,
-                f"{own} is also the Service of the JobSet {name}: the second one gets no DNS names",
+                f"{subdomain} is also the Service of the JobSet {name}: the second one gets no DNS names",
                 "use another subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )
             return
 
 
-def _services(stream: Stream) -> dict[tuple[str, str], dict[tuple[str, bool], int]]:
-    """By namespace and Service the JobSets whose it is: their names, whether they write it, the first one's place."""
-    found: dict[tuple[str, str], dict[tuple[str, bool], int]] = {}
-    for one in stream.objects.of(_JOBSET):
-        network, name = nested_map(one, "spec", "network"), as_string(nested_map(one, "metadata").get("name"))
+def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], dict[tuple[str, bool], int]]:
+    """Map namespace and Service to its JobSets: name, whether the subdomain is explicit, and the first one's
+    position.
+    """
+    jobsets: dict[tuple[str, str], dict[tuple[str, bool], int]] = {}
+    for jobset in stream.objects.of(_JOBSET):
+        network, name = nested_map(jobset, "spec", "network"), as_string(nested_map(jobset, "metadata").get("name"))
         if network.get("enableDNSHostnames") is not False:
-            written = bool(network.get("subdomain"))
-            service = as_string(network.get("subdomain")) if written else name
-            found.setdefault((namespace_of(one), service), {}).setdefault((name, written), stream.order[id(one)])
-    return found
+            is_explicit = bool(network.get("subdomain"))
+            service = as_string(network.get("subdomain")) if is_explicit else name
+            jobsets.setdefault((namespace_of(jobset), service), {}).setdefault(
+                (name, is_explicit), stream.order[id(jobset)]
+            )
+    return jobsets
 
 
 RULE = Rule("shared-jobset-service", _check, severity="error", stage="run", authority="jobset")

@@ -71,7 +71,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.jobset.rules.reading import child_job, count_of, jobs, least, name_of
+from ptcompile.operators.jobset.rules.reading import child_job, job_count, min_nodes, name_of, replicated_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -79,15 +79,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if policy.get("operator") != "Any":
         return
     targets = set(as_strings(policy.get("targetReplicatedJobs")))
-    counted = [replicated for _, replicated in jobs(subject) if not targets or name_of(replicated) in targets]
+    counted = [
+        replicated for _, replicated in replicated_jobs(subject) if not targets or name_of(replicated) in targets
+    ]
     for replicated in counted:
-        found = subject.waiting.get(name_of(replicated))
+        rendezvous = subject.waiting.get(name_of(replicated))
         pods = as_int(child_job(replicated).get("completions"), as_int(child_job(replicated).get("parallelism"), 1))
-        if found is not None and least(found) > pods and sum(map(count_of, counted)) > 1:
-            path = ("spec", "successPolicy", "operator")
+        if rendezvous is not None and min_nodes(rendezvous) > pods and sum(map(job_count, counted)) > 1:
+            path, nodes = ("spec", "successPolicy", "operator"), min_nodes(rendezvous)
             yield found_at(
                 path,
-                f"{least(found)} pods of several Jobs train together, but the first Job that is done ends them all",
+                f"{nodes} pods of several Jobs train together, but the first Job that is done ends them all",
                 "use the operator All, or name only the Job with rank 0",
                 Fix("wait for all Jobs", (Edit("set", path, "All"),), safe=False),
             )
