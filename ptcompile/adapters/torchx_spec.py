@@ -73,9 +73,8 @@ def _entry_fields(launch: Invocation) -> Json:
 def _elastic_fields(launch: Invocation, role: Any) -> Json:
     """Return the spec fields for torchrun's options."""
     options = launch.options
-    elastic: Json = {
-        field: _int_or_text(options[option]) for option, field in _ELASTIC_FIELDS.items() if option in options
-    }
+    elastic: Json = {"nprocPerNode": 1}  # torchrun's default; a spec's is one per accelerator
+    elastic |= {field: _int_or_text(options[option]) for option, field in _ELASTIC_FIELDS.items() if option in options}
     min_nodes = role.min_replicas or role.num_replicas
     if min_nodes < role.num_replicas:
         elastic["nnodes"] = f"{min_nodes}:{role.num_replicas}"

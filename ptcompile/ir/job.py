@@ -64,6 +64,9 @@ def channel_template(job: str) -> str:
     return f"{job}-{CHANNEL}"
 
 
+OF_RUNTIME = ""
+"""The processes per node of a job that leaves them to its Trainer runtime."""
+
 UNLIMITED = 2**31 - 1
 """A backoff limit that no job reaches: the largest number that Kubernetes and the operators accept."""
 
@@ -89,6 +92,7 @@ class Launch(NamedTuple):
     which reads these settings from its environment.
     """
     nproc_per_node: int | str
+    """A number, auto, cpu, gpu, or `OF_RUNTIME`."""
     rdzv_backend: str | None
     """If None, the pass `rendezvous` sets it and the timeouts in `rdzv_conf` (`settled`)."""
     rdzv_id: str | None

@@ -118,7 +118,11 @@ class Elastic(Model):
     nnodes: Nnodes | None = Field(
         default=None, description="Number of nodes, or MIN:MAX. Default 1, or the count that `nodes` or the roles give."
     )
-    nproc_per_node: NprocPerNode = Field(default=1, description="Processes on a node: a number, auto, cpu or gpu.")
+    nproc_per_node: NprocPerNode | None = Field(
+        default=None,
+        description="Processes on a node: a number, auto, cpu or gpu. Default: one for each accelerator that a node "
+        "requests (as many as it takes, such as a Trainium's cores), one without accelerators.",
+    )
     start_method: Literal["spawn", "fork", "forkserver"] = Field(
         default="spawn", description="How torchrun starts processes of a Python function."
     )

@@ -52,6 +52,11 @@ def test_dist_ddp_is_a_script_with_elastic() -> None:
     }
 
 
+def test_torchrun_without_a_number_of_processes_starts_one() -> None:
+    fields = words(app("--nnodes=2", "train.py", entrypoint="torchrun"))
+    assert fields["elastic"]["nprocPerNode"] == 1
+
+
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset", "trainjob"])
 def test_it_compiles_and_meets_at_the_target_s_own_address(target: str) -> None:
     result = ptcompile.compile(spec_of(app(), "run-1"), target=target)

@@ -24,7 +24,7 @@ CASES: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}", "job", "host-core-processes", NPROC),
     ("script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}", "pytorchjob", "host-core-processes", NPROC),
     ("script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}", "trainjob", "host-core-processes", NPROC),
-    ("script: t.py\nelastic: {}\nresources: {gpu: 8}", "job", "idle-gpus", NPROC),
+    ("script: t.py\nelastic: {nprocPerNode: 1}\nresources: {gpu: 8}", "job", "idle-gpus", NPROC),
     ("script: t.py\nsharedMemory: false\nresources: {gpu: 8}", "jobset", "missing-shm", ("spec", "sharedMemory")),
 ]
 

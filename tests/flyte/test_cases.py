@@ -73,6 +73,12 @@ def test_02_elastic_has_workers_only(words: Any) -> None:
     assert "nProcPerNode" not in policy
 
 
+def test_02b_elastic_starts_flyte_s_one_process(words: Any) -> None:
+    made = manifest(words.Elastic(nnodes=2), requests=words.Resources(gpu="8"), limits=words.Resources(gpu="8"))
+    assert resources(made)[GPU] == ("8", "8")
+    assert made["spec"]["nprocPerNode"] == "1"
+
+
 def test_03_roles_of_their_own(words: Any) -> None:
     config = words.PyTorch(
         master=words.Master(

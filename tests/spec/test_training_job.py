@@ -15,7 +15,7 @@ from tests.making import smallest, text
 
 DEFAULTS: list[tuple[str, Any]] = [
     # reference document 002, docs/facts/flyte.md#elastic
-    ("nnodes", None), ("nproc_per_node", 1), ("start_method", "spawn"), ("monitor_interval", 5), ("max_restarts", 0),
+    ("nnodes", None), ("start_method", "spawn"), ("monitor_interval", 5), ("max_restarts", 0),
     ("rdzv_backend", None), ("rdzv_configs", {}),
 ]  # fmt: skip
 

@@ -156,7 +156,9 @@ def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
 def devices(parts: SpecParts) -> Iterator[Problem]:
     """Yield every contradiction between accelerators, their name and the processes."""
     job, cluster = parts.job, parts.cluster
-    if job.accelerator is None and job.script is None and job.module is None:
+    has_entry = job.script is not None or job.module is not None
+    is_counted = has_entry or (job.elastic is not None and job.elastic.nproc_per_node is None)
+    if job.accelerator is None and not is_counted:
         return
     nodes = [_node(part, job.accelerator, cluster) for part in parts.nodes]
     if hardware.accelerator(cluster, job.accelerator) is not None:
@@ -165,7 +167,7 @@ def devices(parts: SpecParts) -> Iterator[Problem]:
             message = f"{job.accelerator} is set, but no node requests a GPU"
             yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
         yield from _topology(job, nodes, cluster)
-    if job.script is not None or job.module is not None:
+    if is_counted:
         yield from _processes(job, nodes, cluster)
 
 
@@ -180,14 +182,15 @@ def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _
 def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
     """Devices against the processes that torchrun starts on every node."""
     yield from _slices(job, nodes, cluster)
-    if job.elastic is None:
+    nproc = job.elastic.nproc_per_node if job.elastic is not None else None
+    if nproc is None:
         if len({node.devices for node in nodes}) > 1:
             shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
             message = f"the roles have different numbers of GPUs ({shown}), but torchrun runs as many processes on each"
             help = "add elastic.nprocPerNode, or give both roles the same number"
             yield _run_problem("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
         return
-    nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None
+    known = hardware.accelerator(cluster, job.accelerator) is not None
     if job.accelerator is not None and not known and isinstance(nproc, int):
         return  # how many processes a device takes is unknown
     least, most = min(nodes, key=lambda node: node.processes), max(node.processes for node in nodes)
@@ -232,7 +235,7 @@ def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> It
         resource_names = {resource if name == "gpu" else name for name in node.limits}
         mig = any(name.startswith("nvidia.com/mig-") for name in resource_names)
         cut = any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in resource_names
-        wanted = job.elastic.nproc_per_node if job.elastic is not None else node.processes
+        wanted = (job.elastic and job.elastic.nproc_per_node) or node.processes
         if (mig or cut) and node.devices > 1 and wanted != 1:
             message = f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only the first"
             help = "request one slice per node, on more nodes"

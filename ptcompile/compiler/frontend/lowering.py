@@ -282,7 +282,7 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
     common_id = spec.metadata.name if beginning is None or etcd else beginning.rstrip("-")
     return ir.Launch(
         entry=entry,
-        nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(parts),
+        nproc_per_node=(elastic and elastic.nproc_per_node) or _default_processes(parts),
         rdzv_backend=(elastic and elastic.rdzv_backend) or None,
         rdzv_id=elastic.rdzv_id if elastic and own_id else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
@@ -301,9 +301,13 @@ def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
     return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
 
 
-def _by_devices(parts: SpecParts) -> int:
-    """Processes on a node of a job that does not say: one for each GPU of a worker, one without GPUs.
+def _default_processes(parts: SpecParts) -> int | str:
+    """Return the processes per node of a job that does not set them: one per accelerator of a worker, one without any.
 
-    A device that takes several, such as a Trainium with its cores, gets them.
+    A device that takes several, such as a Trainium with its cores, gets them. If the resources may be those of a
+    runtime, the runtime decides.
     """
-    return hardware.processes_in(parts.cluster, parts.nodes[-1].amounts.limits, parts.job.accelerator) or 1
+    limits = parts.nodes[-1].amounts.limits
+    if parts.job.runtime_ref is not None and not hardware.accelerators_in(parts.cluster, limits):
+        return ir.OF_RUNTIME
+    return hardware.processes_in(parts.cluster, limits, parts.job.accelerator) or 1

@@ -34,7 +34,18 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, accelerators_in, map_templates
+from ptcompile.ir.job import (
+    OF_RUNTIME,
+    SUBDOMAIN,
+    Derived,
+    IndexedGroup,
+    Job,
+    Role,
+    Target,
+    Wiring,
+    accelerators_in,
+    map_templates,
+)
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
 from ptcompile.operators.trainer.patches import NODE, parts
@@ -90,7 +101,8 @@ def _wiring(job: Job) -> Wiring:
     beside = hosts_beside(job, "-0")
     if job.launch is None:
         return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=beside)
-    injected = {"nproc-per-node"} if isinstance(job.launch.nproc_per_node, int) else set()
+    processes = job.launch.nproc_per_node
+    injected = {"nproc-per-node"} if isinstance(processes, int) or processes == OF_RUNTIME else set()
     injected |= {"nnodes"} if job.runtime is not None and not job.launch.entry else set()
     if job.most_nodes > 1:
         injected |= {"node-rank", "master-addr"}
