@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class VolcanoJob(Kind):
-    """A Job of Volcano's."""
+    """Volcano's Job."""
 
     api_version = "batch.volcano.sh/v1alpha1"
     name = "Job"
@@ -58,29 +58,29 @@ class VolcanoJob(Kind):
         return expand(manifest, request)
 
     def crowded(self, manifest: Json, versions: Versions) -> bool:
-        from ptcompile.operators.volcano.pods import crowded
+        from ptcompile.operators.volcano.pods import is_crowded
 
-        return crowded(manifest, versions)
+        return is_crowded(manifest, versions)
 
     def too_wide(self, manifest: Json) -> Problem | None:
-        from ptcompile.operators.volcano.pods import too_wide
+        from ptcompile.operators.volcano.pods import too_many_tasks
 
-        return too_wide(manifest)
+        return too_many_tasks(manifest)
 
     def gang(self, group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
-        from ptcompile.operators.volcano.pods import counted
+        from ptcompile.operators.volcano.pods import gang_shares
 
-        return counted(group, roles)
+        return gang_shares(group, roles)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.volcano.pods import recreated
+        from ptcompile.operators.volcano.pods import is_recreated
 
-        return recreated(manifest, template)
+        return is_recreated(manifest, template)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.volcano.pods import sentences
+        from ptcompile.operators.volcano.pods import describe_failures
 
-        return sentences(manifest, others)
+        return describe_failures(manifest, others)
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.volcano.read import read
@@ -124,7 +124,7 @@ class VolcanoJob(Kind):
 
 
 class VolcanoPodGroup(Kind):
-    """A PodGroup of Volcano's."""
+    """Volcano's PodGroup."""
 
     api_version = "scheduling.volcano.sh/v1beta1"
     name = "PodGroup"

@@ -1,4 +1,4 @@
-"""What is refused after Volcano admitted a Job."""
+"""Rejections by the API server and the controller after Volcano admitted a Job."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
-    """Names that are too long or have dots, and ports of the plugins that the pods cannot have."""
+    """Yield invalid names of child objects, and plugin ports that the pods cannot have."""
     spec, name = nested_map(manifest, "spec"), object_name(manifest)
     plugins = {str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None}
     tasks = as_mappings(spec.get("tasks"))
-    yield from _names(name, spec, tasks, plugins, request.versions)
+    yield from _check_names(name, spec, tasks, plugins, request.versions)
     queue = as_string(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
         why = f"the queue becomes a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
         yield child_rejection(("spec", "queue"), why, "use a queue with a shorter name")
     if "pytorch" in plugins:
-        yield from _pytorch(plugins["pytorch"], tasks)
+        yield from _check_pytorch_port(plugins["pytorch"], tasks)
     if "ray" in plugins:
         head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
         if not any(t.get("name") == head for t in tasks):
@@ -46,7 +46,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
             yield controller_failure("volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME")
 
 
-def _names(
+def _check_names(
     name: str, spec: Json, tasks: Sequence[Json], plugins: dict[str, list[str]], versions: Versions
 ) -> Iterator[Problem]:
     if "svc" in plugins and "." in name:
@@ -62,23 +62,24 @@ def _names(
         why = f"the pods' volume {name + longest} would have {len(name + longest)} characters, and 63 are allowed"
         yield child_rejection(_NAME, why, f"use at most {limit} characters")
     elif "svc" in plugins:
-        yield from _hosts(name, tasks)
+        yield from _check_hosts(name, tasks)
     if "svc" in plugins and versions.kubernetes < (1, 36) and name[:1].isdigit():
         why = "a Service's name must start with a letter before Kubernetes 1.36: the pods get no DNS name"
         yield child_rejection(_NAME, why, "start with a letter")
 
 
-def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
+def _check_hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
     for i, task in enumerate(tasks):
         count = as_int(task.get("replicas"))
-        last = f"{name}-{as_string(task.get('name'))}-{count - 1}"
-        own = as_string(nested_map(task, "template", "spec").get("hostname"))
-        if count > 0 and not own and len(last) > names.DNS_LABEL_MAX:
-            why = f"the host name {last} would have {len(last)} characters, and 63 are allowed: that pod is rejected"
+        last_host = f"{name}-{as_string(task.get('name'))}-{count - 1}"
+        hostname = as_string(nested_map(task, "template", "spec").get("hostname"))
+        if count > 0 and not hostname and len(last_host) > names.DNS_LABEL_MAX:
+            size = len(last_host)
+            why = f"the host name {last_host} would have {size} characters, and 63 are allowed: that pod is rejected"
             yield child_rejection(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
 
 
-def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
+def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
     flags, _ = parse(
         args,
         {
@@ -101,33 +102,33 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
         if as_int(task.get("replicas")) <= 0:
             continue
         pod = nested_map(task, "template", "spec")
-        mains = as_mappings(pod.get("containers"))
-        if pod.get("hostNetwork") is True and len(mains) > 1:
-            why = f"the pytorch plugin gives {len(mains)} containers of a pod on the host network the port {port}"
+        containers = as_mappings(pod.get("containers"))
+        if pod.get("hostNetwork") is True and len(containers) > 1:
+            why = f"the pytorch plugin gives {len(containers)} containers of a pod on the host network the port {port}"
             yield child_rejection(
                 ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "use one container, or remove hostNetwork"
             )
             continue
-        for j, container in enumerate(mains):
-            yield from _port(
+        for j, container in enumerate(containers):
+            yield from _check_port_name(
                 as_mappings(container.get("ports")), port, ("spec", "tasks", i, "template", "spec", "containers", j)
             )
 
 
-def _port(ports: Sequence[Json], port: int, path: Path) -> Iterator[Problem]:
-    if any(p.get("containerPort") == port for p in ports):
+def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Iterator[Problem]:
+    if any(port_entry.get("containerPort") == port for port_entry in ports):
         return
-    for k, given in enumerate(ports):
-        if given.get("name") == "pytorchjob-port":
+    for k, port_item in enumerate(ports):
+        if port_item.get("name") == "pytorchjob-port":
             why = f'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name with number {port}'
             yield child_rejection((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
-    """The templates as they are; the controller makes the claims of `spec.volumes`."""
+def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check the pod templates, and the claims that the controller creates for `spec.volumes`."""
     clean: Any = None
-    for one in pod_templates(manifest):
-        clean = check_template(one.template, one.path, context, found, frozenset(), clean)
+    for template in pod_templates(manifest):
+        clean = check_template(template.template, template.path, context, problems, frozenset(), clean)
     for index, volume in f.indexed_mappings(spec.get("volumes")):
         if type(volume.get("volumeClaim")) is dict:
-            check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), found)
+            check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems)

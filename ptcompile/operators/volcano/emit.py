@@ -1,17 +1,17 @@
-"""A job as a Volcano Job, and why each field is written.
+"""The Volcano target: its manifests, and why each field is written.
 
 Why each field (Volcano 1.16.0-alpha.1):
-- A task with node 0 and one with the others: the pytorch plugin gives RANK by task, and nothing at all where the task
-  named by --master is missing. torchrun reads none of its variables, so they stand in the command.
+- One task has node 0 and another has the others: the pytorch plugin sets RANK per task, and does nothing if the task
+  named by --master does not exist. torchrun reads none of its variables, so they are in the command.
 - svc with --publish-not-ready-addresses: names resolve before pods are ready.
 - minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold GPUs and wait for
-  ranks that are not there. For a range it is the minimum.
-- queue, priorityClassName and networkTopology are the Job's; Volcano copies them into its PodGroup. The job's priority
-  stands before that of its pods.
-- An auxiliary role is a task of its own that the plugin gives no RANK and does not count (since 1.12); its
-  pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: trainers without their data loader would hold GPUs and
+  missing ranks. For a range it is the minimum.
+- queue, priorityClassName and networkTopology are set on the Job; Volcano copies them into its PodGroup. The job's
+  priority overrides that of its pods.
+- An auxiliary role is a separate task, to which the plugin gives no RANK and which it does not count (since 1.12); its
+  pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: nodes without their data loader would hold GPUs and
   wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944).
-- How it ends and what is tried again: `endings`.
+- The module `endings` covers how the job ends and what is retried.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DERIVED = (
 
 def _wiring(job: Job) -> Wiring:
     host = f"{job.name}-{job.names.master}-0.{job.name}"
-    expanded = job.launch is not None and job.launch.entry  # in a command line alone: the plugin appends its variables
+    expanded = job.launch is not None and job.launch.entry  # only in a command line: the plugin appends its variables
     return Wiring(host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=hosts_beside(job))
 
 
@@ -68,11 +68,11 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         )
     yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
     policy = job.run_policy
-    another = "use the target job, jobset or pytorchjob"
+    help = "use the target job, jobset or pytorchjob"
     if policy.active_deadline_seconds is not None:
-        yield unsupported_by_target((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", another)
+        yield unsupported_by_target((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", help)
     if policy.suspend:
-        yield unsupported_by_target((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", another)
+        yield unsupported_by_target((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", help)
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
     yield from pods_left(job, "a Volcano Job", "volcano", instead=instead)
     if job.launch is None and not has_feature("volcano-world-size", cluster.versions()):
@@ -80,7 +80,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
             yield unsupported_by_target(role_path(role), why, "use script or module, or use the target jobset")
     yield from endings.unsupported(job, cluster)
-    yield from _rank_in_a_variable(job)
+    yield from _unsupported_static_rendezvous(job)
     if not has_feature("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
@@ -92,8 +92,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             yield unsupported_by_target((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
-def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
-    """A refusal of a static rendezvous for torchrun in the user's command, which reads its rank from a variable."""
+def _unsupported_static_rendezvous(job: Job) -> Iterator[Problem]:
+    """Yield an error for a static rendezvous if the user's command starts torchrun, whose rank is in a variable."""
     launch = job.launch
     if job.most_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
         why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
@@ -101,19 +101,19 @@ def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
         yield unsupported_by_target((*SPEC, "elastic"), why, help)
 
 
-def _tasks(job: Job) -> list[tuple[str, int, Role]]:
-    """Volcano's tasks: name, number of pods, and our role that describes them."""
+def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
+    """Return Volcano's tasks, each as its name, its number of pods and the role that describes them."""
     master, worker = job.names.master, job.names.worker
-    first, *others = job.trainers
-    workers = [(worker, role.replicas, role) for role in others]
-    if not others:
+    first, *rest = job.trainers
+    workers = [(worker, role.replicas, role) for role in rest]
+    if not rest:
         workers = [(worker, first.replicas - 1, first)]
-    beside = [(role.name, role.replicas, role) for role in job.beside]
-    return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *beside]
+    auxiliary = [(role.name, role.replicas, role) for role in job.beside]
+    return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *auxiliary]
 
 
 def _groups(job: Job) -> list[IndexedGroup]:
-    return [IndexedGroup(name, count) for name, count, _ in _tasks(job)]
+    return [IndexedGroup(name, count) for name, count, _ in _tasks_of(job)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -126,11 +126,11 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["queue"] = job.queue
     if priority := job.priority or job.roles[0].template.extra.get("priorityClassName"):
         spec["priorityClassName"] = priority
-    if near := network_topology(job, cluster, "volcano"):
-        spec["networkTopology"] = near
-    ends = endings.of_job(job, cluster)
-    policies = ends.pop("policies", None)
-    spec |= ends
+    if topology := network_topology(job, cluster, "volcano"):
+        spec["networkTopology"] = topology
+    ending_fields = endings.job_fields(job, cluster)
+    policies = ending_fields.pop("policies", None)
+    spec |= ending_fields
     if job.run_policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = job.run_policy.ttl_seconds_after_finished
     spec["plugins"] = {
@@ -139,7 +139,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     }
     if policies:
         spec["policies"] = policies
-    spec["tasks"] = [_task(job, cluster, *entry) for entry in _tasks(job)]
+    spec["tasks"] = [_emit_task(job, cluster, *entry) for entry in _tasks_of(job)]
     return [
         {
             "apiVersion": "batch.volcano.sh/v1alpha1",
@@ -150,12 +150,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     ]
 
 
-def _task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> dict[str, Any]:
-    least = count
+def _emit_task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> dict[str, Any]:
+    min_available = count
     if job.elastic and role.trains:
-        least = 1 if name == job.names.master else job.min_nodes - 1
-    task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": least}
-    task |= endings.of_task(job, role, cluster, master=name == job.names.master)
+        min_available = 1 if name == job.names.master else job.min_nodes - 1
+    task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": min_available}
+    task |= endings.task_fields(job, role, cluster, master=name == job.names.master)
     main = job.names.container if role.trains else None
     task["template"] = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     return task

@@ -1,20 +1,21 @@
-"""How a Volcano Job ends and what it tries again: policies of events and actions, and maxRetry (Volcano 1.16).
+"""Lifecycle policies and maxRetry: how a Volcano Job ends and what it retries (Volcano 1.16).
 
-- RestartJob and RestartPod (1.12) each count one; the try that reaches maxRetry fails the job, so it is one more than
-  the retries that the user wants. 0 would become 3 in the webhook.
-- Without a policy for PodFailed a failed pod stays as it is. A container that the kubelet restarts never fails its pod:
-  with restartPolicy OnFailure a policy for PodFailed is dead, and only TaskFailed, by the task's maxRetry, sees it.
-- A node that goes has its pod deleted, which is PodEvicted. Without a policy the controller makes that pod again and
-  counts nothing (issue 1866), which is right for a pod that joins the others alone. A policy that restarts parts of a
-  job on PodEvicted is counted, and may act on the controller's own deletions too (issue 4814).
-- RestartJob on PodEvicted is not counted where nothing else restarts the job: then failures terminate it, and maxRetry
-  is the largest there is.
-- TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running. Where all
-  nodes must succeed, minSuccess says so.
-- An auxiliary role is a task that restarts in place and ends the job by TaskFailed, when its restarts are used
-  up. The policies for PodEvicted then stand at the other tasks: a loader whose node goes is made again alone. A role
-  that says Never is under the same policies as the trainers.
-- A pod that the kubelet evicts for lack of memory or disk, or as the node shuts down, is a failed one: PodFailed.
+- RestartJob and RestartPod (1.12) each count as one retry; the attempt that reaches maxRetry fails the job, so
+  maxRetry is one more than the retries that the user allows. The webhook would turn 0 into 3.
+- Without a policy for PodFailed, nothing replaces a failed pod. A container that the kubelet restarts never fails its
+  pod: with restartPolicy OnFailure a policy for PodFailed is dead, and only TaskFailed, through the task's maxRetry,
+  sees it.
+- When a Kubernetes node is lost, its pod is deleted, which is PodEvicted. Without a policy the controller recreates
+  that pod and counts nothing (issue 1866), which is right for a pod that rejoins the others alone. A policy that
+  restarts parts of a job on PodEvicted is counted, and may react to the controller's own deletions too (issue 4814).
+- RestartJob on PodEvicted is not counted if nothing else restarts the job: then failures terminate it, and maxRetry
+  is the maximum.
+- TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running. If all
+  nodes must succeed, minSuccess requires it.
+- An auxiliary role is a task that restarts in place and ends the job by TaskFailed, once its restarts are used
+  up. The policies for PodEvicted are then on the other tasks: a data loader whose node is lost is recreated alone. A
+  role with restartPolicy Never has the same policies as the training roles.
+- A pod that the kubelet evicts for lack of memory or disk, or at node shutdown, is a failed pod: PodFailed.
 """
 
 from __future__ import annotations
@@ -38,17 +39,21 @@ if TYPE_CHECKING:
 
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    """What Volcano cannot say of the end of a job, and what it does only roughly."""
-    policy, again = job.run_policy, _again(job, cluster)
+    """Yield the endings that Volcano cannot express, and those that it only approximates."""
+    policy, failure_action = job.run_policy, _failure_action(job, cluster)
     if policy.on_pod_failure == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
         why = "Volcano restarts single pods only since 1.12, and the profile names an older release"
         yield unsupported_by_target(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
-    if policy.on_disruption == "Count" and again == "RestartPod":
+    if policy.on_disruption == "Count" and failure_action == "RestartPod":
         why = "Volcano recreates a pod whose node is lost without counting it"
         yield unsupported_by_target(
             endings.ON_DISRUPTION, why, "use Ignore, or onPodFailure RestartJob, or the target job or jobset"
         )
-    if endings.on_disruption(job) == "Ignore" and not endings.restarts_alone(job) and _counted(job, again):
+    if (
+        endings.on_disruption(job) == "Ignore"
+        and not endings.restarts_alone(job)
+        and _counts_failures(job, failure_action)
+    ):
         why = f"Volcano counts all restarts of the job alike: {endings.retries(job)} in all, lost nodes included"
         if policy.on_disruption == "Ignore":
             yield unsupported_by_target(
@@ -58,21 +63,21 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             help = "use a backoffLimit that is enough for both, or use the target jobset"
             yield endings.approximation((*SPEC, "spot"), why, help, "volcano")
     if _all_must_succeed(job) and job.beside:
-        some = ", ".join(role.name for role in job.beside)
-        why = f"Volcano counts pods that succeed in any role: one of {some} that does counts as a node"
+        auxiliary_names = ", ".join(role.name for role in job.beside)
+        why = f"Volcano counts pods that succeed in any role: one of {auxiliary_names} that does counts as a node"
         help = "keep those pods running until they are deleted, or use the target jobset or trainjob"
         yield endings.approximation(endings.SUCCESS_POLICY, why, help, "volcano")
-    yield from endings.peers_fail_too(job, each=again == "RestartPod")
-    yield from endings.node_0_fails_all(job, each=again == "RestartPod")
+    yield from endings.peers_fail_too(job, each=failure_action == "RestartPod")
+    yield from endings.node_0_fails_all(job, each=failure_action == "RestartPod")
 
 
-def _again(job: Job, cluster: ClusterProfile) -> OnPodFailure:
-    again = endings.on_pod_failure(job, whole=True)
-    alone = again == "RestartPod" and has_feature("volcano-restart-pod", cluster.versions())
-    return again if alone or again != "RestartPod" else "RestartJob"
+def _failure_action(job: Job, cluster: ClusterProfile) -> OnPodFailure:
+    action = endings.on_pod_failure(job, whole=True)
+    can_restart_pods = action == "RestartPod" and has_feature("volcano-restart-pod", cluster.versions())
+    return action if can_restart_pods or action != "RestartPod" else "RestartJob"
 
 
-def _in_place(job: Job) -> bool:
+def _restarts_in_place(job: Job) -> bool:
     return all(endings.restarts_in_place(role) for role in job.roles)
 
 
@@ -80,56 +85,65 @@ def _all_must_succeed(job: Job) -> bool:
     return job.nodes > 1 and job.run_policy.success_policy == "AllNodes"
 
 
-def _counted(job: Job, again: OnPodFailure) -> bool:
-    """Whether failed pods restart the job, so that lost nodes cannot restart it without being counted."""
-    return again == "RestartJob" and not _in_place(job)
+def _counts_failures(job: Job, failure_action: OnPodFailure) -> bool:
+    """Return whether failed pods restart the job, so that restarts for lost nodes are counted too."""
+    return failure_action == "RestartJob" and not _restarts_in_place(job)
 
 
-def of_job(job: Job, cluster: ClusterProfile) -> Json:
-    """maxRetry, minSuccess and policies of the job."""
-    again, lost = _again(job, cluster), endings.on_disruption(job)
-    evicted = _evicted(job, again)
-    apart = lost == "Ignore" and evicted == "RestartJob" and not _counted(job, again)
-    failed: str | None = None if _in_place(job) else again
-    if failed == "FailJob":  # a restart that is the last try leaves the job Failed and its logs there
-        failed = "TerminateJob" if apart else "RestartJob"
-    out: Json = {"maxRetry": UNLIMITED if apart else min(endings.retries(job) + 1, UNLIMITED)}
+def job_fields(job: Job, cluster: ClusterProfile) -> Json:
+    """Return maxRetry, minSuccess and policies of the job."""
+    failure_action, disruption_action = _failure_action(job, cluster), endings.on_disruption(job)
+    eviction_action = _eviction_action(job, failure_action)
+    is_uncounted = (
+        disruption_action == "Ignore" and eviction_action == "RestartJob" and not _counts_failures(job, failure_action)
+    )
+    pod_failed_action: str | None = None if _restarts_in_place(job) else failure_action
+    if pod_failed_action == "FailJob":  # a restart on the last attempt leaves the job Failed and keeps its logs
+        pod_failed_action = "TerminateJob" if is_uncounted else "RestartJob"
+    fields: Json = {"maxRetry": UNLIMITED if is_uncounted else min(endings.retries(job) + 1, UNLIMITED)}
     if _all_must_succeed(job):
-        out["minSuccess"] = job.nodes
+        fields["minSuccess"] = job.nodes
     actions: dict[str, list[str]] = {}
-    for event, action in (("PodFailed", failed), ("PodEvicted", None if _by_task(job) else evicted)):
+    for event, action in (
+        ("PodFailed", pod_failed_action),
+        ("PodEvicted", None if _has_task_eviction_policies(job) else eviction_action),
+    ):
         if action is not None:
             actions.setdefault(action, []).append(event)
     if actions:
-        out["policies"] = [{"events": events, "action": action} for action, events in actions.items()]
-    return out
+        fields["policies"] = [{"events": events, "action": action} for action, events in actions.items()]
+    return fields
 
 
-def _evicted(job: Job, again: OnPodFailure) -> str | None:
-    """The action on a node that goes; None where its pod is made again, as the controller does by itself."""
-    lost = endings.on_disruption(job)
-    if lost == "FailJob":
+def _eviction_action(job: Job, failure_action: OnPodFailure) -> str | None:
+    """Return the action for a lost node, or None if the controller recreates only its pod, its default."""
+    disruption_action = endings.on_disruption(job)
+    if disruption_action == "FailJob":
         return "TerminateJob" if endings.retries(job) else "RestartJob"
-    return None if again == "RestartPod" or (lost == "Ignore" and endings.restarts_alone(job)) else "RestartJob"
+    return (
+        None
+        if failure_action == "RestartPod" or (disruption_action == "Ignore" and endings.restarts_alone(job))
+        else "RestartJob"
+    )
 
 
-def _by_task(job: Job) -> bool:
-    """Whether what follows when a node goes stands at each task, since it is not for all of them."""
+def _has_task_eviction_policies(job: Job) -> bool:
+    """Return whether the PodEvicted policy is on each task, because it does not apply to all of them."""
     return any(endings.returns_alone(role) for role in job.roles)
 
 
-def of_task(job: Job, role: Role, cluster: ClusterProfile, *, master: bool) -> Json:
-    """maxRetry and policies of a task."""
-    out: Json = {}
+def task_fields(job: Job, role: Role, cluster: ClusterProfile, *, master: bool) -> Json:
+    """Return maxRetry and policies of a task."""
+    fields: Json = {}
     policies: list[Json] = []
     if master and not _all_must_succeed(job):
         policies.append({"event": "TaskCompleted", "action": "CompleteJob"})
     if role.restart_policy == "OnFailure":
-        out["maxRetry"] = max(1, endings.restarts(job, role))  # 0 would become 3
+        fields["maxRetry"] = max(1, endings.restarts(job, role))  # the webhook turns 0 into 3
         policies.append({"event": "TaskFailed", "action": "TerminateJob"})
-    evicted = _evicted(job, _again(job, cluster))
-    if evicted is not None and _by_task(job) and not endings.returns_alone(role):
-        policies.append({"event": "PodEvicted", "action": evicted})
+    eviction_action = _eviction_action(job, _failure_action(job, cluster))
+    if eviction_action is not None and _has_task_eviction_policies(job) and not endings.returns_alone(role):
+        policies.append({"event": "PodEvicted", "action": eviction_action})
     if policies:
-        out["policies"] = policies
-    return out
+        fields["policies"] = policies
+    return fields

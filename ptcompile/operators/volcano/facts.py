@@ -1,6 +1,6 @@
 """Defaults, progress, status and queues of a Volcano Job.
 
-It has no field that suspends it: `vcctl job suspend` creates a Command (bus.volcano.sh/v1alpha1).
+The Job has no field that suspends it: `vcctl job suspend` creates a Command (bus.volcano.sh/v1alpha1).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ptcompile.registry.status import State
 
 
-def _all_tasks(job: Json) -> Any:
-    """Of a Volcano job: all pods, or what the tasks say of themselves."""
+def _sum_of_task_minimums(job: Json) -> Any:
+    """Return the number of pods of a Volcano Job, or the sum of its tasks' minAvailable."""
     tasks = job.get("tasks")
-    found = list(tasks.values()) if isinstance(tasks, dict) else []
-    counts = [one.get("minAvailable", one.get("replicas", 0)) for one in found if isinstance(one, dict)]
+    task_list = list(tasks.values()) if isinstance(tasks, dict) else []
+    counts = [task.get("minAvailable", task.get("replicas", 0)) for task in task_list if isinstance(task, dict)]
     return sum(counts) if all(isinstance(n, int) for n in counts) else NO_DEFAULTS
 
 
@@ -33,12 +33,12 @@ DEFAULTS = KindDefaults(
         ("scheduling.volcano.sh/PodGroup", "spec", "queue"): "default",
         ("tasks", "*", "maxRetry"): 3,
         ("tasks", "*", "replicas"): 0,
-        ("tasks", "*", "template", "spec", "schedulerName"): NO_DEFAULTS,  # it is the job's
+        ("tasks", "*", "template", "spec", "schedulerName"): NO_DEFAULTS,  # inherited from the job
         ("partitionPolicy", "minPartitions"): 0,
         ("networkTopology", "mode"): "hard",
     },
     {
-        ("batch.volcano.sh/Job", "spec", "minAvailable"): _all_tasks,
+        ("batch.volcano.sh/Job", "spec", "minAvailable"): _sum_of_task_minimums,
         ("tasks", "*", "minAvailable"): lambda task: task.get("replicas", 0),
     },
 )
@@ -73,24 +73,24 @@ _PHASES: Final[dict[str, State]] = {
     "Terminated": "failed",
     "Aborted": "failed",
 }
-_ENDING: Final = ("Completing", "Terminating", "Aborting", "Terminated", "Aborted")
-"""Phases that say more than the state they are."""
+_PHASE_REASONS: Final = ("Completing", "Terminating", "Aborting", "Terminated", "Aborted")
+"""Phases that are more specific than their state."""
 
 
 def status(live: Json) -> Status:
-    """By `status.state.phase`: conditions are a log of phases without a type, and counts fall back to 0 at the end.
+    """Return the status from `status.state.phase`: conditions are a log of phases, and counts return to 0 at the end.
 
-    The controller makes no pods while the PodGroup is pending: a Pending job without pods waits for its queue or gang.
-    One that was started again is Pending once more. A job that was aborted by a command can be resumed by one.
+    The controller creates no pods while the PodGroup is pending: a Pending job without pods waits for its queue or
+    gang. A restarted job is Pending again. A job aborted by a command can be resumed.
     """
-    told = nested_map(live, "status")
-    state = nested_map(told, "state")
+    live_status = nested_map(live, "status")
+    state = nested_map(live_status, "state")
     phase, reason = as_string(state.get("phase")), as_string(state.get("reason"))
     message = as_string(state.get("message")) or None
     if phase in _PHASES:
-        return Status(_PHASES[phase], reason or (phase if phase in _ENDING else None), message)
-    if as_int(told.get("retryCount")) > 0:
+        return Status(_PHASES[phase], reason or (phase if phase in _PHASE_REASONS else None), message)
+    if as_int(live_status.get("retryCount")) > 0:
         return Status("restarting", reason or None, message)
-    if phase != "Pending" or any(as_int(told.get(word)) for word in ("pending", "running")):
+    if phase != "Pending" or any(as_int(live_status.get(field)) for field in ("pending", "running")):
         return Status("created", reason or None, message)
     return Status("queued", reason or None, message or "its PodGroup waits for the queue or for room for all pods")

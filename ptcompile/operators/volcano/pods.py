@@ -1,4 +1,4 @@
-"""The pods of a Volcano Job: templates, expansion, gang, restarts, and what happens on failure."""
+"""Pods of a Volcano Job: templates, expansion, gang, restarts and behavior on failure."""
 
 from __future__ import annotations
 
@@ -34,36 +34,36 @@ if TYPE_CHECKING:
 
 _UID = "<uid>"
 _PREFIX = "volcano.sh/"
-_FROM_JOB = ("preemptable", "cooldown-time", "revocable-zone")
-_BUDGETS = ("jdb-min-available", "jdb-max-unavailable")
+_INHERITED_ANNOTATIONS = ("preemptable", "cooldown-time", "revocable-zone")
+_BUDGET_ANNOTATIONS = ("jdb-min-available", "jdb-max-unavailable")
 _NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """The pods of each task in the order of the list, and what the plugins add around them.
+    """Return the pods of each task in list order, and the objects that the plugins add.
 
-    Volcano runs its plugins in random order, pod by pod; here they run in the order of their names.
+    Volcano runs its plugins in random order for each pod; here they run in the order of their names.
     """
-    job = read(manifest, request)
+    job = read_job(manifest, request)
     plugins = {name: PLUGINS[name](job, args) for name, args in sorted(job.plugins.items()) if name in PLUGINS}
     changes = [p.change for p in plugins.values() if p.change]
-    given = string_map(nested_map(manifest, "metadata").get("annotations"))
-    roles = tuple(_role(job, task, _base(job, task), changes, given) for task in job.tasks)
+    job_annotations = string_map(nested_map(manifest, "metadata").get("annotations"))
+    roles = tuple(_expand_task(job, task, _base_spec(job, task), changes, job_annotations) for task in job.tasks)
     notes = [note for p in plugins.values() for note in p.notes]
     notes.extend(f"unknown plugin {name!r}: it does nothing" for name in job.plugins if name not in PLUGINS)
-    refused = tuple(p.failure for p in plugins.values() if p.failure)
+    failures = tuple(p.failure for p in plugins.values() if p.failure)
     return Expansion(
-        roles=() if refused else roles,
+        roles=() if failures else roles,
         services=tuple(s for p in plugins.values() for s in p.services),
         configmaps_of=lambda: tuple(c for p in plugins.values() for c in p.configmaps_of()),
         pod_group=_pod_group(job),
         notes=tuple(notes),
-        refused=refused,
+        refused=failures,
     )
 
 
-def read(manifest: Json, request: KindContext) -> DefaultedJob:
-    """The job after the mutating webhook's defaults (1.3): task names, queue, scheduler, plugins that others need."""
+def read_job(manifest: Json, request: KindContext) -> DefaultedJob:
+    """Return the job after the mutating webhook's defaults: task names, queue, scheduler, plugins that others need."""
     spec = nested_map(manifest, "spec")
     tasks = tuple(
         VolcanoTask(
@@ -83,18 +83,18 @@ def read(manifest: Json, request: KindContext) -> DefaultedJob:
     return DefaultedJob(object_name(manifest), namespace_of(manifest), spec, tasks, plugins, request.versions.volcano)
 
 
-_MOST_TASKS = 256
-"""Tasks of a job of which rules look at the pods, if each is told the hosts of every task."""
+_MAX_SIMULATED_TASKS = 256
+"""Maximum number of tasks whose pods rules examine, if each pod lists the hosts of every task."""
 
 
-def crowded(manifest: Json, versions: Versions) -> bool:
-    """Whether the svc plugin tells each pod the hosts of more tasks than rules look at."""
+def is_crowded(manifest: Json, versions: Versions) -> bool:
+    """Return whether the svc plugin gives each pod the hosts of more tasks than rules examine."""
     tasks = as_mappings(nested_map(manifest, "spec").get("tasks"))
-    return len(tasks) > _MOST_TASKS and "svc" in read(manifest, KindContext(versions=versions)).plugins
+    return len(tasks) > _MAX_SIMULATED_TASKS and "svc" in read_job(manifest, KindContext(versions=versions)).plugins
 
 
-def _base(job: DefaultedJob, task: VolcanoTask) -> Json:
-    """A task's pod spec before the plugins: job-wide scheduler, priority, volumes."""
+def _base_spec(job: DefaultedJob, task: VolcanoTask) -> Json:
+    """Return a task's pod spec before the plugins: job-wide scheduler, priority, volumes."""
     spec: dict[str, Any] = dict(task.spec)
     spec["schedulerName"] = (
         as_string(spec.get("schedulerName")) or as_string(job.spec.get("schedulerName")) or "volcano"
@@ -108,7 +108,7 @@ def _base(job: DefaultedJob, task: VolcanoTask) -> Json:
 
 
 def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
-    """The job's volumes on every main container; a second entry with one claim is dropped with its mount."""
+    """Add the job's volumes to every main container; a second entry for one claim is dropped with its mount."""
     claims: dict[str, str] = {}
     for i, volume in enumerate(volumes):
         claim = as_string(volume.get("volumeClaimName")) or f"{job}-pvc-<random{i}>"
@@ -122,18 +122,25 @@ def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
     )
 
 
-def _role(
-    job: DefaultedJob, task: VolcanoTask, base: Json, changes: Sequence[PodTransform], given: Mapping[str, str]
+def _expand_task(
+    job: DefaultedJob,
+    task: VolcanoTask,
+    base: Json,
+    changes: Sequence[PodTransform],
+    job_annotations: Mapping[str, str],
 ) -> ExpandedRole:
-    labels, annotations = _fixed_labels(job, task), {**_fixed_annotations(job, task), **_passed_on(given)}
+    labels, annotations = (
+        _fixed_labels(job, task),
+        {**_fixed_annotations(job, task), **_inherited_annotations(job_annotations)},
+    )
 
     def build(index: int) -> PodView:
         name = job.pod_name(task, index)
-        spec, extra = base, dict[str, str]()
+        spec, added_annotations = base, dict[str, str]()
         for change in changes:
-            spec = change(task, index, spec, extra)
+            spec = change(task, index, spec, added_annotations)
         hostname, subdomain = as_string(spec.get("hostname")) or None, as_string(spec.get("subdomain")) or None
-        answered = "svc" in job.plugins and subdomain == job.name
+        has_dns = "svc" in job.plugins and subdomain == job.name
         return PodView(
             name=name,
             role=task.name,
@@ -141,23 +148,27 @@ def _role(
             namespace=job.namespace,
             hostname=hostname,
             subdomain=subdomain,
-            dns=templates.fqdn(hostname or name, subdomain, job.namespace) if answered else None,
-            labels={**labels, f"{_PREFIX}task-index": str(index), **_partition(task, index)},
-            annotations={**annotations, f"{_PREFIX}task-index": str(index), **extra},
+            dns=templates.fqdn(hostname or name, subdomain, job.namespace) if has_dns else None,
+            labels={**labels, f"{_PREFIX}task-index": str(index), **_partition_label(task, index)},
+            annotations={**annotations, f"{_PREFIX}task-index": str(index), **added_annotations},
             spec=spec,
         )
 
     return ExpandedRole(task.name, task.replicas, build)
 
 
-def _passed_on(given: Mapping[str, str]) -> dict[str, str]:
-    """The annotations of the job that its pods get too: of the two disruption budgets the first that is there."""
-    budget = [name for name in _BUDGETS if _PREFIX + name in given][:1]
-    return {_PREFIX + name: given[_PREFIX + name] for name in (*_FROM_JOB, *budget) if _PREFIX + name in given}
+def _inherited_annotations(job_annotations: Mapping[str, str]) -> dict[str, str]:
+    """Return the job's annotations that its pods inherit; of the two disruption budgets, the first that exists."""
+    budget = [name for name in _BUDGET_ANNOTATIONS if _PREFIX + name in job_annotations][:1]
+    return {
+        _PREFIX + name: job_annotations[_PREFIX + name]
+        for name in (*_INHERITED_ANNOTATIONS, *budget)
+        if _PREFIX + name in job_annotations
+    }
 
 
-def _partition(task: VolcanoTask, index: int) -> dict[str, str]:
-    """The label of a partitioned task's pod: index div size, `0` for a size that is not positive."""
+def _partition_label(task: VolcanoTask, index: int) -> dict[str, str]:
+    """Return the label of a partitioned task's pod: index // size, or `0` for a size below 1."""
     policy = task.source.get("partitionPolicy")
     if not isinstance(policy, Mapping):
         return {}
@@ -176,7 +187,7 @@ def _fixed_labels(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
 
 
 def _fixed_annotations(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
-    out = {
+    annotations = {
         **string_map(task.metadata.get("annotations")),
         "scheduling.k8s.io/group-name": f"{job.name}-{_UID}",
         f"{_PREFIX}job-name": job.name,
@@ -187,77 +198,83 @@ def _fixed_annotations(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
         f"{_PREFIX}template-uid": f"{job.name}-{task.name}",
     }
     if as_string(task.source.get("topologyPolicy")):
-        out[f"{_PREFIX}numa-topology-policy"] = as_string(task.source.get("topologyPolicy"))
-    return out
+        annotations[f"{_PREFIX}numa-topology-policy"] = as_string(task.source.get("topologyPolicy"))
+    return annotations
 
 
 def _pod_group(job: DefaultedJob) -> Json:
-    """The gang: how many pods must fit at once, of the job and of each task (3.2)."""
-    mins = {task.name: task.min_available for task in job.tasks}
+    """Return the PodGroup: how many pods of the job and of each task must fit at once."""
+    task_minimums = {task.name: task.min_available for task in job.tasks}
     return {
         "name": f"{job.name}-{_UID}",
-        "minMember": as_int(job.spec.get("minAvailable")) or sum(mins.values()),
-        "minTaskMember": mins,
+        "minMember": as_int(job.spec.get("minAvailable")) or sum(task_minimums.values()),
+        "minTaskMember": task_minimums,
         "queue": job.queue,
         "priorityClassName": as_string(job.spec.get("priorityClassName")),
     }
 
 
-_AGAIN = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
+_RESTART_ACTIONS = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
 
 
-def recreated(manifest: Json, template: Template) -> bool:
-    """Whether a lost pod of a task is recreated."""
+def is_recreated(manifest: Json, template: Template) -> bool:
+    """Return whether a lost pod of a task is recreated."""
     spec = nested_map(manifest, "spec")
     parts = (spec, *as_mappings(spec.get("tasks")))
-    policies = [one for part in parts for one in as_mappings(part.get("policies"))]
+    policies = [policy for part in parts for policy in as_mappings(part.get("policies"))]
     return (
-        any(one.get("action") in _AGAIN for one in policies)
+        any(policy.get("action") in _RESTART_ACTIONS for policy in policies)
         or nested_map(template.template, "spec").get("restartPolicy") == "OnFailure"
     )
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """The templates of the tasks; a task without a name is called `default` and its index."""
+    """Yield the tasks' pod templates; a task without a name is called `default` and its index."""
     for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
         name = as_string(task.get("name")) or f"default{i}"
         yield Template(("spec", "tasks", i, "template"), task.get("template"), name, as_int(task.get("replicas")))
 
 
-def too_wide(manifest: Json) -> Problem | None:
-    """The finding that the pods would name each other in too many ways: the square of the tasks is written out."""
-    tasks, most = nested_map(manifest, "spec").get("tasks"), limits().roles
-    if not (isinstance(tasks, list) and len(tasks) > most and "svc" in nested_map(manifest, "spec", "plugins")):
+def too_many_tasks(manifest: Json) -> Problem | None:
+    """Return the finding for more tasks than the svc plugin's output, quadratic in tasks, allows to simulate, or
+    None.
+    """
+    tasks, limit = nested_map(manifest, "spec").get("tasks"), limits().roles
+    if not (isinstance(tasks, list) and len(tasks) > limit and "svc" in nested_map(manifest, "spec", "plugins")):
         return None
-    message = f"spec.tasks: more than {most} tasks whose pods are told the hosts of all: its pods are not simulated"
+    message = f"spec.tasks: more than {limit} tasks whose pods are told the hosts of all: its pods are not simulated"
     help = "merge tasks that are alike, or remove the plugin svc"
     return Problem("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a Volcano Job."""
+def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about what a Volcano Job does on failure and at its end."""
     spec = nested_map(manifest, "spec")
     tasks = as_mappings(spec.get("tasks"))
     for i, task in enumerate(tasks):
         name = _task_name(task, i)
         yield f"{name} {pod_restart(nested_map(task, 'template', 'spec'), 'Always')}"
-        yield from (f"{name}: {_policy(policy)}" for policy in as_mappings(task.get("policies")))
+        yield from (f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies")))
     policies = as_mappings(spec.get("policies"))
-    yield from (f"any task: {_policy(policy)}" for policy in policies)
-    failing = {"PodFailed", "*"}
-    lists = [policies, *(as_mappings(task.get("policies")) for task in tasks)]
-    if not any(failing & set(_events(policy)) or policy.get("exitCode") for one in lists for policy in one):
+    yield from (f"any task: {_describe_policy(policy)}" for policy in policies)
+    failure_events = {"PodFailed", "*"}
+    policy_lists = [policies, *(as_mappings(task.get("policies")) for task in tasks)]
+    if not any(
+        failure_events & set(_events_of(policy)) or policy.get("exitCode")
+        for policy_list in policy_lists
+        for policy in policy_list
+    ):
         yield "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"
     elif tasks and all(
         as_string(nested_map(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks
     ):
         yield "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails"
-    yield from _evicted_alone(tasks, policies)
+    yield from _describe_evictions(tasks, policies)
     if spec.get("minSuccess") is not None:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
-    most = as_int(spec.get("maxRetry"), 3) or 3
-    yield f"maxRetry {most}: " + (
-        "restarts are unlimited" if most == 2**31 - 1 else "the restart with that number fails the job instead"
+    max_retry = as_int(spec.get("maxRetry"), 3) or 3
+    yield f"maxRetry {max_retry}: " + (
+        "restarts are unlimited" if max_retry == 2**31 - 1 else "the restart with that number fails the job instead"
     )
     if spec.get("ttlSecondsAfterFinished") is not None:
         yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job")
@@ -267,39 +284,41 @@ def _task_name(task: Json, i: int) -> str:
     return as_string(task.get("name")) or f"default{i}"
 
 
-def _evicted_alone(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[str]:
-    """The tasks that neither their own policies nor the job's restart when a node goes."""
-    alone = [
+def _describe_evictions(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[str]:
+    """Yield a sentence about the tasks that no policy restarts when a node is lost."""
+    recreated_alone = [
         _task_name(task, i)
         for i, task in enumerate(tasks)
-        if not any({"PodEvicted", "*"} & set(_events(one)) for one in (*as_mappings(task.get("policies")), *policies))
+        if not any(
+            {"PodEvicted", "*"} & set(_events_of(policy)) for policy in (*as_mappings(task.get("policies")), *policies)
+        )
     ]
-    if alone:
-        where = "" if len(alone) == len(tasks) else f"{', '.join(alone)}: "
-        yield f"{where}no policy for PodEvicted: only the pod of a lost node is recreated, and it is not counted"
+    if recreated_alone:
+        prefix = "" if len(recreated_alone) == len(tasks) else f"{', '.join(recreated_alone)}: "
+        yield f"{prefix}no policy for PodEvicted: only the pod of a lost node is recreated, and it is not counted"
 
 
-def _events(policy: Json) -> list[str]:
+def _events_of(policy: Json) -> list[str]:
     return [*filter(None, [as_string(policy.get("event"))]), *as_strings(policy.get("events"))]
 
 
-def _policy(policy: Json) -> str:
-    on = " or ".join(_events(policy)) or f"exit code {policy.get('exitCode')}"
-    after = f" after {as_string(policy.get('timeout'))}" if policy.get("timeout") else ""
-    return f"{on} -> {as_string(policy.get('action')) or 'nothing'}{after}"
+def _describe_policy(policy: Json) -> str:
+    events = " or ".join(_events_of(policy)) or f"exit code {policy.get('exitCode')}"
+    delay = f" after {as_string(policy.get('timeout'))}" if policy.get("timeout") else ""
+    return f"{events} -> {as_string(policy.get('action')) or 'nothing'}{delay}"
 
 
-def counted(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
-    """Every task's least, then filled up; the first pods only where the job asks for fewer than the tasks do."""
-    least = {str(name): as_int(n) for name, n in as_mapping(group.get("minTaskMember")).items()}
-    limit = as_int(group.get("minMember"))
-    if limit < sum(least.values()):
-        return first(limit, roles)
-    left = limit - sum(least.values())
-    out: Shares = []
+def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
+    """Return each task's minimum, then filled up; the first pods only if the job requires fewer than its tasks."""
+    task_minimums = {str(name): as_int(n) for name, n in as_mapping(group.get("minTaskMember")).items()}
+    min_member = as_int(group.get("minMember"))
+    if min_member < sum(task_minimums.values()):
+        return first(min_member, roles)
+    remaining = min_member - sum(task_minimums.values())
+    shares: Shares = []
     for role in roles:
-        wanted = min(role.count, least.get(as_string(role.name), 0))
-        more = min(left, role.count - wanted)
-        out.append((role, wanted + more))
-        left -= more
-    return out
+        minimum = min(role.count, task_minimums.get(as_string(role.name), 0))
+        more = min(remaining, role.count - minimum)
+        shares.append((role, minimum + more))
+        remaining -= more
+    return shares

@@ -1,4 +1,4 @@
-"""A Volcano Job as the words of a spec (Volcano 1.16)."""
+"""Spec fields read from a Volcano Job (Volcano 1.16)."""
 
 from __future__ import annotations
 
@@ -26,60 +26,62 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
-"""The pytorch plugin's flags with its defaults."""
+"""The pytorch plugin's flags with their defaults."""
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """The tasks of the pytorch plugin as master and workers, the others as roles beside them."""
+    """Yield the tasks of the pytorch plugin as master and workers, and the others as auxiliary roles."""
     spec = nested_map(manifest, "spec")
     tasks = as_mappings(spec.get("tasks"))
     plugins = nested_map(spec, "plugins")
-    flags = _flags(plugins.get("pytorch"))
-    called = [as_string(one.get("name")) for one in tasks]
-    if "pytorch" not in plugins and _single(tasks):
-        flags["master"] = called[0]
+    flags = _parse_flags(plugins.get("pytorch"))
+    task_names = [as_string(task.get("name")) for task in tasks]
+    if "pytorch" not in plugins and _is_single_pod(tasks):
+        flags["master"] = task_names[0]
     elif "pytorch" not in plugins:
-        others = ", ".join(sorted(plugins)) or "none"
-        why = f"its pods find each other without the pytorch plugin (its plugins: {others}), so it is not a torch job"
+        listed = ", ".join(sorted(plugins)) or "none"
+        why = f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it is not a torch job"
         yield not_importable("volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch")
         return
-    if flags["master"] not in called:
+    if flags["master"] not in task_names:
         why = f"no task is named {flags['master']!r}, which has rank 0 for the pytorch plugin (PTC440)"
         yield not_importable("volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin")
         return
-    yield _job(spec, tasks, called, flags)
+    yield _read_job(spec, tasks, task_names, flags)
 
 
-def _single(tasks: Sequence[Json]) -> bool:
+def _is_single_pod(tasks: Sequence[Json]) -> bool:
     return len(tasks) == 1 and count(tasks[0].get("replicas")) == 1
 
 
-def _flags(arguments: Any) -> dict[str, str]:
-    said = (as_string(one).lstrip("-").partition("=") for one in arguments or () if isinstance(one, str))
-    return _FLAGS | {name: value for name, _, value in said if name in _FLAGS and value}
+def _parse_flags(arguments: Any) -> dict[str, str]:
+    parts = (
+        as_string(argument).lstrip("-").partition("=") for argument in arguments or () if isinstance(argument, str)
+    )
+    return _FLAGS | {name: value for name, _, value in parts if name in _FLAGS and value}
 
 
-def _job(spec: Json, tasks: Sequence[Json], called: Sequence[str], flags: dict[str, str]) -> Read:
-    trainers: list[ReadRole] = []
+def _read_job(spec: Json, tasks: Sequence[Json], task_names: Sequence[str], flags: dict[str, str]) -> Read:
+    training_roles: list[ReadRole] = []
     for role in ("master", "worker"):
-        if flags[role] in called:
-            trainers.append(_pods(role, called.index(flags[role]), tasks))
-    beside = [
-        _pods(name, index, tasks, trains=False)
-        for index, name in enumerate(called)
+        if flags[role] in task_names:
+            training_roles.append(_read_role(role, task_names.index(flags[role]), tasks))
+    auxiliary = [
+        _read_role(name, index, tasks, trains=False)
+        for index, name in enumerate(task_names)
         if name not in (flags["master"], flags["worker"])
     ]
-    roles, words = as_nodes(trainers)
-    words["runPolicy"] = without_empty({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")})
-    words |= without_empty({"queue": spec.get("queue"), "priority": spec.get("priorityClassName")})
+    roles, fields = as_nodes(training_roles)
+    fields["runPolicy"] = without_empty({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")})
+    fields |= without_empty({"queue": spec.get("queue"), "priority": spec.get("priorityClassName")})
     if flags["port"] != _FLAGS["port"] and flags["port"].isdigit():
-        words["masterPort"] = int(flags["port"])
+        fields["masterPort"] = int(flags["port"])
     worker = flags["worker"] if flags["worker"] != flags["master"] else "worker"
-    words |= names(container=trainers[0].main, master=flags["master"], worker=worker)
-    return Read("volcano", (*roles, *beside), words)
+    fields |= names(container=training_roles[0].main, master=flags["master"], worker=worker)
+    return Read("volcano", (*roles, *auxiliary), fields)
 
 
-def _pods(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> ReadRole:
+def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> ReadRole:
     task = tasks[index]
     template = nested_map(task, "template")
     path: Path = ("spec", "tasks", index, "template")

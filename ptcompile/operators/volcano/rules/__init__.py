@@ -45,4 +45,4 @@ RULES: Final[dict[str, str]] = {
     "overwritten_volcano_label": "labels/annotations",
     "idle_running_estimate": "runningEstimate",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

@@ -1,6 +1,6 @@
-"""An aborted job is never deleted, whatever its time to live.
+"""An aborted job is never deleted, regardless of its time to live.
 
-What: ttlSecondsAfterFinished beside a policy with the action AbortJob.
+What: the job sets ttlSecondsAfterFinished, and a policy has the action AbortJob.
 
 Why: Volcano collects jobs that are Completed, Failed or Terminated. An aborted one can be resumed, so it stays, with
 its finished pods.
@@ -39,13 +39,13 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import policies
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.spec.get("ttlSecondsAfterFinished") is None:
         return
-    for policy in policies(subject):
+    for policy in lifecycle_policies(subject):
         if policy.action == "AbortJob":
             path = (*policy.path, "action")
             yield found_at(

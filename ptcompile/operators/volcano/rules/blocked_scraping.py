@@ -40,11 +40,11 @@ from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, volcano_job, with_argument
+from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job, with_argument
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if "svc" not in volcano_job(subject).plugins or flag(subject, "svc", "disable-network-policy"):
+    if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "disable-network-policy"):
         return
     for template in subject.templates:
         if string_map(nested_map(template.data, "metadata").get("annotations")).get("prometheus.io/scrape") == "true":

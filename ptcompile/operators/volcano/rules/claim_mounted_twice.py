@@ -2,7 +2,7 @@
 
 What: two entries of spec.volumes name one volumeClaimName.
 
-Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the directory is not there,
+Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the directory is missing,
 or writes go to the container's own disk.
 
 Example:
@@ -42,17 +42,17 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    seen: dict[str, str] = {}
+    mounts: dict[str, str] = {}
     for i, volume in enumerate(as_mappings(subject.spec.get("volumes"))):
         claim, mount = as_string(volume.get("volumeClaimName")), as_string(volume.get("mountPath"))
-        if claim and claim in seen:
+        if claim and claim in mounts:
             path = ("spec", "volumes", i)
             yield found_at(
                 path,
-                f"the claim {claim} is mounted at {seen[claim]}, and {mount} is dropped",
+                f"the claim {claim} is mounted at {mounts[claim]}, and {mount} is dropped",
                 "mount it once, or write the volume and mounts into the templates",
             )
-        seen.setdefault(claim, mount)
+        mounts.setdefault(claim, mount)
 
 
 RULE = Rule("claim-mounted-twice", _check, severity="error", stage="run", authority="volcano")

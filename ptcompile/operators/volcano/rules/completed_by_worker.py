@@ -41,15 +41,15 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import Policy, policies, pytorch_tasks, volcano_job
+from ptcompile.operators.volcano.rules.reading import Policy, lifecycle_policies, pytorch_tasks, volcano_job
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = pytorch_tasks(subject)
-    master, worker = found or (None, None)
+    tasks = pytorch_tasks(subject)
+    master, worker = tasks or (None, None)
     if master is None or worker is None or worker is master or worker.replicas == 0:
         return
-    for policy in policies(subject):
+    for policy in lifecycle_policies(subject):
         if policy.action not in ("CompleteJob", "TerminateJob") or "TaskCompleted" not in policy.events:
             continue
         if len(policy.path) == 3 or any(task is worker for _, task in policy.tasks):
@@ -58,21 +58,24 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 f"when the pods of {worker.name} are done the job ends, and {master.name} is stopped even if rank 0 "
                 "is still writing",
                 f"move the policy to the task {master.name}",
-                _moved(subject, policy),
+                _move_policy(subject, policy),
             )
 
 
-def _moved(subject: Subject, policy: Policy) -> Fix | None:
-    """The policy at the master's task, where it is about nothing else."""
-    found = pytorch_tasks(subject)
-    if policy.events != ["TaskCompleted"] or found is None:
+def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
+    """Return a fix that moves the policy to the master's task, or None if the policy has other events."""
+    tasks = pytorch_tasks(subject)
+    if policy.events != ["TaskCompleted"] or tasks is None:
         return None
-    path = ("spec", "tasks", volcano_job(subject).tasks.index(found[0]), "policies")
-    there = found[0].source.get("policies")
-    if any("TaskCompleted" in (one.get("event"), *as_strings(one.get("events"))) for one in as_mappings(there)):
+    path = ("spec", "tasks", volcano_job(subject).tasks.index(tasks[0]), "policies")
+    master_policies = tasks[0].source.get("policies")
+    if any(
+        "TaskCompleted" in (policy_data.get("event"), *as_strings(policy_data.get("events")))
+        for policy_data in as_mappings(master_policies)
+    ):
         return Fix("remove the policy", (Edit("remove", policy.path),), safe=False)
-    edit = Edit("append", path, policy.data) if isinstance(there, list) else Edit("set", path, [policy.data])
-    return Fix(f"move the policy to {found[0].name}", (edit, Edit("remove", policy.path)), safe=False)
+    edit = Edit("append", path, policy.data) if isinstance(master_policies, list) else Edit("set", path, [policy.data])
+    return Fix(f"move the policy to {tasks[0].name}", (edit, Edit("remove", policy.path)), safe=False)
 
 
 RULE = Rule("completed-by-worker", _check, severity="warning", stage="run", authority="volcano")

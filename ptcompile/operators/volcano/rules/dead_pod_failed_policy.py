@@ -38,18 +38,18 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import never_restart, policies
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies, never_restart
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for policy in policies(subject):
-        about = "PodFailed" in policy.events or policy.data.get("exitCode") is not None
-        if not about or not policy.restarts or "Never" in policy.restarts:
+    for policy in lifecycle_policies(subject):
+        on_failure = "PodFailed" in policy.events or policy.data.get("exitCode") is not None
+        if not on_failure or not policy.restarts or "Never" in policy.restarts:
             continue
-        what = "PodFailed" if policy.data.get("exitCode") is None else f"exit code {policy.data['exitCode']}"
+        event = "PodFailed" if policy.data.get("exitCode") is None else f"exit code {policy.data['exitCode']}"
         yield found_at(
             policy.path,
-            f"the kubelet restarts the containers in place, so a crash never becomes {what}",
+            f"the kubelet restarts the containers in place, so a crash never becomes {event}",
             "write restartPolicy: Never in the tasks, or act on TaskFailed",
             Fix("set restartPolicy to Never", never_restart(policy.tasks), safe=False)
             if len(policy.tasks) < 9

@@ -38,22 +38,24 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import policies
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = list(policies(subject))
-    for policy in found:
+    all_policies = list(lifecycle_policies(subject))
+    for policy in all_policies:
         if policy.events != ["TaskFailed"] or policy.restarts != {"Never"}:
             continue
-        taken = any("PodFailed" in one.events for one in found if one.path[:-1] == policy.path[:-1])
+        has_pod_failed = any(
+            "PodFailed" in sibling.events for sibling in all_policies if sibling.path[:-1] == policy.path[:-1]
+        )
         path = (*policy.path, "event")
-        mendable = policy.data.get("event") == "TaskFailed" and not taken
+        is_fixable = policy.data.get("event") == "TaskFailed" and not has_pod_failed
         yield found_at(
             policy.path,
             "TaskFailed counts containers that restart in place, but with restartPolicy Never none does",
             "act on PodFailed",
-            Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False) if mendable else None,
+            Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False) if is_fixable else None,
         )
 
 

@@ -43,18 +43,18 @@ from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 def _check(subject: Subject) -> Iterator[Finding]:
     tasks = tasks_with_pods(subject)
-    later = {i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))}
-    first = sum(task.replicas for i, task in tasks if i not in later)
-    given = as_int(subject.spec.get("minAvailable"))
-    least = given or sum(task.min_available for _, task in tasks)
-    if later and 0 < first < least:
+    dependent = {i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))}
+    startable = sum(task.replicas for i, task in tasks if i not in dependent)
+    written = as_int(subject.spec.get("minAvailable"))
+    min_available = written or sum(task.min_available for _, task in tasks)
+    if dependent and 0 < startable < min_available:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{least} pods have to exist before any starts{'' if given else ' (the default)'}, but only {first} can: "
-            "the others wait for these through dependsOn",
-            f"set minAvailable to at most {first}",
-            Fix(f"set minAvailable to {first}", (Edit("set", path, first),), safe=False),
+            f"{min_available} pods have to exist before any starts{'' if written else ' (the default)'}, but only "
+            f"{startable} can: the others wait for these through dependsOn",
+            f"set minAvailable to at most {startable}",
+            Fix(f"set minAvailable to {startable}", (Edit("set", path, startable),), safe=False),
         )
 
 

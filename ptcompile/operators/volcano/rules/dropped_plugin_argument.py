@@ -1,6 +1,6 @@
 """A Volcano plugin drops an argument and all that follow it.
 
-What: an argument that Go's flag package cannot read: an unknown flag, a value after a blank instead of `=`, a word
+What: an argument that Go's flag package cannot read: an unknown flag, a value after a space instead of `=`, a word
 without dashes, a bad number, or any argument of a plugin that takes none.
 
 Why: Volcano logs the error and continues with what it has read so far: the rest keeps its default, and the job runs
@@ -50,50 +50,50 @@ from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.admission import PLUGINS
-from ptcompile.operators.volcano.rules.reading import flag, flags_of, pytorch_tasks, volcano_job
+from ptcompile.operators.volcano.rules.reading import flag_value, flags_of, pytorch_tasks, volcano_job
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for plugin, args in volcano_job(subject).plugins.items():
-        known = flags_of(plugin, subject.versions.volcano)
-        problem = parse(args, known)[1] if args and plugin in PLUGINS else None
-        if problem is None or _no_port(subject, plugin):
+        flags = flags_of(plugin, subject.versions.volcano)
+        problem = parse(args, flags)[1] if args and plugin in PLUGINS else None
+        if problem is None or _has_invalid_port(subject, plugin):
             continue
-        index = bisect_left(range(len(args) - 1), 1, key=lambda i: parse(args[: i + 1], known)[1] == problem)
+        index = bisect_left(range(len(args) - 1), 1, key=lambda i: parse(args[: i + 1], flags)[1] == problem)
         if index + 1 == len(args) and args[index] == "true":
-            continue  # behind a flag that is true without it: nothing is lost
+            continue  # follows a flag that is true without it: nothing is lost
         path = ("spec", "plugins", plugin, index)
         lost = f", and the {len(args) - index - 1} after it are lost too" if index + 1 < len(args) else ""
-        mended = _mended(args[index], known)
+        corrected = _corrected_argument(args[index], flags)
         yield found_at(
             path,
             f"the plugin stops reading here: {problem}{lost}",
-            f"write {mended}" if mended else _help(plugin, known),
-            Fix(f"write {mended}", (Edit("set", path, mended),), safe=False) if mended else None,
+            f"write {corrected}" if corrected else _argument_help(plugin, flags),
+            Fix(f"write {corrected}", (Edit("set", path, corrected),), safe=False) if corrected else None,
         )
 
 
-def _no_port(subject: Subject, plugin: str) -> bool:
-    """Whether the bad number makes pods that are refused, which is said of the plugin already."""
+def _has_invalid_port(subject: Subject, plugin: str) -> bool:
+    """Return whether the bad number makes pods that are rejected, which is already reported for the plugin."""
     if plugin != "pytorch" or pytorch_tasks(subject) is None:
         return False
-    return not 1 <= as_int(flag(subject, "pytorch", "port")) <= 65535
+    return not 1 <= as_int(flag_value(subject, "pytorch", "port")) <= 65535
 
 
-def _mended(argument: str, known: dict[str, Value]) -> str | None:
-    """The argument as it was most likely meant, if the plugin can read that."""
+def _corrected_argument(argument: str, flags: dict[str, Value]) -> str | None:
+    """Return the argument as it was probably intended, or None if the plugin cannot read that."""
     name, _, value = argument.strip().lstrip("-").replace(" ", "=", 1).partition("=")
-    meant = closest_match(name, known)
-    if meant is None:
+    suggestion = closest_match(name, flags)
+    if suggestion is None:
         return None
-    mended = f"--{meant}={value.strip()}" if value.strip() else f"--{meant}"
-    return mended if mended != argument and parse([mended], known)[1] is None else None
+    corrected = f"--{suggestion}={value.strip()}" if value.strip() else f"--{suggestion}"
+    return corrected if corrected != argument and parse([corrected], flags)[1] is None else None
 
 
-def _help(plugin: str, known: dict[str, Value]) -> str:
-    if not known:
+def _argument_help(plugin: str, flags: dict[str, Value]) -> str:
+    if not flags:
         return f"remove it: the plugin {plugin} takes no arguments"
-    return f"write --NAME=VALUE with one of {', '.join(known)}"
+    return f"write --NAME=VALUE with one of {', '.join(flags)}"
 
 
 RULE = Rule("dropped-plugin-argument", _check, severity="error", stage="run", authority="volcano")

@@ -1,6 +1,6 @@
 """A policy on an exit code has no action that Volcano knows.
 
-What: a policy with exitCode whose action is absent or misspelt.
+What: a policy with exitCode whose action is absent or misspelled.
 
 Why: the webhook checks the action of event policies only. An unknown one is treated as SyncJob, which does nothing
 about the failed pod.
@@ -41,21 +41,21 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.admission import ACTIONS
-from ptcompile.operators.volcano.rules.reading import policies
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for policy in policies(subject):
+    for policy in lifecycle_policies(subject):
         if policy.data.get("exitCode") is None or policy.events or policy.action in ACTIONS:
             continue
         path = (*policy.path, "action")
-        meant = closest_match(policy.action, ACTIONS) if policy.action else None
+        suggestion = closest_match(policy.action, ACTIONS) if policy.action else None
         yield found_at(
             path,
             f"{policy.action or 'no action'} is not a Volcano action: nothing happens on exit code "
             f"{policy.data['exitCode']}",
-            f"write {meant}" if meant else f"write one of {', '.join(ACTIONS)}",
-            Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
+            f"write {suggestion}" if suggestion else f"write one of {', '.join(ACTIONS)}",
+            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
         )
 
 

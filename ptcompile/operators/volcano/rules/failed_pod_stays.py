@@ -40,19 +40,19 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import policies, restarts, tasks_with_pods
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies, restart_policy_of, tasks_with_pods
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     tasks = tasks_with_pods(subject)
-    if any(restarts(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
+    if any(restart_policy_of(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
         return
-    if any(policy.on_failure for policy in policies(subject)) or subject.awaited < 2:
+    if any(policy.on_failure for policy in lifecycle_policies(subject)) or subject.awaited < 2:
         return
     path = ("spec", "policies")
     policy = {"event": "PodFailed", "action": "RestartJob"}
-    listed = isinstance(subject.spec.get("policies"), list)
-    edit = Edit("append", path, policy) if listed else Edit("set", path, [policy])
+    has_list = isinstance(subject.spec.get("policies"), list)
+    edit = Edit("append", path, policy) if has_list else Edit("set", path, [policy])
     yield found_at(
         path,
         f"nothing happens when a pod fails, but {subject.awaited} pods wait for one another: the others hang and keep "

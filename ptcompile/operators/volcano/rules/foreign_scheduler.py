@@ -42,15 +42,15 @@ from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    own = as_string(subject.spec.get("schedulerName")) or "volcano"
+    job_scheduler = as_string(subject.spec.get("schedulerName")) or "volcano"
     for i, task in tasks_with_pods(subject):
         name = as_string(task.spec.get("schedulerName"))
-        if name and name != own:
+        if name and name != job_scheduler:
             path = pod_path(i, "schedulerName")
             yield found_at(
                 path,
-                f"the pods of {task.name} go to {name}, but the job to {own}: the gang and the queue do not apply to "
-                "them",
+                f"the pods of {task.name} go to {name}, but the job to {job_scheduler}: the gang and the queue "
+                "do not apply to them",
                 "remove schedulerName from the template",
                 Fix("remove schedulerName", (Edit("remove", path),), safe=False),
             )

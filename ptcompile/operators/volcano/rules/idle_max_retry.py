@@ -39,7 +39,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import policies, volcano_job
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies, volcano_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,24 +47,26 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = list(policies(subject))
-    if _chosen(subject.spec) and not any(one.action.startswith("Restart") for one in found):
+    all_policies = list(lifecycle_policies(subject))
+    if _is_max_retry_set(subject.spec) and not any(policy.action.startswith("Restart") for policy in all_policies):
         help = "add a policy {event: PodFailed, action: RestartJob}"
-        yield _idle(("spec", "maxRetry"), "no policy restarts anything", help)
-    counting = {id(one.tasks): one.tasks for one in found if {"TaskFailed", "*"} & set(one.events)}
-    counted = {place for tasks in counting.values() for place, _ in tasks}
+        yield _idle_finding(("spec", "maxRetry"), "no policy restarts anything", help)
+    task_groups = {
+        id(policy.tasks): policy.tasks for policy in all_policies if {"TaskFailed", "*"} & set(policy.events)
+    }
+    counted_tasks = {index for tasks in task_groups.values() for index, _ in tasks}
     for i, task in enumerate(volcano_job(subject).tasks):
-        if _chosen(task.source) and i not in counted:
+        if _is_max_retry_set(task.source) and i not in counted_tasks:
             path = ("spec", "tasks", i, "maxRetry")
-            yield _idle(path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task")
+            yield _idle_finding(path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task")
 
 
-def _chosen(holder: Json) -> bool:
-    """Whether the user wrote a number: the webhook writes 3 into every job and task."""
+def _is_max_retry_set(holder: Json) -> bool:
+    """Return whether the user set maxRetry: the webhook writes 3 into every job and task."""
     return as_int(holder.get("maxRetry"), 3) not in (0, 3)
 
 
-def _idle(path: Path, why: str, help: str) -> Finding:
+def _idle_finding(path: Path, why: str, help: str) -> Finding:
     fix = Fix("remove maxRetry", (Edit("remove", path),), safe=False)
     return found_at(path, f"it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
 

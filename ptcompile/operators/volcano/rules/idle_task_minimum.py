@@ -43,15 +43,16 @@ from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    given = as_int(subject.spec.get("minAvailable"))
+    min_available = as_int(subject.spec.get("minAvailable"))
     tasks = volcano_job(subject).tasks
     total = sum(task.min_available for task in tasks)
-    written = any(task.min_available != task.replicas for task in tasks)  # the webhook writes replicas there
-    if written and 0 < given < total:
+    is_set = any(task.min_available != task.replicas for task in tasks)  # the webhook's default is replicas
+    if is_set and 0 < min_available < total:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{given} is below the {total} that the tasks require together, so the tasks' own minAvailable is ignored",
+            f"{min_available} is below the {total} that the tasks require together, so the tasks' own "
+            "minAvailable is ignored",
             f"set minAvailable to {total}",
             Fix(f"set minAvailable to {total}", (Edit("set", path, total),), safe=False),
         )

@@ -1,4 +1,4 @@
-"""The pytorch plugin is told how to wait for the master, but not to wait.
+"""The pytorch plugin has settings for waiting for the master, but does not wait.
 
 What: --wait-master-timeout or --wait-master-image without --wait-master-enabled.
 

@@ -42,10 +42,10 @@ from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    written: list[tuple[Path, object]] = [(("spec", "maxRetry"), subject.spec.get("maxRetry"))]
+    max_retries: list[tuple[Path, object]] = [(("spec", "maxRetry"), subject.spec.get("maxRetry"))]
     for i, task in enumerate(volcano_job(subject).tasks):
-        written.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))
-    for path, value in written:
+        max_retries.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))
+    for path, value in max_retries:
         if isinstance(value, int) and not isinstance(value, bool) and value == 0:
             yield found_at(
                 path,

@@ -40,8 +40,8 @@ from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    given = subject.spec.get("minAvailable")
-    if isinstance(given, int) and not isinstance(given, bool) and given == 0:
+    min_available = subject.spec.get("minAvailable")
+    if isinstance(min_available, int) and not isinstance(min_available, bool) and min_available == 0:
         path = ("spec", "minAvailable")
         total = sum(task.min_available for task in volcano_job(subject).tasks)
         yield found_at(

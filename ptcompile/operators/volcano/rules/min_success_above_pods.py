@@ -41,13 +41,13 @@ from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    given = as_int(subject.spec.get("minSuccess"))
+    min_success = as_int(subject.spec.get("minSuccess"))
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
-    if given > total > 0:
+    if min_success > total > 0:
         path = ("spec", "minSuccess")
         yield found_at(
             path,
-            f"{given} pods have to succeed but there are only {total}: the job fails when all have",
+            f"{min_success} pods have to succeed but there are only {total}: the job fails when all have",
             f"set minSuccess to at most {total}",
             Fix(f"set minSuccess to {total}", (Edit("set", path, total),), safe=False),
         )

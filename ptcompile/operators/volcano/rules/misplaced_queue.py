@@ -49,18 +49,20 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    own = volcano_job(subject).queue
+    queue = volcano_job(subject).queue
     metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
-    metadata += [((*one.path, "metadata"), nested_map(one.data, "metadata")) for one in subject.templates]
-    for where, given in metadata:
+    metadata += [
+        ((*template.path, "metadata"), nested_map(template.data, "metadata")) for template in subject.templates
+    ]
+    for metadata_path, mapping in metadata:
         for kind in ("labels", "annotations"):
-            for key, value in string_map(given.get(kind)).items():
-                if key in QUEUE_KEYS and value and value != own:
-                    path = (*where, kind, key)
+            for key, value in string_map(mapping.get(kind)).items():
+                if key in QUEUE_KEYS and value and value != queue:
+                    path = (*metadata_path, kind, key)
                     edits = (Edit("set", ("spec", "queue"), value), Edit("remove", path))
                     yield found_at(
                         path,
-                        f"the job's queue is spec.queue, which is {own}: {value} is ignored",
+                        f"the job's queue is spec.queue, which is {queue}: {value} is ignored",
                         f"set spec.queue to {value}",
                         Fix(f"set spec.queue to {value}", edits, safe=False),
                     )

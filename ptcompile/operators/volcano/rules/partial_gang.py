@@ -46,17 +46,17 @@ from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    given = as_int(subject.spec.get("minAvailable"))
+    min_available = as_int(subject.spec.get("minAvailable"))
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
-    wanted = min(subject.awaited, total) if 0 < given < total else 0
-    if given < wanted:
+    required = min(subject.awaited, total) if 0 < min_available < total else 0
+    if min_available < required:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{given} of {total} pods are enough to start, but {wanted} wait for one another: running pods hold their "
-            "devices without training",
-            f"set minAvailable to {wanted}",
-            Fix(f"set minAvailable to {wanted}", (Edit("set", path, wanted),), safe=False),
+            f"{min_available} of {total} pods are enough to start, but {required} wait for one another: running pods "
+            "hold their devices without training",
+            f"set minAvailable to {required}",
+            Fix(f"set minAvailable to {required}", (Edit("set", path, required),), safe=False),
         )
 
 

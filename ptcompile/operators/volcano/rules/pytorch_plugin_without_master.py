@@ -43,24 +43,30 @@ from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, volcano_job, with_argument
+from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, volcano_job, with_argument
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if "pytorch" not in volcano_job(subject).plugins or pytorch_tasks(subject) is not None:
         return
     path = ("spec", "plugins", "pytorch")
-    wanted, known = flag(subject, "pytorch", "master"), [task.name for task in volcano_job(subject).tasks]
+    master, task_names = flag_value(subject, "pytorch", "master"), [task.name for task in volcano_job(subject).tasks]
     single = [task.name for task in volcano_job(subject).tasks if task.replicas == 1]
-    meant = closest_match(as_string(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
+    suggestion = closest_match(as_string(master), task_names) or (
+        single[0] if len(single) == 1 and len(task_names) > 1 else None
+    )
     yield found_at(
         path,
-        f"no task is named {wanted!r} (there is {', '.join(known[:5]) or 'no task'}): the plugin "
+        f"no task is named {master!r} (there is {', '.join(task_names[:5]) or 'no task'}): the plugin "
         "gives "
         "no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK",
-        f"write --master={meant}" if meant else "name the master's task with --master=NAME",
-        Fix(f"name {meant} as the master", (with_argument(subject, "pytorch", f"--master={meant}"),), safe=False)
-        if meant
+        f"write --master={suggestion}" if suggestion else "name the master's task with --master=NAME",
+        Fix(
+            f"name {suggestion} as the master",
+            (with_argument(subject, "pytorch", f"--master={suggestion}"),),
+            safe=False,
+        )
+        if suggestion
         else None,
         on_key=True,
     )

@@ -1,4 +1,4 @@
-"""What rules read of a Volcano Job: its lifecycle policies with the tasks that they are about, its plugins' flags."""
+"""Readers of a Volcano Job for the rules: lifecycle policies with the tasks they cover, and plugin flags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
-from ptcompile.operators.volcano.pods import read
+from ptcompile.operators.volcano.pods import read_job
 from ptcompile.registry.model import KindContext
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 QUEUE_KEYS: Final = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
-"""What names the queue of a bare pod, or is written by Volcano itself."""
+"""Keys that name the queue of a bare pod, or that Volcano itself writes."""
 
 _MASTER_WORKER: Final[dict[str, Value]] = {"master": "master", "worker": "worker"}
 _FLAGS: Final[dict[str, dict[str, Value]]] = {
@@ -46,25 +46,25 @@ _SINCE: Final = {
 
 
 def volcano_job(subject: Subject) -> DefaultedJob:
-    """A Volcano Job after the mutating webhook's defaults."""
-    return subject.once(_read)
+    """Return the Volcano Job after the mutating webhook's defaults."""
+    return subject.once(_read_job)
 
 
-def _read(subject: Subject) -> DefaultedJob:
-    return read(subject.manifest, KindContext(versions=subject.versions))
+def _read_job(subject: Subject) -> DefaultedJob:
+    return read_job(subject.manifest, KindContext(versions=subject.versions))
 
 
 class Policy(NamedTuple):
-    """One lifecycle policy, of the job or of a task."""
+    """A lifecycle policy of the job or of a task."""
 
     path: Path
     data: Json
     tasks: tuple[tuple[int, VolcanoTask], ...]
-    """The tasks with pods that it is about, each with its place in the list."""
+    """The tasks with pods that the policy covers, each with its index."""
     restarts: frozenset[str]
-    """Their restartPolicies."""
+    """The restartPolicies of those tasks."""
     partitioned: bool
-    """Whether one of them has partitions."""
+    """Whether any of those tasks has partitions."""
 
     @property
     def events(self) -> list[str]:
@@ -73,72 +73,76 @@ class Policy(NamedTuple):
 
     @property
     def action(self) -> str:
-        """What it does, or an empty string."""
+        """The action, or an empty string."""
         return as_string(self.data.get("action"))
 
     @property
     def on_failure(self) -> bool:
-        """Whether a failed pod sets it off."""
+        """Whether a failed pod triggers the policy."""
         return bool({"PodFailed", "*"} & set(self.events)) or self.data.get("exitCode") is not None
 
 
 def tasks_with_pods(subject: Subject) -> tuple[tuple[int, VolcanoTask], ...]:
-    """The tasks that have pods, each with its place in the list."""
+    """Return the tasks that have pods, each with its index."""
     return tuple((i, task) for i, task in enumerate(volcano_job(subject).tasks) if task.replicas > 0)
 
 
-def policies(subject: Subject) -> Iterator[Policy]:
-    """The policies of the job, then those of its tasks."""
-    yield from _policies(subject.spec, ("spec", "policies"), tasks_with_pods(subject))
-    for place, task in enumerate(volcano_job(subject).tasks):
-        own = ((place, task),) if task.replicas > 0 else ()
-        yield from _policies(task.source, ("spec", "tasks", place, "policies"), own)
+def lifecycle_policies(subject: Subject) -> Iterator[Policy]:
+    """Yield the policies of the job, then those of its tasks."""
+    yield from _policies_of(subject.spec, ("spec", "policies"), tasks_with_pods(subject))
+    for index, task in enumerate(volcano_job(subject).tasks):
+        tasks = ((index, task),) if task.replicas > 0 else ()
+        yield from _policies_of(task.source, ("spec", "tasks", index, "policies"), tasks)
 
 
-def _policies(holder: Json, path: Path, tasks: tuple[tuple[int, VolcanoTask], ...]) -> Iterator[Policy]:
-    found = as_mappings(holder.get("policies"))
-    if not found:
+def _policies_of(holder: Json, path: Path, tasks: tuple[tuple[int, VolcanoTask], ...]) -> Iterator[Policy]:
+    policy_list = as_mappings(holder.get("policies"))
+    if not policy_list:
         return
-    kinds = frozenset(restarts(task) for _, task in tasks)
+    restart_policies = frozenset(restart_policy_of(task) for _, task in tasks)
     partitioned = any(nested_map(task.source, "partitionPolicy") for _, task in tasks)
-    for i, policy in enumerate(found):
-        yield Policy((*path, i), policy, tasks, kinds, partitioned)
+    for i, policy in enumerate(policy_list):
+        yield Policy((*path, i), policy, tasks, restart_policies, partitioned)
 
 
-def restarts(task: VolcanoTask) -> str:
-    """The restartPolicy of a task's pods; Always where none is written, as the API server fills in."""
+def restart_policy_of(task: VolcanoTask) -> str:
+    """Return the restartPolicy of a task's pods; Always if unset, the API server's default."""
     return as_string(task.spec.get("restartPolicy")) or "Always"
 
 
-def pod_path(place: int, *more: str | int) -> Path:
-    """Where something of a task's pod spec stands."""
-    return ("spec", "tasks", place, "template", "spec", *more)
+def pod_path(index: int, *keys: str | int) -> Path:
+    """Return the path of a field in a task's pod spec."""
+    return ("spec", "tasks", index, "template", "spec", *keys)
 
 
 def never_restart(tasks: tuple[tuple[int, VolcanoTask], ...]) -> tuple[Edit, ...]:
-    """Makes these tasks' pods fail where they would be restarted in place."""
+    """Return edits that make the tasks' pods fail instead of restarting in place."""
     return tuple(Edit("set", pod_path(i, "restartPolicy"), "Never") for i, _ in tasks)
 
 
 def flags_of(plugin: str, version: Version) -> dict[str, Value]:
-    """The flags that a plugin of this release of Volcano knows, with their defaults."""
+    """Return the flags that a plugin knows in this Volcano release, with their defaults."""
     return {name: value for name, value in _FLAGS.get(plugin, {}).items() if version >= _SINCE.get(name, version)}
 
 
-def flag(subject: Subject, plugin: str, name: str) -> Value | None:
-    """A flag's value as the plugin reads it; None for a plugin that the job has not, or a flag that is not known."""
+def flag_value(subject: Subject, plugin: str, name: str) -> Value | None:
+    """Return a flag's value as the plugin parses it, or None for an unused plugin or an unknown flag."""
     args = volcano_job(subject).plugins.get(plugin)
     return None if args is None else parse(args, flags_of(plugin, subject.versions.volcano))[0].get(name)
 
 
 def pytorch_tasks(subject: Subject) -> tuple[VolcanoTask, VolcanoTask | None] | None:
-    """The master and the worker task of the pytorch plugin; None where it does nothing."""
-    master = volcano_job(subject).task(flag(subject, "pytorch", "master") or None)
-    return None if master is None else (master, volcano_job(subject).task(flag(subject, "pytorch", "worker") or None))
+    """Return the master and worker tasks of the pytorch plugin, or None if it does nothing."""
+    master = volcano_job(subject).task(flag_value(subject, "pytorch", "master") or None)
+    return (
+        None
+        if master is None
+        else (master, volcano_job(subject).task(flag_value(subject, "pytorch", "worker") or None))
+    )
 
 
 def with_argument(subject: Subject, plugin: str, argument: str) -> Edit:
-    """Gives a plugin one more argument."""
+    """Return an edit that adds an argument to a plugin."""
     path = ("spec", "plugins", plugin)
-    listed = isinstance(nested_map(subject.spec, "plugins").get(plugin), list)
-    return Edit("append", path, argument) if listed else Edit("set", path, [argument])
+    has_list = isinstance(nested_map(subject.spec, "plugins").get(plugin), list)
+    return Edit("append", path, argument) if has_list else Edit("set", path, [argument])

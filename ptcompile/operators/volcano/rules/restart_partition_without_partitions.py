@@ -38,11 +38,11 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import policies
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for policy in policies(subject):
+    for policy in lifecycle_policies(subject):
         if policy.action != "RestartPartition" or not policy.tasks or policy.partitioned:
             continue
         path = (*policy.path, "action")

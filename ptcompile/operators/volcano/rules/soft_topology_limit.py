@@ -50,17 +50,17 @@ if TYPE_CHECKING:
 def _check(subject: Subject) -> Iterator[Finding]:
     topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), nested_map(subject.spec, "networkTopology"))]
     for i, task in enumerate(volcano_job(subject).tasks):
-        own = nested_map(task.source, "partitionPolicy", "networkTopology")
-        topologies.append((("spec", "tasks", i, "partitionPolicy", "networkTopology"), own))
-    for where, topology in topologies:
+        task_topology = nested_map(task.source, "partitionPolicy", "networkTopology")
+        topologies.append((("spec", "tasks", i, "partitionPolicy", "networkTopology"), task_topology))
+    for topology_path, topology in topologies:
         for key in ("highestTierAllowed", "highestTierName"):
             if topology.get("mode") == "soft" and topology.get(key) is not None:
-                path = (*where, key)
+                path = (*topology_path, key)
                 yield found_at(
                     path,
                     "with mode soft the pods may be placed anywhere, whatever the limit",
                     f"set mode to hard, or remove {key}",
-                    Fix("set mode to hard", (Edit("set", (*where, "mode"), "hard"),), safe=False),
+                    Fix("set mode to hard", (Edit("set", (*topology_path, "mode"), "hard"),), safe=False),
                 )
 
 

@@ -26,7 +26,7 @@ Example:
 
 Fix: write restartPolicy: Never, or OnFailure.
 
-Source: Volcano 1.16 (no default of its own); Kubernetes, pod restartPolicy.
+Source: Volcano 1.16 (sets no default); Kubernetes, pod restartPolicy.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mappings
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import pod_path, policies, restarts, tasks_with_pods
+from ptcompile.operators.volcano.rules.reading import lifecycle_policies, pod_path, restart_policy_of, tasks_with_pods
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     tasks = tasks_with_pods(subject)
-    if _ends(subject, sum(task.replicas for _, task in tasks if restarts(task) != "Always")):
+    if _job_ends(subject, sum(task.replicas for _, task in tasks if restart_policy_of(task) != "Always")):
         return
     for i, task in tasks:
-        if restarts(task) == "Always" and as_mappings(task.spec.get("containers")):
+        if restart_policy_of(task) == "Always" and as_mappings(task.spec.get("containers")):
             path = pod_path(i, "restartPolicy")
-            written = "" if task.spec.get("restartPolicy") else "unset, which means "
+            origin = "" if task.spec.get("restartPolicy") else "unset, which means "
             yield found_at(
                 path,
-                f"{written}Always: the pods of {task.name} restart after they succeed, and the job never completes",
+                f"{origin}Always: the pods of {task.name} restart after they succeed, and the job never completes",
                 "write restartPolicy: Never",
                 Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
             )
 
 
-def _ends(subject: Subject, done: int) -> bool:
-    """Whether the job ends though some pods never do; `done` is how many others there are."""
+def _job_ends(subject: Subject, done: int) -> bool:
+    """Return whether the job ends although some pods never do; `done` is the number of pods that end."""
     if 0 < as_int(subject.spec.get("minSuccess")) <= done:
         return True
     return any(
         policy.action in ("CompleteJob", "TerminateJob", "AbortJob")
         and {"TaskCompleted", "TaskFailed", "*"} & set(policy.events)
         and (policy.events == ["TaskFailed"] or policy.restarts - {"Always"})
-        for policy in policies(subject)
+        for policy in lifecycle_policies(subject)
     )
 
 

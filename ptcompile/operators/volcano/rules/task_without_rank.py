@@ -45,37 +45,42 @@ from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.volcano.plugins import VolcanoTask
-from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, tasks_with_pods, with_argument
+from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, tasks_with_pods, with_argument
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = pytorch_tasks(subject)
-    if found is None:
+    plugin_tasks = pytorch_tasks(subject)
+    if plugin_tasks is None:
         return
-    _, worker = found
-    others = [(i, task) for i, task in tasks_with_pods(subject) if task not in found]
-    for i, task in others:
-        if worker is not None and _program(task) != _program(worker):
+    _, worker = plugin_tasks
+    unranked = [(i, task) for i, task in tasks_with_pods(subject) if task not in plugin_tasks]
+    for i, task in unranked:
+        if worker is not None and _programs(task) != _programs(worker):
             continue
         path = ("spec", "tasks", i, "name")
-        alone = worker is None and len(others) == 1
+        is_only_one = worker is None and len(unranked) == 1
         edit = with_argument(subject, "pytorch", f"--worker={task.name}")
         yield found_at(
             path,
-            f"the pytorch plugin knows {_known(subject)}, not {task.name}: its {task.replicas} "
+            f"the pytorch plugin knows {_plugin_task_names(subject)}, not {task.name}: its {task.replicas} "
             "pods get MASTER_ADDR and no RANK, and WORLD_SIZE does not count them",
-            f"write --worker={task.name}" if alone else "put all workers into one task, and name it with --worker=NAME",
-            Fix(f"name {task.name} as the worker", (edit,), safe=False) if alone else None,
+            f"write --worker={task.name}"
+            if is_only_one
+            else "put all workers into one task, and name it with --worker=NAME",
+            Fix(f"name {task.name} as the worker", (edit,), safe=False) if is_only_one else None,
         )
 
 
-def _program(task: VolcanoTask) -> list[object]:
-    """What its containers run: a task of another program, such as a parameter server, need not join."""
-    return [[one.get(key) for key in ("image", "command", "args")] for one in as_mappings(task.spec.get("containers"))]
+def _programs(task: VolcanoTask) -> list[object]:
+    """Return what the task's containers run. A task with another program, such as a parameter server, need not join."""
+    return [
+        [container.get(key) for key in ("image", "command", "args")]
+        for container in as_mappings(task.spec.get("containers"))
+    ]
 
 
-def _known(subject: Subject) -> str:
-    return f"{flag(subject, 'pytorch', 'master')} and {flag(subject, 'pytorch', 'worker')}"
+def _plugin_task_names(subject: Subject) -> str:
+    return f"{flag_value(subject, 'pytorch', 'master')} and {flag_value(subject, 'pytorch', 'worker')}"
 
 
 RULE = Rule("task-without-rank", _check, severity="warning", stage="run", authority="volcano")

@@ -42,8 +42,8 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    given = string_map(subject.metadata.get("annotations"))
-    if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= given.keys():
+    annotations = string_map(subject.metadata.get("annotations"))
+    if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= annotations.keys():
         path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")
         yield found_at(
             path,

@@ -50,16 +50,16 @@ from ptcompile.operators.volcano.rules.reading import volcano_job
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for i, task in enumerate(volcano_job(subject).tasks):
-        word = as_string(nested_map(task.source, "dependsOn").get("iteration"))
-        if word in ("", "any", "all"):
+        iteration = as_string(nested_map(task.source, "dependsOn").get("iteration"))
+        if iteration in ("", "any", "all"):
             continue
         path = ("spec", "tasks", i, "dependsOn", "iteration")
-        meant = closest_match(word, ("any", "all"))
+        suggestion = closest_match(iteration, ("any", "all"))
         yield found_at(
             path,
-            f"{word} is treated as all: {task.name} waits for each task that it names",
-            f"write {meant}" if meant else "write any or all",
-            Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
+            f"{iteration} is treated as all: {task.name} waits for each task that it names",
+            f"write {suggestion}" if suggestion else "write any or all",
+            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
         )
 
 

@@ -51,18 +51,24 @@ from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mapping
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, tasks_with_pods, volcano_job, with_argument
+from ptcompile.operators.volcano.rules.reading import (
+    flag_value,
+    pytorch_tasks,
+    tasks_with_pods,
+    volcano_job,
+    with_argument,
+)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = pytorch_tasks(subject)
-    if "svc" not in volcano_job(subject).plugins or flag(subject, "svc", "publish-not-ready-addresses"):
+    plugin_tasks = pytorch_tasks(subject)
+    if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "publish-not-ready-addresses"):
         return
-    looked_for = {found[0].name} if found else {task.name for _, task in tasks_with_pods(subject)}
+    needed_tasks = {plugin_tasks[0].name} if plugin_tasks else {task.name for _, task in tasks_with_pods(subject)}
     for template in subject.templates:
         for container in template.containers:
-            probed = not container.init and as_mapping(container.spec.get("readinessProbe"))
-            if probed and template.role in looked_for and subject.awaited > 1:
+            has_probe = not container.init and as_mapping(container.spec.get("readinessProbe"))
+            if has_probe and template.role in needed_tasks and subject.awaited > 1:
                 path = (*container.path, "readinessProbe")
                 edit = with_argument(subject, "svc", "--publish-not-ready-addresses")
                 yield found_at(

@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for i, task in tasks_with_pods(subject):
         name = as_string(task.spec.get("subdomain"))
-        if name and name != job.name and not _served(subject, name):
+        if name and name != job.name and not _has_service(subject, name):
             path = pod_path(i, "subdomain")
             yield found_at(
                 path,
@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _served(subject: Subject, name: str) -> bool:
+def _has_service(subject: Subject, name: str) -> bool:
     return bool(subject.neighbours.named(SERVICE, name))
 
 
