@@ -11,7 +11,7 @@ from lsprotocol.converters import get_converter
 from lsprotocol.types import Position, Range, TextEdit
 
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
-from ptcompile.server.cursor import place_at
+from ptcompile.server.cursor import cursor_at
 from ptcompile.server.document import OpenDocument
 
 _ENCODINGS = ("utf-16", "utf-8", "utf-32")
@@ -33,7 +33,7 @@ def server(data: bytes) -> None:
     for offset in sorted(offsets):
         position = one.lines.position(offset)
         assert one.lines.offset(position) <= offset
-        place = place_at(one.text, offset)
+        place = cursor_at(one.text, offset)
         assert 0 <= place.start <= place.end <= len(one.text)
         for answer in (completion.complete(one, position), hover.hover(one, position)):
             converter.unstructure(answer)

@@ -1,4 +1,4 @@
-"""Completion items, and the values behind them."""
+"""Completion items and the values that they suggest."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from lsprotocol.types import (
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.server.cursor import Cursor, Sketch, place_at
-from ptcompile.server.definition import in_profile, is_mount, kinds_named
+from ptcompile.server.cursor import Cursor, Sketch, cursor_at
+from ptcompile.server.definition import is_mount, profile_table, referenced_kinds
 from ptcompile.server.document import OpenDocument
 from ptcompile.server.hover import field_text
-from ptcompile.server.schema import OURS, SchemaNode, at, choices, fields, is_collection, root
+from ptcompile.server.schema import SCHEMA_FILES, SchemaNode, choices, fields, is_collection, nodes_at, root_nodes
 
-_MOST: Final = 200
-"""Names that are offered at once."""
+_MAX_SUGGESTIONS: Final = 200
+"""Maximum number of suggestions per request."""
 _PROBE: Final = "ptcompile-probe"
-_supported = re.compile(r"supported values: (.*)")
-_LINES: Final = frozenset({"args", "command", "env", "value"})
-"""Keys below which a value may be the address of a pod."""
+_supported_values = re.compile(r"supported values: (.*)")
+_HOST_FIELDS: Final = frozenset({"args", "command", "env", "value"})
+"""Keys below which a value may be a pod's address."""
 
 
 class Suggestion(NamedTuple):
-    """Something that may be written, and what it is."""
+    """A value that may be inserted, with a short description."""
 
     text: str
     detail: str = ""
@@ -41,42 +41,48 @@ class Suggestion(NamedTuple):
     """`value`, `name` (of an object or an entry of the profile) or `host`."""
 
 
-def values(opened: OpenDocument, place: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode]) -> list[Suggestion]:
-    """What may be written at a place, the likeliest first, each once."""
-    found: dict[str, Suggestion] = {}
-    ours = kind[1] in OURS and (kind[0].startswith("ptcompile/") or not kind[0])
-    for one in _all(opened, place, kind, nodes, ours=ours):
-        found.setdefault(one.text, one)
-        if len(found) >= _MOST:
+def suggestions(
+    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode]
+) -> list[Suggestion]:
+    """Return the distinct values that fit at the cursor, the most likely first."""
+    by_text: dict[str, Suggestion] = {}
+    ours = kind[1] in SCHEMA_FILES and (kind[0].startswith("ptcompile/") or not kind[0])
+    for suggestion in _all_suggestions(opened, cursor, kind, nodes, ours=ours):
+        by_text.setdefault(suggestion.text, suggestion)
+        if len(by_text) >= _MAX_SUGGESTIONS:
             break
-    return list(found.values())
+    return list(by_text.values())
 
 
-def _all(
-    opened: OpenDocument, place: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode], *, ours: bool
+def _all_suggestions(
+    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode], *, ours: bool
 ) -> Iterator[Suggestion]:
-    path = place.path
+    path = cursor.path
     if len(path) == 1 and path[0] in ("apiVersion", "kind"):
-        yield from _kinds(path[0] == "kind", kind)
+        yield from _kind_suggestions(path[0] == "kind", kind)
         return
     if ours:
-        yield from _of_spec(opened, path)
-    yield from (Suggestion(one) for one in choices(nodes))
+        yield from _spec_suggestions(opened, path)
+    yield from (Suggestion(choice) for choice in choices(nodes))
     if is_mount(path):
-        yield from (Suggestion(name, "volume", "name") for name in _volume_names(place))
-    kinds = kinds_named(path)
-    yield from (Suggestion(one.name, one.kind, "name") for one in (*opened.own, *opened.elsewhere) if one.kind in kinds)
+        yield from (Suggestion(name, "volume", "name") for name in _volume_names(cursor))
+    kinds = referenced_kinds(path)
+    yield from (
+        Suggestion(choice.name, choice.kind, "name")
+        for choice in (*opened.named_objects, *opened.elsewhere)
+        if choice.kind in kinds
+    )
     if not ours and not choices(nodes):
-        yield from (Suggestion(one) for one in _supported_at(opened, place, kind))
-    if any(part in _LINES for part in path):
-        yield from _hosts(opened, place)
+        yield from (Suggestion(choice) for choice in _server_choices(opened, cursor, kind))
+    if any(part in _HOST_FIELDS for part in path):
+        yield from _host_suggestions(opened, cursor)
 
 
-def _kinds(is_kind: bool, kind: tuple[str, str]) -> Iterator[Suggestion]:
-    """Every apiVersion with a kind that is known here."""
+def _kind_suggestions(is_kind: bool, kind: tuple[str, str]) -> Iterator[Suggestion]:
+    """Yield each known apiVersion, or each known kind."""
     from ptcompile.apiserver.kinds import known_kinds
 
-    ours = [("ptcompile/v1", name) for name in OURS]
+    ours = [("ptcompile/v1", name) for name in SCHEMA_FILES]
     for version, name in (*ours, *known_kinds()):
         if not is_kind:
             if kind[1] in ("", name):
@@ -85,8 +91,8 @@ def _kinds(is_kind: bool, kind: tuple[str, str]) -> Iterator[Suggestion]:
             yield Suggestion(name, version)
 
 
-def _of_spec(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
-    """The names that a spec takes from the targets, the catalogue and the profile."""
+def _spec_suggestions(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
+    """Yield the names that a spec field may take from the targets, the hardware catalog or the profile."""
     profile = opened.profile.spec
     if path == ("spec", "target"):
         from ptcompile.registry.targets import TARGETS, target_named
@@ -102,59 +108,61 @@ def _of_spec(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
 
         yield from (Suggestion(name, "of the profile", "name") for name in profile.fabrics)
         yield from (Suggestion(name, "built in") for name in FABRICS)
-    elif in_profile(path) == ("topology", "levels"):
+    elif profile_table(path) == ("topology", "levels"):
         yield from (Suggestion(name, "level of the profile", "name") for name in profile.topology.levels)
-    elif in_profile(path) == ("priorities",):
-        yield from (Suggestion(name, f"priority {value} of the profile", "name") for name, value in _pairs(profile))
+    elif profile_table(path) == ("priorities",):
+        yield from (
+            Suggestion(name, f"priority {value} of the profile", "name") for name, value in _priorities(profile)
+        )
     elif path == ("spec", "queue") and profile.defaults.queue:
         yield Suggestion(profile.defaults.queue, "the profile's default queue", "name")
 
 
-def _pairs(profile: Any) -> Iterable[tuple[str, int]]:
+def _priorities(profile: Any) -> Iterable[tuple[str, int]]:
     priorities: Mapping[str, int] = profile.priorities
     return priorities.items()
 
 
-def _volume_names(place: Cursor) -> Iterator[str]:
-    """The volumes of the pod, by the document's outline."""
-    for end in range(len(place.path) - 3, -1, -1):
-        yield from place.document.values((*place.path[:end], "volumes"), "name")
+def _volume_names(cursor: Cursor) -> Iterator[str]:
+    """Yield the names of the pod's volumes, read from the document's outline."""
+    for end in range(len(cursor.path) - 3, -1, -1):
+        yield from cursor.document.values((*cursor.path[:end], "volumes"), "name")
 
 
-def _supported_at(opened: OpenDocument, place: Cursor, kind: tuple[str, str]) -> Iterator[str]:
-    """The closed list that an API server or a webhook would quote: asked by a value that is in none."""
+def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str]) -> Iterator[str]:
+    """Yield the supported values that the API server or a webhook lists when it rejects a made-up value."""
     from ptcompile.apiserver import validate
     from ptcompile.source import documents as source
 
-    before, after = opened.text[place.begin : place.start], opened.text[place.end :]
+    before, after = opened.text[cursor.begin : cursor.start], opened.text[cursor.end :]
     rest = after[after.find("\n") :] if "\n" in after else ""
-    closing = place.quote + ("" if not place.flow else after.partition("\n")[0].removeprefix(place.quote))
-    blank = " " if place.glued else ""
-    read = source.read(f"{before}{blank}{_PROBE}{closing}{rest}")
-    for document in read.documents[:1]:
+    closing = cursor.quote + ("" if not cursor.flow else after.partition("\n")[0].removeprefix(cursor.quote))
+    space = " " if cursor.glued else ""
+    stream = source.read(f"{before}{space}{_PROBE}{closing}{rest}")
+    for document in stream.documents[:1]:
         if kind_of(document.data) == kind:
             for problem in validate(document.data, versions=opened.versions):
-                found = _supported.search(problem.message)
-                if found and problem.path == place.path:
-                    yield from re.findall(r'"([^"]*)"', found[1])
+                match = _supported_values.search(problem.message)
+                if match and problem.path == cursor.path:
+                    yield from re.findall(r'"([^"]*)"', match[1])
 
 
-def _hosts(opened: OpenDocument, place: Cursor) -> Iterator[Suggestion]:
-    """The names under which the pods of this text's jobs find each other, as it was when it last could be read."""
-    sound = opened.last_sound()
-    seen = 0
-    for jobs in sound.jobs.values() if sound is not None else ():
+def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggestion]:
+    """Yield the pods' DNS names, from the last version of the text that could be parsed."""
+    readable = opened.last_sound()
+    count = 0
+    for jobs in readable.jobs.values() if readable is not None else ():
         for job in jobs:
             for role in job.roles:
                 for index in range(min(role.count, 8)):
                     pod = job.pod(role, index)
-                    if pod.dns and seen < _MOST:
-                        seen += 1
-                        yield Suggestion(_short(pod.dns, pod.view.namespace), f"pod {pod.shown}", "host")
+                    if pod.dns and count < _MAX_SUGGESTIONS:
+                        count += 1
+                        yield Suggestion(_shorten_dns_name(pod.dns, pod.view.namespace), f"pod {pod.shown}", "host")
 
 
-def _short(dns: str, namespace: str) -> str:
-    """A pod's name within its namespace."""
+def _shorten_dns_name(dns: str, namespace: str) -> str:
+    """Return a pod's name within its namespace."""
     return dns.removesuffix(f".{namespace}.svc.cluster.local").removesuffix(f".{namespace}.svc")
 
 
@@ -163,94 +171,101 @@ _KINDS: Final = {
     "name": CompletionItemKind.Reference,
     "host": CompletionItemKind.Constant,
 }
-_ignoring = re.compile(r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[(?:[^\]]*,[ \t]*)?([\w-]*)$").search
+_ignore_comment = re.compile(r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[(?:[^\]]*,[ \t]*)?([\w-]*)$").search
 _is_plain = re.compile(r"[A-Za-z_./][\w./-]*").fullmatch
-_words = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_YAML_CONSTANTS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
 
 def complete(opened: OpenDocument, position: Position) -> CompletionList:
-    """What may be typed at a position."""
-    place = place_at(opened.text, opened.lines.offset(position))
-    if place.part == "text":
+    """Return the completions at a position."""
+    cursor = cursor_at(opened.text, opened.lines.offset(position))
+    if cursor.part == "text":
         return CompletionList(False, [])
-    if place.part == "comment":
-        return CompletionList(False, list(_codes(opened, place)))
-    under, kind = kind_at(place.document, place.path)
-    nodes = at(root(kind, opened.definitions), place.path[len(under) :])
-    found: list[CompletionItem] = []
-    if place.part in ("key", "item"):
-        found += _keys(opened, place, nodes or _nothing_yet(place, kind))
-    if place.part in ("value", "item"):
-        found += (_of_value(opened, place, one, rank) for rank, one in enumerate(_values(opened, place, kind, nodes)))
-    return CompletionList(False, found)
+    if cursor.part == "comment":
+        return CompletionList(False, list(_code_items(opened, cursor)))
+    base, kind = kind_at(cursor.document, cursor.path)
+    nodes = nodes_at(root_nodes(kind, opened.definitions), cursor.path[len(base) :])
+    items: list[CompletionItem] = []
+    if cursor.part in ("key", "item"):
+        items += _key_items(opened, cursor, nodes or _initial_nodes(cursor, kind))
+    if cursor.part in ("value", "item"):
+        items += (
+            _value_item(opened, cursor, suggestion, rank)
+            for rank, suggestion in enumerate(_value_suggestions(opened, cursor, kind, nodes))
+        )
+    return CompletionList(False, items)
 
 
-def _values(opened: OpenDocument, place: Cursor, kind: tuple[str, str], nodes: list[SchemaNode]) -> list[Suggestion]:
-    if place.part == "item" and place.path and not isinstance(place.path[-1], int) and not nodes:
+def _value_suggestions(
+    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: list[SchemaNode]
+) -> list[Suggestion]:
+    if cursor.part == "item" and cursor.path and not isinstance(cursor.path[-1], int) and not nodes:
         return []
-    return values(opened, place, kind, nodes)
+    return suggestions(opened, cursor, kind, nodes)
 
 
 def kind_at(document: Sketch, path: Path) -> tuple[Path, tuple[str, str]]:
-    """The object that a path is in, and its apiVersion and kind as far as they are written."""
-    under: Path = path[:2] if document.value("kind") == "List" and path[:1] == ("items",) and len(path) > 1 else ()
-    return under, (document.value(*under, "apiVersion") or "", document.value(*under, "kind") or "")
+    """Return the path of the enclosing object, and its apiVersion and kind ("" if missing)."""
+    base: Path = path[:2] if document.value("kind") == "List" and path[:1] == ("items",) and len(path) > 1 else ()
+    return base, (document.value(*base, "apiVersion") or "", document.value(*base, "kind") or "")
 
 
-def _nothing_yet(place: Cursor, kind: tuple[str, str]) -> list[SchemaNode]:
-    """What an object begins with, of which nothing is known."""
-    if place.path or all(kind):
+def _initial_nodes(cursor: Cursor, kind: tuple[str, str]) -> list[SchemaNode]:
+    """Return the top-level fields of an object that has no apiVersion or kind yet."""
+    if cursor.path or all(kind):
         return []
     keys = ("apiVersion", "kind", "metadata", "spec")
     return [SchemaNode({"properties": {key: {"type": "object" if key in keys[2:] else "string"} for key in keys}}, "")]
 
 
-def _keys(opened: OpenDocument, place: Cursor, nodes: list[SchemaNode]) -> Iterator[CompletionItem]:
-    """The fields that are not there yet."""
-    there = place.document.keys(place.path)
-    colon = opened.text[place.end : place.end + 1] == ":"
+def _key_items(opened: OpenDocument, cursor: Cursor, nodes: list[SchemaNode]) -> Iterator[CompletionItem]:
+    """Yield the fields that the mapping does not have yet."""
+    existing = cursor.document.keys(cursor.path)
+    colon = opened.text[cursor.end : cursor.end + 1] == ":"
     for rank, (name, node) in enumerate(fields(nodes, opened.versions.kubernetes).items()):
-        if name in there:
+        if name in existing:
             continue
-        ending = "" if colon or place.quote else ":" if is_collection(node) and not place.flow else ": "
+        ending = "" if colon or cursor.quote else ":" if is_collection(node) and not cursor.flow else ": "
         yield CompletionItem(
             label=name,
             kind=CompletionItemKind.Field,
             documentation=MarkupContent(MarkupKind.Markdown, field_text(name, node)),
             sort_text=f"{rank:04}",
             filter_text=name,
-            text_edit=TextEdit(opened.lines.range(place.start, place.end), name + ending),
+            text_edit=TextEdit(opened.lines.range(cursor.start, cursor.end), name + ending),
         )
 
 
-def _of_value(opened: OpenDocument, place: Cursor, value: Suggestion, rank: int) -> CompletionItem:
-    plain = place.quote or (_is_plain(value.text) and value.text.lower() not in _words) or value.kind == "value"
-    text = value.text if plain else f'"{value.text}"'
+def _value_item(opened: OpenDocument, cursor: Cursor, value: Suggestion, rank: int) -> CompletionItem:
+    is_plain = (
+        cursor.quote or (_is_plain(value.text) and value.text.lower() not in _YAML_CONSTANTS) or value.kind == "value"
+    )
+    text = value.text if is_plain else f'"{value.text}"'
     return CompletionItem(
         label=value.text,
         kind=_KINDS[value.kind],
         detail=value.detail or None,
         sort_text=f"{rank:04}",
         filter_text=value.text,
-        text_edit=TextEdit(opened.lines.range(place.start, place.end), (" " if place.glued else "") + text),
+        text_edit=TextEdit(opened.lines.range(cursor.start, cursor.end), (" " if cursor.glued else "") + text),
     )
 
 
-def _codes(opened: OpenDocument, place: Cursor) -> Iterator[CompletionItem]:
-    """The codes of `# ptcompile: ignore[...]`; those found in this text first."""
-    typed = _ignoring(place.prefix)
+def _code_items(opened: OpenDocument, cursor: Cursor) -> Iterator[CompletionItem]:
+    """Yield the codes for `# ptcompile: ignore[...]`, those reported in this text first."""
+    typed = _ignore_comment(cursor.prefix)
     if typed is None:
         return
     from ptcompile.diagnostics.codes import CODES
 
-    found = {one.name for one in opened.report.diagnostics}
-    where = opened.lines.range(place.end - len(typed[1]), place.end)
+    reported = {diagnostic.name for diagnostic in opened.report.diagnostics}
+    typed_range = opened.lines.range(cursor.end - len(typed[1]), cursor.end)
     for name, code in CODES.items():
         yield CompletionItem(
             label=code,
             detail=name,
             kind=CompletionItemKind.EnumMember,
-            sort_text=f"{int(name not in found)}{code}",
+            sort_text=f"{int(name not in reported)}{code}",
             filter_text=f"{code} {name}",
-            text_edit=TextEdit(where, code),
+            text_edit=TextEdit(typed_range, code),
         )

@@ -1,7 +1,7 @@
-"""Where the cursor is, in YAML that need not parse.
+"""Locate the cursor in YAML that may not parse.
 
-Indentation, dashes, keys and brackets say where a line belongs. What is written so that this is not enough (text over
-several lines in quotes, complex keys) gives a wrong outline and no error.
+Indentation, dashes, keys and brackets decide where a line belongs. For text that this does not cover (quoted strings
+over several lines, complex keys), the outline is wrong, but no error is raised.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _lead = re.compile(r"(?:[&!][^\s]*[ \t]+)*").match
 
 
 class OutlineEntry(NamedTuple):
-    """A key, or a scalar item of a list: where it stands, and the value on its line as it is written."""
+    """A key or a scalar list item: its path, its offset, and the value on its line as written."""
 
     path: Path
     offset: int
@@ -27,7 +27,7 @@ class OutlineEntry(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """One collection on the way to a line: the column of its key or dash, and the key or index."""
+    """One open collection: the column of its key or dash, and the key or index."""
 
     column: int
     part: str | int
@@ -35,7 +35,7 @@ class _Level(NamedTuple):
 
 
 class _Frame:
-    """One open bracket: what it is, and where in it we are."""
+    """One open bracket: its type, and the current key or index."""
 
     __slots__ = ("is_list", "part", "valued")
 
@@ -46,7 +46,7 @@ class _Frame:
 
 
 class Flow:
-    """Collections in brackets, read character by character."""
+    """Flow collections (in brackets), read character by character."""
 
     def __init__(self, path: Path) -> None:
         self.base = path
@@ -57,17 +57,17 @@ class Flow:
 
     @property
     def path(self) -> Path:
-        """Where we are: with the key, as soon as it has its colon."""
+        """The current path, including a key once its colon has been read."""
         return (*self.base, *(frame.part for frame in self.frames if frame.valued))
 
     @property
     def quoted(self) -> bool:
-        """Whether we are inside quotes."""
+        """Whether the current character is inside quotes."""
         return bool(self._quote)
 
     def feed(self, text: str, offset: int) -> Iterator[OutlineEntry]:
-        """Read on, to the end of the outermost bracket; entries as they are closed."""
-        for at, character in enumerate(text):
+        """Read `text` up to the end of the outermost bracket, and yield each entry when it ends."""
+        for index, character in enumerate(text):
             if self._quote:
                 self._quote = "" if character == self._quote else self._quote
                 self.word += character
@@ -75,20 +75,20 @@ class Flow:
                 self.frames.append(_Frame(character == "["))
                 self.word = ""
             elif character in "}],":
-                yield from self._closed()
+                yield from self._close_entry()
                 if character != ",":
                     self.frames.pop()
                     if not self.frames:
                         return
                 else:
                     self._next()
-            elif self._ends_key(character, text[at + 1 : at + 2]):
+            elif self._ends_key(character, text[index + 1 : index + 2]):
                 frame = self.frames[-1]
-                frame.part, frame.valued, self.word = unquoted(self.word), True, ""
-            elif character == "#" and text[at - 1 : at] in ("", " ", "\t"):
+                frame.part, frame.valued, self.word = unquote(self.word), True, ""
+            elif character == "#" and text[index - 1 : index] in ("", " ", "\t"):
                 return
             else:
-                self._add(character, offset + at)
+                self._add(character, offset + index)
 
     def _add(self, character: str, offset: int) -> None:
         if not self.word.strip():
@@ -101,9 +101,9 @@ class Flow:
         frame = self.frames[-1]
         return character == ":" and not frame.is_list and not frame.valued and following in ("", " ", "\t", "\n")
 
-    def _closed(self) -> Iterator[OutlineEntry]:
+    def _close_entry(self) -> Iterator[OutlineEntry]:
         if self.frames and (self.word.strip() or (self.frames[-1].valued and not self.frames[-1].is_list)):
-            key = () if self.frames[-1].valued else (unquoted(self.word),)
+            key = () if self.frames[-1].valued else (unquote(self.word),)
             yield OutlineEntry((*self.path, *key), self.start, self.word.strip() if not key else "")
         self.word = ""
 
@@ -117,7 +117,7 @@ class Flow:
 
 
 class Outline:
-    """What the lines so far have opened."""
+    """The collections that the lines so far have opened."""
 
     def __init__(self) -> None:
         self.steps: list[_Level] = []
@@ -126,15 +126,15 @@ class Outline:
         """The column that the lines of a block of text are to the right of."""
 
     def path(self) -> Path:
-        """Of what was opened last."""
+        """Return the path of the innermost open collection."""
         return tuple(step.part for step in self.steps)
 
     def read(self, line: str, offset: int) -> list[OutlineEntry]:
-        """Take in a whole line, which begins at the offset."""
+        """Process a whole line that begins at `offset`, and return its entries."""
         if self.flow is not None:
-            found = list(self.flow.feed(line, offset))
+            entries = list(self.flow.feed(line, offset))
             self.flow = self.flow if self.flow.frames else None
-            return found
+            return entries
         if self.in_block(line):
             return []
         column, text = self.dashes(line)
@@ -142,26 +142,26 @@ class Outline:
             return []
         key = _key(text)
         if key is None:
-            return self._opened(text, column, offset + column)
+            return self._open_value(text, column, offset + column)
         self.leave(column)
-        self.steps.append(_Level(column, unquoted(key[1]), False))
-        return self._opened(text[key.end() :].strip(), column, offset + column)
+        self.steps.append(_Level(column, unquote(key[1]), False))
+        return self._open_value(text[key.end() :].strip(), column, offset + column)
 
-    def _opened(self, value: str, column: int, offset: int) -> list[OutlineEntry]:
-        """An entry with this value, and what the value opens."""
+    def _open_value(self, value: str, column: int, offset: int) -> list[OutlineEntry]:
+        """Return the entry with this value, and open the collection that the value begins."""
         lead = _lead(value)
         rest = value[lead.end() :] if lead else value
-        found = [OutlineEntry(self.path(), offset, plain(value))]
+        entries = [OutlineEntry(self.path(), offset, strip_comment(value))]
         if rest[:1] in ("|", ">"):
             self.block = column
         elif rest[:1] in ("{", "["):
             self.flow = Flow(self.path())
-            found += self.flow.feed(rest, offset)
+            entries += self.flow.feed(rest, offset)
             self.flow = self.flow if self.flow.frames else None
-        return found
+        return entries
 
     def in_block(self, line: str) -> bool:
-        """Whether a line is one of a block of text, which ends where a line is not."""
+        """Return whether a line belongs to a block scalar, and close the block if it does not."""
         if self.block is None:
             return False
         text = line.lstrip(" ")
@@ -170,7 +170,7 @@ class Outline:
         return self.block is not None
 
     def dashes(self, line: str) -> tuple[int, str]:
-        """Step into the list items that a line begins; the column and the text behind the last dash."""
+        """Enter the list items that a line begins; return the column and the text after the last dash."""
         text = line.lstrip(" ")
         column = len(line) - len(text)
         while text == "-" or text.startswith(("- ", "-\t")):
@@ -187,7 +187,7 @@ class Outline:
         return column, text.rstrip()
 
     def leave(self, column: int) -> None:
-        """Step out of what a key at this column does not belong to."""
+        """Close the collections that a key at this column does not belong to."""
         while self.steps and self.steps[-1].column >= column:
             self.steps.pop()
 
@@ -198,69 +198,71 @@ class Sketch(NamedTuple):
     entries: tuple[OutlineEntry, ...]
 
     def value(self, *path: str | int) -> str | None:
-        """The scalar at a path, without its quotes; None where there is none."""
-        found = next((one.value for one in self.entries if one.path == path), None)
-        return None if found is None else unquoted(found)
+        """Return the unquoted scalar at a path, or None if the path has no entry."""
+        value = next((entry.value for entry in self.entries if entry.path == path), None)
+        return None if value is None else unquote(value)
 
     def keys(self, path: Path) -> set[str]:
-        """The keys of the mapping at a path."""
+        """Return the keys of the mapping at a path."""
         length = len(path)
-        found = (one.path[length] for one in self.entries if len(one.path) > length and one.path[:length] == path)
-        return {part for part in found if isinstance(part, str)}
+        parts = (
+            entry.path[length] for entry in self.entries if len(entry.path) > length and entry.path[:length] == path
+        )
+        return {part for part in parts if isinstance(part, str)}
 
     def values(self, path: Path, key: str) -> Iterable[str]:
-        """The values of a key in each item of the list at a path, in their order."""
+        """Yield the values of a key in each item of the list at a path, in order."""
         length = len(path)
-        for one in self.entries:
-            if len(one.path) == length + 2 and one.path[:length] == path and one.path[-1] == key:
-                yield unquoted(one.value)
+        for entry in self.entries:
+            if len(entry.path) == length + 2 and entry.path[:length] == path and entry.path[-1] == key:
+                yield unquote(entry.value)
 
 
 def sketch(text: str) -> Sketch:
-    """The outline of the text of one document."""
+    """Return the outline of one document's text."""
     outline = Outline()
-    found: list[OutlineEntry] = []
+    entries: list[OutlineEntry] = []
     offset = 0
     for line in text.split("\n"):
-        found += outline.read(line.removesuffix("\r"), offset)
+        entries += outline.read(line.removesuffix("\r"), offset)
         offset += len(line) + 1
-    return Sketch(tuple(found))
+    return Sketch(tuple(entries))
 
 
 def key_of(text: str) -> tuple[str, int] | None:
-    """The key that a text begins with and where its colon ends, or None."""
-    found = _key(text)
-    return (unquoted(found[1]), found.end()) if found else None
+    """Return the key at the start of `text` and the end of its colon, or None if there is no key."""
+    match = _key(text)
+    return (unquote(match[1]), match.end()) if match else None
 
 
 def in_comment(text: str) -> bool:
-    """Whether the end of the beginning of a line is in a comment."""
-    return _comment_at(text) < len(text)
+    """Return whether the end of `text`, the beginning of a line, is in a comment."""
+    return _comment_start(text) < len(text)
 
 
-def plain(value: str) -> str:
-    """A value without the comment behind it."""
-    return value[: _comment_at(value)].strip()
+def strip_comment(value: str) -> str:
+    """Return a value without its trailing comment."""
+    return value[: _comment_start(value)].strip()
 
 
-def _comment_at(text: str) -> int:
-    """Where the comment of a line begins; the length of a line without one."""
+def _comment_start(text: str) -> int:
+    """Return the offset of a line's comment, or the length of a line without a comment."""
     if "#" not in text:
         return len(text)
     quote, before = "", " "
-    for at, character in enumerate(text):
+    for index, character in enumerate(text):
         if quote:
             quote = "" if character == quote else quote
         elif character in "\"'" and before in " \t[{,":
             quote = character
         elif character == "#" and before in " \t":
-            return at
+            return index
         before = character
     return len(text)
 
 
-def unquoted(word: str) -> str:
-    """A word without its quotes."""
+def unquote(word: str) -> str:
+    """Return a token without its quotes."""
     word = word.strip()
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
 
@@ -269,32 +271,32 @@ _separator = re.compile(r"^---(?:[ \t#][^\n]*)?\r?$", re.MULTILINE)
 
 
 class Cursor(NamedTuple):
-    """A place in a text."""
+    """The cursor's location in a text."""
 
     path: Path
-    """Of the mapping whose key is typed, or of the value itself. An item of a list may become either."""
+    """Path of the mapping whose key is typed, or of the value itself. A list item may become either."""
     part: Literal["key", "value", "item", "comment", "text"]
-    """`item`: behind a dash or below a key, where a key or a scalar may follow; `text`: inside a block of text."""
+    """`item`: after a dash or below a key, where a key or a scalar may follow; `text`: inside a block scalar."""
     prefix: str
-    """What is typed of the word so far, without its quote."""
+    """The part of the token before the cursor, without its quote."""
     start: int
-    """The offset at which the word begins, behind its quote."""
+    """Offset of the token, after its quote."""
     end: int
-    """The offset of the cursor."""
+    """Offset of the cursor."""
     quote: str
-    """The open quote before the word."""
+    """The open quote before the token."""
     flow: bool
-    """Whether it is between brackets."""
+    """Whether the cursor is between brackets."""
     glued: bool
-    """Whether there is no blank between the key's colon and the cursor."""
+    """Whether the space between the key's colon and the cursor is missing."""
     document: Sketch
-    """The outline of the document, and of the brackets before the cursor on the line that is being typed."""
+    """The outline of the document and of the brackets before the cursor on the current line."""
     begin: int
-    """The offset at which the document begins."""
+    """Offset of the document."""
 
 
 def document_bounds(text: str, offset: int) -> tuple[int, int]:
-    """Where the document around an offset begins and ends."""
+    """Return the start and end of the document around an offset."""
     start, end = 0, len(text)
     for match in _separator.finditer(text):
         if match.end() <= offset:
@@ -305,74 +307,74 @@ def document_bounds(text: str, offset: int) -> tuple[int, int]:
     return min(start, offset), end
 
 
-def place_at(text: str, offset: int) -> Cursor:
-    """The place of a cursor. It is found in every text."""
+def cursor_at(text: str, offset: int) -> Cursor:
+    """Return the cursor at an offset. Accepts any text; never raises."""
     begin, end = document_bounds(text, offset)
     line_start = max(text.rfind("\n", 0, offset) + 1, begin)
     line_end = text.find("\n", offset)
     line_end = len(text) if line_end < 0 else line_end
     outline = Outline()
-    at = begin
+    line_offset = begin
     for line in text[begin:line_start].split("\n")[:-1]:
-        outline.read(line.removesuffix("\r"), at)
-        at += len(line) + 1
+        outline.read(line.removesuffix("\r"), line_offset)
+        line_offset += len(line) + 1
     indent = re.match(r"[ ]*", text[line_start:line_end])
-    blank = " " * (indent.end() if indent else 0)
-    rest = text[begin:line_start] + blank + text[line_end : max(end, line_end)]
-    found = _typed(outline, text[line_start:offset], line_start)
-    document = Sketch((*sketch(rest).entries, *found.document.entries))
-    return found._replace(end=offset, document=document, begin=begin)
+    spaces = " " * (indent.end() if indent else 0)
+    rest = text[begin:line_start] + spaces + text[line_end : max(end, line_end)]
+    cursor = _cursor_in_line(outline, text[line_start:offset], line_start)
+    document = Sketch((*sketch(rest).entries, *cursor.document.entries))
+    return cursor._replace(end=offset, document=document, begin=begin)
 
 
-_NOTHING = Cursor((), "text", "", 0, 0, "", False, False, Sketch(()), 0)
+_NO_CURSOR = Cursor((), "text", "", 0, 0, "", False, False, Sketch(()), 0)
 
 
-def _typed(outline: Outline, typed: str, offset: int) -> Cursor:
-    """The place at the end of what is typed of a line."""
+def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
+    """Return the cursor at the end of a partly typed line."""
     if outline.flow is not None:
-        return _in_flow(outline.flow, typed, offset)
+        return _cursor_in_flow(outline.flow, typed, offset)
     if outline.block is not None and (outline.in_block(typed) and len(typed) > (outline.block or 0)):
-        return _NOTHING
+        return _NO_CURSOR
     if in_comment(typed):
-        return _NOTHING._replace(part="comment", prefix=typed, start=offset)
+        return _NO_CURSOR._replace(part="comment", prefix=typed, start=offset)
     outline.block = None
-    dashed = len(outline.steps)
+    depth = len(outline.steps)
     column, text = outline.dashes(typed)
     text = typed[column:]
     key = key_of(text)
     if key is None:
-        return _at_word(outline, text, column, offset, dashed, typed)
+        return _cursor_in_token(outline, text, column, offset, depth, typed)
     name, end = key
     outline.leave(column)
     path = (*outline.path(), name)
     value = text[end:].lstrip(" \t")
     start = offset + len(typed) - len(value)
     if value[:1] in ("{", "["):
-        return _in_flow(Flow(path), value, start)
-    return _of_value(path, "value", value, start)._replace(glued=not text[end:])
+        return _cursor_in_flow(Flow(path), value, start)
+    return _cursor_in_value(path, "value", value, start)._replace(glued=not text[end:])
 
 
-def _at_word(outline: Outline, text: str, column: int, offset: int, dashed: int, typed: str) -> Cursor:
-    """A word that may become a key: of the mapping that its column belongs to."""
+def _cursor_in_token(outline: Outline, text: str, column: int, offset: int, depth: int, typed: str) -> Cursor:
+    """Return the cursor in a token that may become a key of the mapping at its column."""
     if text[:1] in ("{", "["):
-        return _in_flow(Flow(outline.path()), text, offset + column)
+        return _cursor_in_flow(Flow(outline.path()), text, offset + column)
     if typed.lstrip(" ").startswith("-"):
-        return _of_value(outline.path(), "item", text, offset + column)
+        return _cursor_in_value(outline.path(), "item", text, offset + column)
     outline.leave(column)
-    below = bool(outline.steps)
-    return _of_value(outline.path(), "item" if below else "key", text, offset + column)
+    is_below_key = bool(outline.steps)
+    return _cursor_in_value(outline.path(), "item" if is_below_key else "key", text, offset + column)
 
 
-def _in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
-    closed = Sketch(tuple(flow.feed(typed, offset)))
+def _cursor_in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
+    outline = Sketch(tuple(flow.feed(typed, offset)))
     if not flow.frames:
-        return _NOTHING
+        return _NO_CURSOR
     word = flow.word.lstrip()
     start = offset + len(typed) - len(word)
-    found = _of_value(flow.path, "value" if flow.frames[-1].valued else "key", word, start)
-    return found._replace(flow=True, document=closed, part="item" if flow.frames[-1].is_list else found.part)
+    cursor = _cursor_in_value(flow.path, "value" if flow.frames[-1].valued else "key", word, start)
+    return cursor._replace(flow=True, document=outline, part="item" if flow.frames[-1].is_list else cursor.part)
 
 
-def _of_value(path: Path, part: Literal["key", "value", "item"], word: str, start: int) -> Cursor:
+def _cursor_in_value(path: Path, part: Literal["key", "value", "item"], word: str, start: int) -> Cursor:
     quote = word[:1] if word[:1] in ("'", '"') else ""
-    return _NOTHING._replace(path=path, part=part, prefix=word[len(quote) :], start=start + len(quote), quote=quote)
+    return _NO_CURSOR._replace(path=path, part=part, prefix=word[len(quote) :], start=start + len(quote), quote=quote)

@@ -1,4 +1,4 @@
-"""Go to definition: which values name an object or a file, and where that stands."""
+"""Go to definition: which values name an object or a file, and where that is defined."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.registry.queue_systems import NAMES
-from ptcompile.server.document import Object, OpenDocument
+from ptcompile.server.document import OpenDocument, TextObject
 from ptcompile.source import documents as source
 
 RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 QUEUES: Final = ("LocalQueue", "Queue")
 
-_BY_TWO: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+_KINDS_BY_TWO_KEYS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("configMapKeyRef", "name"): ("ConfigMap",),
     ("configMapRef", "name"): ("ConfigMap",),
     ("configMap", "name"): ("ConfigMap",),
@@ -31,57 +31,57 @@ _BY_TWO: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("runtimeRef", "name"): RUNTIMES,
     ("spec", "queue"): QUEUES,
     ("spec", "clusterQueue"): ("ClusterQueue",),
-    **{place: (kind,) for place, kind in NAMES.items()},
+    **{keys: (kind,) for keys, kind in NAMES.items()},
     ("metadata", "namespace"): ("Namespace",),
 }
-"""By the last two keys of the path, list indexes aside."""
+"""Referenced kinds, keyed by the last two keys of the path (list indexes ignored)."""
 
-_BY_ONE: Final[dict[str, tuple[str, ...]]] = {
+_KINDS_BY_KEY: Final[dict[str, tuple[str, ...]]] = {
     "serviceAccountName": ("ServiceAccount",),
     "priorityClassName": ("PriorityClass",),
 }
 
 
 class Volume(NamedTuple):
-    """A volume that a mount names, and where it is in the document."""
+    """A volume that a mount may name, with its path in the document."""
 
     name: str
     path: Path
 
 
-def kinds_named(path: Path) -> tuple[str, ...]:
-    """The kinds of objects of which the value at a path is a name; none where it is not a name."""
+def referenced_kinds(path: Path) -> tuple[str, ...]:
+    """Return the kinds that the value at a path may refer to, or () if the value is not an object's name."""
     keys = [part for part in path if isinstance(part, str)]
     if not keys:
         return ()
-    by_two = _BY_TWO.get((keys[-2], keys[-1])) if len(keys) > 1 else None
-    return by_two if by_two is not None else _BY_ONE.get(keys[-1], ())
+    by_two = _KINDS_BY_TWO_KEYS.get((keys[-2], keys[-1])) if len(keys) > 1 else None
+    return by_two if by_two is not None else _KINDS_BY_KEY.get(keys[-1], ())
 
 
 def is_mount(path: Path) -> bool:
-    """Whether the value at a path is the name of a volume that a container mounts."""
+    """Return whether the value at a path names a volume that a container mounts."""
     return len(path) > 2 and path[-1] == "name" and path[-3] in ("volumeMounts", "volumeDevices")
 
 
 def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
-    """The volumes that a mount at a path may name: those of the nearest mapping above it that has some.
+    """Return the volumes that a mount may name: those of the nearest mapping above it that defines volumes.
 
-    In a spec of ours a role mounts the job's volumes too.
+    In a TrainingJob, a role also mounts the job's volumes.
     """
-    found: list[Volume] = []
+    volumes: list[Volume] = []
     for end in range(len(path) - 3, -1, -1):
         above = get(data, path[:end])
-        here = as_mappings(above.get("volumes")) if isinstance(above, Mapping) else []
-        listed = (*path[:end], "volumes")
-        found += [Volume(str(one["name"]), (*listed, i)) for i, one in enumerate(here) if "name" in one]
-        if here and str(data.get("kind")) != "TrainingJob":
+        entries = as_mappings(above.get("volumes")) if isinstance(above, Mapping) else []
+        list_path = (*path[:end], "volumes")
+        volumes += [Volume(str(entry["name"]), (*list_path, i)) for i, entry in enumerate(entries) if "name" in entry]
+        if entries and str(data.get("kind")) != "TrainingJob":
             break
     claims = as_mappings(nested_map(data, "spec").get("volumeClaimTemplates"))
-    named = [(i, nested_map(one, "metadata").get("name")) for i, one in enumerate(claims)]
-    return found + [Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name]
+    named = [(i, nested_map(entry, "metadata").get("name")) for i, entry in enumerate(claims)]
+    return volumes + [Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name]
 
 
-_IN_PROFILE: Final[dict[Path, tuple[str, ...]]] = {
+_PROFILE_TABLES: Final[dict[Path, tuple[str, ...]]] = {
     ("spec", "accelerator"): ("accelerators",),
     ("spec", "fabric"): ("fabrics",),
     ("spec", "queue"): ("defaults", "queue"),
@@ -91,51 +91,51 @@ _IN_PROFILE: Final[dict[Path, tuple[str, ...]]] = {
 }
 
 
-def in_profile(path: Path) -> tuple[str, ...]:
-    """The table of the profile in which the name at a path of a spec is looked up; empty where it is in none."""
-    return _IN_PROFILE.get(path, ())
+def profile_table(path: Path) -> tuple[str, ...]:
+    """Return the keys of the profile's table that defines the name at a spec path, or () if no table does."""
+    return _PROFILE_TABLES.get(path, ())
 
 
 def definition(opened: OpenDocument, position: Position) -> list[Location]:
-    """Where what is named at a position is defined; nothing if it is not a name or not in the workspace."""
+    """Return the locations that define the name at a position, or [] if there are none in the workspace."""
     offset = opened.lines.offset(position)
-    one = opened.object_at(offset)
-    found = one.document.path_at(offset) if one is not None else None
-    if one is None or found is None:
+    obj = opened.object_at(offset)
+    location = obj.document.path_at(offset) if obj is not None else None
+    if obj is None or location is None:
         return []
-    path = found[0][len(one.under) :]
-    value = get(one.data, path)
+    path = location[0][len(obj.under) :]
+    value = get(obj.data, path)
     if not isinstance(value, str):
         return []
-    return list(_found(opened, one, path, value))
+    return list(_locations(opened, obj, path, value))
 
 
-def _found(opened: OpenDocument, one: Object, path: Path, value: str) -> Iterator[Location]:
+def _locations(opened: OpenDocument, obj: TextObject, path: Path, value: str) -> Iterator[Location]:
     if is_mount(path):
-        for volume in volumes_for(path, one.data):
-            span = one.document.span((*one.under, *volume.path)) if volume.name == value else None
+        for volume in volumes_for(path, obj.data):
+            span = obj.document.span((*obj.under, *volume.path)) if volume.name == value else None
             if span is not None:
                 yield Location(opened.uri, opened.lines.of_span(span))
         return
-    for other in opened.defined(kinds_named(path), value):
-        if other.span is not None and other.path == opened.path:
-            yield Location(opened.uri, opened.lines.of_span(other.span))
-        elif other.span is not None:
-            yield Location(_uri(other.path), _range(other.span))
-    if one.is_spec:
-        yield from _in_profile(opened, in_profile(path), value)
+    for definition_object in opened.objects_named(referenced_kinds(path), value):
+        if definition_object.span is not None and definition_object.path == opened.path:
+            yield Location(opened.uri, opened.lines.of_span(definition_object.span))
+        elif definition_object.span is not None:
+            yield Location(_uri(definition_object.path), _range(definition_object.span))
+    if obj.is_spec:
+        yield from _profile_locations(opened, profile_table(path), value)
 
 
-def _in_profile(opened: OpenDocument, table: tuple[str, ...], value: str) -> Iterator[Location]:
-    """The line of the profile that has a name."""
+def _profile_locations(opened: OpenDocument, table: tuple[str, ...], value: str) -> Iterator[Location]:
+    """Yield the profile's line that defines a name."""
     settings = opened.settings
     if not table or settings.profile_path is None:
         return
-    place: Path = ("spec", *table) if table[-1] == "queue" else ("spec", *table, value)
+    path: Path = ("spec", *table) if table[-1] == "queue" else ("spec", *table, value)
     for document in source.read(settings.profile_text, settings.profile_path).documents:
-        there = get(document.data, place)
-        span = document.span(place, on_key=True) if there is not None else None
-        if span is not None and (table[-1] != "queue" or there == value):
+        value_there = get(document.data, path)
+        span = document.span(path, on_key=True) if value_there is not None else None
+        if span is not None and (table[-1] != "queue" or value_there == value):
             yield Location(_uri(settings.profile_path), _range(span))
 
 
@@ -144,5 +144,5 @@ def _uri(path: str) -> str:
 
 
 def _range(span: Span) -> Range:
-    """A span of another file, of ASCII as far as names go."""
+    """Return the range of a span in another file, assuming that its lines are ASCII."""
     return Range(Position(span.line - 1, span.column - 1), Position(span.end_line - 1, span.end_column - 1))

@@ -1,4 +1,4 @@
-"""Findings as diagnostics of the protocol, and their code actions."""
+"""Findings as protocol diagnostics, and the code actions for them."""
 
 from __future__ import annotations
 
@@ -37,116 +37,120 @@ _SEVERITIES: Final = {
 
 
 def diagnostics(opened: OpenDocument) -> list[Diagnostic]:
-    """What is wrong with a text, in its order; of a configuration that cannot be used, why."""
+    """Return a text's findings in order, or the error of an unusable configuration."""
     if opened.settings.wrong:
         start = Range(Position(0, 0), Position(0, 0))
         return [Diagnostic(start, opened.settings.wrong, DiagnosticSeverity.Warning, source=SOURCE)]
-    return [as_diagnostic(opened, one) for one in opened.report.diagnostics]
+    return [as_diagnostic(opened, diagnostic) for diagnostic in opened.report.diagnostics]
 
 
-def as_diagnostic(opened: OpenDocument, one: ours.Diagnostic) -> Diagnostic:
-    """One finding."""
-    help = f"\nhelp: {one.help}" if one.help else ""
+def as_diagnostic(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Diagnostic:
+    """Convert a finding to a protocol diagnostic."""
+    help = f"\nhelp: {diagnostic.help}" if diagnostic.help else ""
     return Diagnostic(
-        range_of(opened, one),
-        f"{one.message}{help}",
-        _SEVERITIES[one.severity],
-        code=one.code,
-        code_description=CodeDescription(page_address(one.code)),
+        range_of(opened, diagnostic),
+        f"{diagnostic.message}{help}",
+        _SEVERITIES[diagnostic.severity],
+        code=diagnostic.code,
+        code_description=CodeDescription(page_address(diagnostic.code)),
         source=SOURCE,
-        tags=[DiagnosticTag.Unnecessary] if one.name == "unused-ignore" else None,
+        tags=[DiagnosticTag.Unnecessary] if diagnostic.name == "unused-ignore" else None,
     )
 
 
-def range_of(opened: OpenDocument, one: ours.Diagnostic) -> Range:
-    """Where a finding is shown: of a value that has several lines, at its key alone."""
-    span = one.span
+def range_of(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Range:
+    """Return the range to underline for a finding: only the key if its value spans several lines."""
+    span = diagnostic.span
     if span is None:
         return Range(Position(0, 0), Position(0, 0))
     if span.line < span.end_line:
-        span = _on_key(opened, one) or span
+        span = _key_span(opened, diagnostic) or span
     return opened.lines.of_span(span)
 
 
-def _on_key(opened: OpenDocument, one: ours.Diagnostic) -> Span | None:
-    document = next((document for document in opened.source.documents if document.index == one.document), None)
-    span = document.span(one.path, on_key=True) if document is not None and one.path else None
-    if span is None and one.span is not None:
-        start, end = opened.lines.bounds(opened.source.offset(one.span.line, one.span.column))
-        return one.span._replace(end_line=one.span.line, end_column=max(end - start + 1, one.span.column))
+def _key_span(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Span | None:
+    document = next((document for document in opened.source.documents if document.index == diagnostic.document), None)
+    span = document.span(diagnostic.path, on_key=True) if document is not None and diagnostic.path else None
+    if span is None and diagnostic.span is not None:
+        start, end = opened.lines.bounds(opened.source.offset(diagnostic.span.line, diagnostic.span.column))
+        return diagnostic.span._replace(
+            end_line=diagnostic.span.line, end_column=max(end - start + 1, diagnostic.span.column)
+        )
     return span
 
 
 FIX_ALL: Final = "source.fixAll.ptcompile"
-_MOST: Final = 4
-"""Findings for which something is offered at once."""
-_NEAR: Final = 200
-"""Lines of which the fewest that change are looked for: that takes the square of their number."""
+_MAX_FINDINGS: Final = 4
+"""Maximum number of findings that a request offers actions for."""
+_MAX_DIFF_LINES: Final = 200
+"""Maximum number of changed lines that are diffed; the time is quadratic in it."""
 
 
 def actions(opened: OpenDocument, within: Range, only: Collection[str] | None, version: int | None) -> list[CodeAction]:
-    """What can be done about the findings in a range; of many, about the first of them.
+    """Return the actions for the findings in a range, at most `_MAX_FINDINGS` of them.
 
-    All safe fixes at once take as long as `lint --fix`: they are there for clients that ask for them by name.
+    Applying all safe fixes takes as long as `lint --fix`, so clients must request that action by name.
     """
-    found: list[CodeAction] = []
-    here = [one for one in opened.report.diagnostics if _meets(opened, one, within)][:_MOST]
-    if _wanted(CodeActionKind.QuickFix.value, only):
-        found += _fixes(opened, here, version)
-        found += _ignores(opened, here, version)
+    results: list[CodeAction] = []
+    findings = [finding for finding in opened.report.diagnostics if _overlaps(opened, finding, within)][:_MAX_FINDINGS]
+    if _is_requested(CodeActionKind.QuickFix.value, only):
+        results += _fixes(opened, findings, version)
+        results += _ignores(opened, findings, version)
     if (
         only is not None
-        and _wanted(FIX_ALL, only)
-        and any(one.fix is not None and one.fix.safe for one in opened.report.diagnostics)
+        and _is_requested(FIX_ALL, only)
+        and any(finding.fix is not None and finding.fix.safe for finding in opened.report.diagnostics)
     ):
-        found += _all(opened, version)
-    return found
+        results += _fix_all(opened, version)
+    return results
 
 
-def _wanted(kind: str, only: Collection[str] | None) -> bool:
-    """Whether a client asks for a kind of action: by its name, or by one that it is a sort of."""
-    return only is None or any(kind == one or kind.startswith(f"{one}.") or one == "" for one in only)
+def _is_requested(kind: str, only: Collection[str] | None) -> bool:
+    """Return whether the client requests an action kind, by its name or by a parent kind."""
+    return only is None or any(
+        kind == requested or kind.startswith(f"{requested}.") or requested == "" for requested in only
+    )
 
 
-def _meets(opened: OpenDocument, one: Finding, within: Range) -> bool:
-    """Whether a finding is in a range, or on one of its lines where the client asks for a place."""
-    where = as_diagnostic(opened, one).range
-    return where.start.line <= within.end.line and within.start.line <= where.end.line
+def _overlaps(opened: OpenDocument, finding: Finding, within: Range) -> bool:
+    """Return whether a finding shares a line with a range."""
+    shown = as_diagnostic(opened, finding).range
+    return shown.start.line <= within.end.line and within.start.line <= shown.end.line
 
 
-def _fixes(opened: OpenDocument, found: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
-    """The fix of each finding that has one; one that may change the job says so."""
-    for one in found:
-        if one.fix is None:
+def _fixes(opened: OpenDocument, findings: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
+    """Yield the fix of each finding that has one; its title says if it may change the job."""
+    for finding in findings:
+        if finding.fix is None:
             continue
         opened.pause()
-        fixed = apply(opened.text.encode("utf-8", "surrogatepass"), [one], unsafe=True)
+        fixed = apply(opened.text.encode("utf-8", "surrogatepass"), [finding], unsafe=True)
         if not fixed.applied:
             continue
-        title = one.fix.title if one.fix.safe else f"{one.fix.title} (may change the job)"
-        edit = _edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
+        title = finding.fix.title if finding.fix.safe else f"{finding.fix.title} (may change the job)"
+        edit = _workspace_edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
         yield CodeAction(
-            f"{one.code}: {title}",
+            f"{finding.code}: {title}",
             CodeActionKind.QuickFix,
-            [as_diagnostic(opened, one)],
-            is_preferred=one.fix.safe,
+            [as_diagnostic(opened, finding)],
+            is_preferred=finding.fix.safe,
             edit=edit,
         )
 
 
-def _ignores(opened: OpenDocument, found: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
-    """A comment at the line of each finding, once for each code."""
-    for one in {(one.code, one.span): one for one in found}.values():
-        text, done = add_ignores(opened.text, [one])
+def _ignores(opened: OpenDocument, findings: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
+    """Yield an action that adds an ignore comment for each finding, once per code and span."""
+    for finding in {(finding.code, finding.span): finding for finding in findings}.values():
+        text, done = add_ignores(opened.text, [finding])
         if done:
-            edit = _edit(opened, text, version)
+            edit = _workspace_edit(opened, text, version)
             yield CodeAction(
-                f"ignore {one.code} here", CodeActionKind.QuickFix, [as_diagnostic(opened, one)], edit=edit
+                f"ignore {finding.code} here", CodeActionKind.QuickFix, [as_diagnostic(opened, finding)], edit=edit
             )
 
 
-def _all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
-    """Every safe fix of the text, made until none is left."""
+def _fix_all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
+    """Yield the action that applies all safe fixes repeatedly until none is left."""
     from ptcompile.api.fix import fixed_by
 
     def judge(content: bytes) -> object:
@@ -157,12 +161,12 @@ def _all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
 
     fixed = fixed_by(opened.text.encode("utf-8", "surrogatepass"), judge, unsafe=False)  # type: ignore[arg-type]
     if fixed.applied:
-        edit = _edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
+        edit = _workspace_edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
         yield CodeAction("fix everything that is safe to fix (ptcompile)", FIX_ALL, edit=edit)
 
 
-def _edit(opened: OpenDocument, new: str, version: int | None) -> WorkspaceEdit:
-    """The change of the text to another one, line by line."""
+def _workspace_edit(opened: OpenDocument, new: str, version: int | None) -> WorkspaceEdit:
+    """Return the edit that replaces the text with `new`, line by line."""
     edits = list(text_edits(opened, new.removeprefix("\ufeff")))
     if version is None:
         return WorkspaceEdit(changes={opened.uri: edits})
@@ -171,21 +175,23 @@ def _edit(opened: OpenDocument, new: str, version: int | None) -> WorkspaceEdit:
 
 
 def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
-    """The lines that have to change; where they are far apart, all between the first and the last."""
+    """Yield the edits for the changed lines; for many changed lines, one edit from the first to the last."""
     old_lines, new_lines = opened.text.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0]
     for line in old_lines:
         starts.append(starts[-1] + len(line))
-    same = next((i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b), None)
-    first = min(len(old_lines), len(new_lines)) if same is None else same
-    behind = 0
-    while behind < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - behind] == new_lines[-1 - behind]:
-        behind += 1
-    old, made = old_lines[first : len(old_lines) - behind], new_lines[first : len(new_lines) - behind]
-    changed: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(old), 0, len(made))][: len(old) + len(made)]
-    if len(old) + len(made) < _NEAR:
-        changed = difflib.SequenceMatcher(None, old, made, autojunk=False).get_opcodes()
-    for tag, start, end, begin, last in changed:
+    difference = next((i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b), None)
+    first = min(len(old_lines), len(new_lines)) if difference is None else difference
+    suffix = 0
+    while suffix < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - suffix] == new_lines[-1 - suffix]:
+        suffix += 1
+    removed, added = old_lines[first : len(old_lines) - suffix], new_lines[first : len(new_lines) - suffix]
+    changes: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(removed), 0, len(added))][
+        : len(removed) + len(added)
+    ]
+    if len(removed) + len(added) < _MAX_DIFF_LINES:
+        changes = difflib.SequenceMatcher(None, removed, added, autojunk=False).get_opcodes()
+    for tag, start, end, begin, last in changes:
         if tag != "equal":
-            where = opened.lines.range(starts[first + start], starts[first + end])
-            yield TextEdit(where, "".join(made[begin:last]))
+            replaced_range = opened.lines.range(starts[first + start], starts[first + end])
+            yield TextEdit(replaced_range, "".join(added[begin:last]))

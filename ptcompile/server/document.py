@@ -18,7 +18,7 @@ from ptcompile.apiserver.crds import Definitions
 from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.diagnostics import Path, Span
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.server.workspace import DECIDING, Defined, FileSettings, Surroundings, WorkspaceFile, defined
+from ptcompile.server.workspace import DECIDING, FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Document, Source
 from ptcompile.source.streams import objects_in
@@ -34,7 +34,7 @@ _line_end = re.compile(r"\r\n|\n|\r")
 class Lines:
     """The lines of a text as a client counts them.
 
-    Offsets are those of the text without a byte order mark, as `source.documents` reads it.
+    Offsets ignore a byte order mark, as in `source.documents`.
     """
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
@@ -49,36 +49,38 @@ class Lines:
         return len(self._starts)
 
     def position(self, offset: int) -> Position:
-        """Where an offset is, for the client."""
+        """Return the client's position of an offset."""
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
         return Position(line, self._units(self.text[start:offset]) + (self._lead if line == 0 else 0))
 
     def offset(self, position: Position) -> int:
-        """The offset of a client's position; one beyond its line or the text is the end of that."""
+        """Return the offset of a client's position. A position after the end of its line or of the text is moved to
+        that end.
+        """
         if position.line >= len(self._starts):
             return len(self.text)
-        at, end = self._starts[position.line], self._ends[position.line]
-        left = position.character - (self._lead if position.line == 0 else 0)
-        while at < end and left >= (width := self._units(self.text[at])):
-            left -= width
-            at += 1
-        return at
+        offset, end = self._starts[position.line], self._ends[position.line]
+        units = position.character - (self._lead if position.line == 0 else 0)
+        while offset < end and units >= (width := self._units(self.text[offset])):
+            units -= width
+            offset += 1
+        return offset
 
     def range(self, start: int, end: int) -> Range:
-        """The range between two offsets."""
+        """Return the range between two offsets."""
         return Range(self.position(start), self.position(max(start, end)))
 
     def of_span(self, span: Span) -> Range:
-        """The range of a span, whose lines end after `\\n` alone."""
-        return self.range(self._place(span.line, span.column), self._place(span.end_line, span.end_column))
+        r"""Return the range of a span, which counts only `\n` as a line break."""
+        return self.range(self._span_offset(span.line, span.column), self._span_offset(span.end_line, span.end_column))
 
     def bounds(self, offset: int) -> tuple[int, int]:
-        """Where the line of an offset begins and ends, without its line break."""
+        """Return the start and end of the line around an offset, without its line break."""
         line = bisect_right(self._starts, offset) - 1
         return self._starts[line], self._ends[line]
 
-    def _place(self, line: int, column: int) -> int:
+    def _span_offset(self, line: int, column: int) -> int:
         start = 0
         if line > 1 and len(self._feeds) >= line - 1:
             start = self._feeds[line - 2]
@@ -98,12 +100,12 @@ class Lines:
         return len(text) + sum(character > "\uffff" for character in text)
 
 
-_MOST_PODS = 100_000
-"""A job with more pods than this has no hints: to count them is a matter of moments, to look at them is not."""
+_MAX_PODS = 100_000
+"""Jobs with more pods have no hints: counting their pods is fast, but examining each is not."""
 
 
-class Object(NamedTuple):
-    """One object of a text: its document, and where in it the object is (the items of a List)."""
+class TextObject(NamedTuple):
+    """One object of a text: its document, and its path there (in the items of a List)."""
 
     document: Document
     under: Path
@@ -111,7 +113,7 @@ class Object(NamedTuple):
 
     @property
     def is_spec(self) -> bool:
-        """Whether it is a TrainingJob."""
+        """Whether the object is a TrainingJob."""
         return str(self.data.get("apiVersion")).startswith("ptcompile/") and self.data.get("kind") == "TrainingJob"
 
 
@@ -125,7 +127,7 @@ class OpenDocument:
         text: str,
         *,
         settings: FileSettings | None = None,
-        elsewhere: Sequence[Defined] = (),
+        elsewhere: Sequence[NamedObject] = (),
         before: OpenDocument | None = None,
         encoding: str = "utf-16",
         pause: Callable[[], None] = lambda: None,
@@ -134,41 +136,43 @@ class OpenDocument:
         self.path = path
         self.settings = settings or FileSettings()
         self.elsewhere = elsewhere
-        """The objects of other files."""
+        """Objects of other files."""
         self.lines = Lines(text, encoding)
         self.pause = pause
-        """Called between two objects; what it raises ends the work."""
+        """Called between two objects; an exception from it ends the work."""
         self._before = before
 
     @property
     def text(self) -> str:
-        """Without a byte order mark, as offsets count."""
+        """The text without a byte order mark; offsets refer to it."""
         return self.lines.text
 
     @cached_property
     def source(self) -> Source:
-        """The documents that can be read."""
+        """The documents that can be parsed."""
         return source.read(self.text, self.path)
 
     @property
     def sound(self) -> bool:
-        """Whether the whole text could be read."""
+        """Whether the whole text can be parsed."""
         return not any(problem.severity == "error" for problem in self.source.problems)
 
     def last_sound(self) -> OpenDocument | None:
-        """This text, or the last before it that could be read."""
+        """Return this text, or its last version that could be parsed."""
         return self if self.sound else self._before
 
     @cached_property
-    def objects(self) -> list[Object]:
+    def objects(self) -> list[TextObject]:
         """The objects of all documents."""
         return [
-            Object(document, at, one) for document in self.source.documents for at, one in objects_in(document.data)
+            TextObject(document, path, manifest)
+            for document in self.source.documents
+            for path, manifest in objects_in(document.data)
         ]
 
     @cached_property
     def report(self) -> Report:
-        """What `lint` says of the text."""
+        """The report of `lint` for the text."""
         if self.settings.excluded or self.settings.wrong:
             return Report((), 0, ())
         return lint(
@@ -179,140 +183,140 @@ class OpenDocument:
             select=self.settings.select,
             ignore=self.settings.ignore,
             schemas=self.settings.schemas,
-            beside=[one.data for one in self.elsewhere if one.kind in DECIDING] or None,
+            beside=[related.data for related in self.elsewhere if related.kind in DECIDING] or None,
             pause=self.pause,
         )
 
     @cached_property
     def profile(self) -> ClusterProfile:
-        """The profile of the configuration, or the built-in one."""
+        """The configured cluster profile, or the built-in one."""
         from ptcompile.spec.reader import default_cluster
 
         return self.settings.profile or default_cluster()
 
     @cached_property
     def definitions(self) -> Definitions:
-        """The kinds that the configuration's schemas define."""
+        """The kinds that the configured schemas define."""
         from ptcompile.apiserver.crds.loader import read_definitions
 
         return read_definitions(self.settings.schemas) if self.settings.schemas else Definitions()
 
     @cached_property
     def versions(self) -> Versions:
-        """The releases in force."""
+        """The Kubernetes and operator releases to check against."""
         versions = self.profile.versions()
-        given = self.settings.kubernetes
-        return versions._replace(kubernetes=parse_version(given)) if given else versions
+        kubernetes = self.settings.kubernetes
+        return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
 
     @cached_property
     def compiled(self) -> dict[tuple[int, Path], Compiled]:
-        """What each TrainingJob compiles to, by document and place in it."""
-        found: dict[tuple[int, Path], Compiled] = {}
-        for one in self.objects:
-            if one.is_spec:
+        """The compilation of each TrainingJob, keyed by document index and path in the document."""
+        compiled: dict[tuple[int, Path], Compiled] = {}
+        for obj in self.objects:
+            if obj.is_spec:
                 self.pause()
-                found[one.document.index, one.under] = compile_document(one.data, self.profile)
-        return found
+                compiled[obj.document.index, obj.under] = compile_document(obj.data, self.profile)
+        return compiled
 
     @cached_property
     def jobs(self) -> dict[tuple[int, Path], list[SimulatedJob]]:
-        """The jobs of each object, with the pods that they will have. A spec is compiled for the target it gets."""
+        """The simulated jobs of each object. A spec is compiled for its target first."""
         from ptcompile.kubernetes.index import Objects
         from ptcompile.linter.oversized import oversized
         from ptcompile.simulator.world import simulate
 
-        beside = Objects([*(one.data for one in self.objects), *(one.data for one in self.elsewhere)])
-        found: dict[tuple[int, Path], list[SimulatedJob]] = {}
-        for one in self.objects:
+        related = Objects([*(obj.data for obj in self.objects), *(obj.data for obj in self.elsewhere)])
+        jobs: dict[tuple[int, Path], list[SimulatedJob]] = {}
+        for obj in self.objects:
             self.pause()
-            key = one.document.index, one.under
+            key = obj.document.index, obj.under
             compiled = self.compiled.get(key)
-            manifests = compiled.manifests if compiled is not None else (one.data,)
+            manifests = compiled.manifests if compiled is not None else (obj.data,)
             small = [manifest for manifest in manifests if not any(True for _ in oversized(manifest))]
             target = compiled.target.name if compiled is not None and compiled.target is not None else None
-            world = simulate(small, versions=self.versions, others=beside, target=target)
-            found[key] = [job for job in world.jobs if 0 < job.size <= _MOST_PODS]
-        return found
+            world = simulate(small, versions=self.versions, others=related, target=target)
+            jobs[key] = [job for job in world.jobs if 0 < job.size <= _MAX_PODS]
+        return jobs
 
-    def object_at(self, offset: int) -> Object | None:
-        """The object around an offset; the document's first where it is in none of a List."""
-        within = [one for one in self.objects if one.document.start() <= offset <= one.document.end()]
-        for one in within:
-            span = one.document.span(one.under)
-            if span is not None and one.under:
-                start, end = (self.source.offset(*place) for place in (span[:2], span[2:]))
+    def object_at(self, offset: int) -> TextObject | None:
+        """Return the object around an offset; outside a List's items, the first object of the document."""
+        within = [obj for obj in self.objects if obj.document.start() <= offset <= obj.document.end()]
+        for obj in within:
+            span = obj.document.span(obj.under)
+            if span is not None and obj.under:
+                start, end = (self.source.offset(*position) for position in (span[:2], span[2:]))
                 if start <= offset <= end:
-                    return one
+                    return obj
         return within[0] if within else None
 
-    def defined(self, kinds: Sequence[str], name: str) -> Iterator[Defined]:
-        """The objects of these kinds and this name: here first, then elsewhere."""
-        for one in (*self.own, *self.elsewhere):
-            if one.kind in kinds and one.name == name:
-                yield one
+    def objects_named(self, kinds: Sequence[str], name: str) -> Iterator[NamedObject]:
+        """Yield the objects with one of these kinds and this name, those of this text first."""
+        for obj in (*self.named_objects, *self.elsewhere):
+            if obj.kind in kinds and obj.name == name:
+                yield obj
 
     @cached_property
-    def own(self) -> Sequence[Defined]:
-        """The objects here that others may name."""
-        return defined(WorkspaceFile(self.path, self.text))
+    def named_objects(self) -> Sequence[NamedObject]:
+        """The objects of this text that others may refer to by name."""
+        return named_objects(WorkspaceFile(self.path, self.text))
 
 
-_KEPT: Final = 64
-"""Texts whose analysis is kept."""
+_MAX_ANALYSES: Final = 64
+"""Maximum number of texts whose analyses are cached."""
 
 
 class Texts:
-    """What is known of every open text."""
+    """The analyses of the open texts."""
 
     def __init__(self, surroundings: Surroundings, encoding: str) -> None:
         self._surroundings = surroundings
         self._encoding = encoding
         self._open: dict[str, OpenDocument] = {}
         self._stale: set[str] = set()
-        self._elsewhere: dict[str, tuple[str | bytes, tuple[Defined, ...]]] = {}
+        self._elsewhere: dict[str, tuple[str | bytes, tuple[NamedObject, ...]]] = {}
 
     def get(self, uri: str, path: str, text: str, pause: Callable[[], None]) -> OpenDocument:
-        """The analysis of a text as it is now; that of before where it has not changed."""
-        there = self._open.pop(uri, None)
-        if there is None or uri in self._stale or there.text != text.removeprefix("\ufeff"):
+        """Return the analysis of the current text, cached if nothing changed."""
+        opened = self._open.pop(uri, None)
+        if opened is None or uri in self._stale or opened.text != text.removeprefix("\ufeff"):
             self._stale.discard(uri)
-            there = OpenDocument(
+            opened = OpenDocument(
                 uri,
                 path,
                 text,
                 settings=self._surroundings.settings(path),
-                elsewhere=self._others(path),
-                before=there.last_sound() if there is not None else None,
+                elsewhere=self._objects_of_other_files(path),
+                before=opened.last_sound() if opened is not None else None,
                 encoding=self._encoding,
             )
-        self._open[uri] = there
-        while len(self._open) > _KEPT:
+        self._open[uri] = opened
+        while len(self._open) > _MAX_ANALYSES:
             del self._open[next(iter(self._open))]
-        there.pause = pause
-        return there
+        opened.pause = pause
+        return opened
 
     def close(self, uri: str) -> None:
         """Forget a text."""
         self._open.pop(uri, None)
 
     def forget(self) -> None:
-        """Analyse everything again: the configuration or another file is not what it was."""
+        """Discard all analyses, because the configuration or another file has changed."""
         self._surroundings.changed()
         self._stale = set(self._open)
 
-    def _others(self, path: str) -> tuple[Defined, ...]:
-        """The objects of the other files; those of open ones as they are in the editor."""
-        unsaved = {one.path: one.own for one in self._open.values()}
-        found: list[Defined] = []
+    def _objects_of_other_files(self, path: str) -> tuple[NamedObject, ...]:
+        """Return the objects of other files; open files count with their unsaved text."""
+        unsaved = {opened.path: opened.named_objects for opened in self._open.values()}
+        objects: list[NamedObject] = []
         for file in self._surroundings.files():
             if file.path != path and file.path not in unsaved:
-                found += self._defined(file)
-        for other, own in unsaved.items():
-            found += own if other != path else ()
-        return tuple(found)
+                objects += self._objects_of(file)
+        for path_of_open, unsaved_objects in unsaved.items():
+            objects += unsaved_objects if path_of_open != path else ()
+        return tuple(objects)
 
-    def _defined(self, file: WorkspaceFile) -> tuple[Defined, ...]:
-        kept = self._elsewhere.get(file.path)
-        if kept is None or kept[0] is not file.content:
-            kept = self._elsewhere[file.path] = (file.content, defined(file))
-        return kept[1]
+    def _objects_of(self, file: WorkspaceFile) -> tuple[NamedObject, ...]:
+        cached = self._elsewhere.get(file.path)
+        if cached is None or cached[0] is not file.content:
+            cached = self._elsewhere[file.path] = (file.content, named_objects(file))
+        return cached[1]

@@ -1,7 +1,6 @@
 """The language server over pygls: features, the worker thread, warming up.
 
-Everything is worked out on one thread beside the one that reads messages, so that a request can be cancelled, and the
-findings of a text that was typed over are not waited for.
+A worker thread does all the work, so the reader thread can cancel requests and drop findings for outdated text.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ptcompile._internal.about import __version__
 from ptcompile.registry.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import OpenDocument, Texts
-from ptcompile.server.lenses import Shown, manifests
+from ptcompile.server.lenses import TextView, manifests
 from ptcompile.server.workspace import NAMED, Surroundings
 
 _SPEC = """\
@@ -40,40 +39,39 @@ spec:
 
 
 def warm_up(pause: Callable[[], None]) -> None:
-    """Ask everything of a spec for every target, and of what it compiles to."""
+    """Run every feature on a spec for each target and on the compiled manifests, to load modules and schemas."""
     everywhere = Range(Position(0, 0), Position(100, 0))
     for target in TARGETS:
         spec = OpenDocument("", "", _SPEC.replace("TARGET", target), pause=pause)
-        shown = manifests(spec, 0, None)
-        for one in (spec, OpenDocument("", "", shown.text if shown is not None else "", pause=pause)):
-            actions.diagnostics(one)
-            symbols.symbols(one)
-            lenses.inlay_hints(one, everywhere)
-            lenses.code_lenses(one)
-            actions.actions(one, everywhere, None, None)
-            hover.hover(one, Position(4, 3))
-            definition.definition(one, Position(4, 12))
-            completion.complete(one, Position(5, 2))
+        compiled = manifests(spec, 0, None)
+        for opened in (spec, OpenDocument("", "", compiled.text if compiled is not None else "", pause=pause)):
+            actions.diagnostics(opened)
+            symbols.symbols(opened)
+            lenses.inlay_hints(opened, everywhere)
+            lenses.code_lenses(opened)
+            actions.actions(opened, everywhere, None, None)
+            hover.hover(opened, Position(4, 3))
+            definition.definition(opened, Position(4, 12))
+            completion.complete(opened, Position(5, 2))
             pause()
     gc.collect()
-    gc.freeze()  # modules and schemas stay: no later collection looks at them
+    gc.freeze()  # later garbage collections skip the loaded modules and schemas
 
 
-class Stopped(Exception):  # noqa: N818 - no error: the answer is not wanted any more
-    """Raised within work that was cancelled, at its next pause."""
+class Stopped(Exception):  # noqa: N818 - not an error: the request was canceled
+    """Raised in canceled work at its next pause."""
 
 
 class BackgroundWorker:
-    """Runs one thing at a time, so that what it works on needs no locks."""
+    """A single worker thread: runs one task at a time, so shared data needs no locks."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ptcompile")
 
     async def run(self, work: Callable[[Callable[[], None]], _T]) -> _T:
-        """The result of `work`, which is given a `pause` to call now and then.
+        """Return the result of `work`, which must call its argument `pause` regularly.
 
-        When the awaiting task is cancelled, work that has not begun is not done, and work that has ends at its next
-        pause.
+        If the awaiting task is canceled, queued work never starts and running work stops at its next pause.
         """
         stopped = Event()
 
@@ -92,51 +90,51 @@ class BackgroundWorker:
             raise
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start no more work."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 _T = TypeVar("_T")
 
-Make = Callable[[list[str], Mapping[str, Any]], Surroundings]
-"""From the folders of the workspace and what the client configures to what the server is told."""
+SurroundingsFactory = Callable[[list[str], Mapping[str, Any]], Surroundings]
+"""Builds the server's view of the disk from the workspace folders and the client's configuration."""
 
-Keep = Callable[[str, str], str]
-"""Writes a text into a private file of this name that lasts as long as the server; the file's path."""
+FileWriter = Callable[[str, str], str]
+"""Writes a text to a private file of this name, which exists as long as the server; returns the file's path."""
 
 _TRIGGERS = [" ", ":", "[", "{", ",", "."]
 _WATCHED = "**/*.{yaml,yml,json,toml}"
 _log = logging.getLogger(__name__)
 
 
-def _function(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method as a function: pygls sets attributes, which a method cannot have."""
+def _as_function(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method as a function: pygls sets attributes, which methods do not allow."""
 
-    async def answered(*given: Any) -> Any:
-        return await method(*given)
+    async def call_async(*arguments: Any) -> Any:
+        return await method(*arguments)
 
-    def called(*given: Any) -> Any:
-        return method(*given)
+    def call(*arguments: Any) -> Any:
+        return method(*arguments)
 
-    return answered if asyncio.iscoroutinefunction(method) else called
+    return call_async if asyncio.iscoroutinefunction(method) else call
 
 
 class Server:
     """One connection to one editor."""
 
-    def __init__(self, make: Make, keep: Keep) -> None:
+    def __init__(self, make: SurroundingsFactory, keep: FileWriter) -> None:
         self._make, self._keep = make, keep
         self._worker = BackgroundWorker()
         self._texts: Texts | None = None
         self._publishing: dict[str, asyncio.Task[None]] = {}
-        self._asking: set[asyncio.Task[Any]] = set()
-        self._given: Mapping[str, Any] = {}
+        self._pending_answers: set[asyncio.Task[Any]] = set()
+        self._configuration: Mapping[str, Any] = {}
         self.pygls = LanguageServer("ptcompile", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self._register()
 
     def _register(self) -> None:
         def feature(name: str, options: object = None) -> Callable[[Callable[..., Any]], object]:
-            return lambda method: self.pygls.feature(name, options)(_function(method))
+            return lambda method: self.pygls.feature(name, options)(_as_function(method))
 
         feature(lsp.INITIALIZE)(self._initialize)
         feature(lsp.INITIALIZED)(self._initialized)
@@ -145,7 +143,7 @@ class Server:
         feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(self._changed)
         feature(lsp.TEXT_DOCUMENT_DID_SAVE)(self._saved)
         feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(self._closed)
-        feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self._elsewhere)
+        feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self._files_changed)
         feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)(self._configured)
         feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(self._configured)
         feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=_TRIGGERS))(self._completion)
@@ -156,16 +154,16 @@ class Server:
         feature(lsp.TEXT_DOCUMENT_CODE_LENS)(self._lenses)
         kinds: list[lsp.CodeActionKind | str] = [lsp.CodeActionKind.QuickFix, actions.FIX_ALL]
         feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=kinds))(self._actions)
-        self.pygls.command(lenses.SHOW_MANIFESTS)(_function(self._show_manifests))
-        self.pygls.command(lenses.CHOOSE_TARGET)(_function(self._choose_target))
-        self.pygls.command(lenses.SHOW_PODS)(_function(self._show_pods))
-        self.pygls.command("ptcompile.explainPage")(_function(self._explain_page))
+        self.pygls.command(lenses.SHOW_MANIFESTS)(_as_function(self._show_manifests))
+        self.pygls.command(lenses.CHOOSE_TARGET)(_as_function(self._choose_target))
+        self.pygls.command(lenses.SHOW_PODS)(_as_function(self._show_pods))
+        self.pygls.command("ptcompile.explainPage")(_as_function(self._explain_page))
 
-    # What the client says
+    # Notifications from the client
 
     def _initialize(self, params: lsp.InitializeParams) -> None:
         options = params.initialization_options
-        self._given = options if isinstance(options, Mapping) else {}
+        self._configuration = options if isinstance(options, Mapping) else {}
         self._texts = self._new_texts()
 
     def _new_texts(self) -> Texts:
@@ -175,10 +173,10 @@ class Server:
         )
         folders = [path for uri in uris if uri is not None and (path := to_fs_path(uri)) is not None]
         encoding = workspace.position_encoding
-        return Texts(self._make(folders, self._given), str(getattr(encoding, "value", encoding) or "utf-16"))
+        return Texts(self._make(folders, self._configuration), str(getattr(encoding, "value", encoding) or "utf-16"))
 
     def _initialized(self, params: lsp.InitializedParams) -> None:
-        """Ask to be told of changed files, of a client that can."""
+        """Ask the client to report changed files, if it can."""
         workspace = self.pygls.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is not None and watching.dynamic_registration:
@@ -191,10 +189,10 @@ class Server:
         asyncio.ensure_future(self._worker.run(warm_up))  # noqa: RUF006 - the worker holds it
 
     async def _shutdown(self, *_: object) -> None:
-        """End what waits for a person's answer first: pygls fails to end the connection while a command runs."""
-        for task in list(self._asking):
+        """Cancel pending questions to the user first: pygls fails to end the connection while a command runs."""
+        for task in list(self._pending_answers):
             task.cancel()
-        await asyncio.gather(*self._asking, return_exceptions=True)
+        await asyncio.gather(*self._pending_answers, return_exceptions=True)
         await asyncio.sleep(0)
         self._worker.close()
 
@@ -210,24 +208,24 @@ class Server:
         self.pygls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
     def _saved(self, params: lsp.DidSaveTextDocumentParams) -> None:
-        """A configuration, a profile, or objects that others name: every open text may have other findings."""
+        """Refresh all open texts after a change to a configuration, a profile or objects that other files refer to."""
         document = self.pygls.workspace.get_text_document(params.text_document.uri)
         decides = "ClusterProfile" in document.source or any(kind in document.source for kind in NAMED)
         if decides or not document.path.endswith((".yaml", ".yml", ".json")):
-            self._elsewhere(params)
+            self._files_changed(params)
 
-    def _elsewhere(self, params: object) -> None:
-        """Files on the disk are not what they were."""
-        self._again(lambda texts: texts.forget())
+    def _files_changed(self, params: object) -> None:
+        """Discard all analyses after a change on disk."""
+        self._refresh(lambda texts: texts.forget())
 
     def _configured(self, params: object) -> None:
         settings = getattr(params, "settings", None)
-        own = settings.get("ptcompile", settings) if isinstance(settings, Mapping) else None
-        self._given = own if isinstance(own, Mapping) else self._given
+        configuration = settings.get("ptcompile", settings) if isinstance(settings, Mapping) else None
+        self._configuration = configuration if isinstance(configuration, Mapping) else self._configuration
         self._texts = self._new_texts()
-        self._again(lambda texts: None)
+        self._refresh(lambda texts: None)
 
-    def _again(self, first: Callable[[Texts], None]) -> None:
+    def _refresh(self, first: Callable[[Texts], None]) -> None:
         texts = self._texts
         if texts is None:
             return
@@ -235,25 +233,25 @@ class Server:
         for uri in list(self.pygls.workspace.text_documents):
             self._publish(uri)
 
-    # What the server says
+    # Findings and answers
 
     def _publish(self, uri: str) -> None:
-        """Publish the findings of a text, in place of those that are still being looked for."""
+        """Publish the findings of a text, replacing a pending publication."""
         if (task := self._publishing.get(uri)) is not None:
             task.cancel()
-        self._publishing[uri] = asyncio.ensure_future(self._find(uri))
+        self._publishing[uri] = asyncio.ensure_future(self._publish_findings(uri))
 
-    async def _find(self, uri: str) -> None:
+    async def _publish_findings(self, uri: str) -> None:
         version = self.pygls.workspace.get_text_document(uri).version
         try:
-            found = await self._ask(uri, actions.diagnostics)
-        except Exception:  # our fault: what is shown stays, and the server goes on
+            diagnostics = await self._analyze(uri, actions.diagnostics)
+        except Exception:  # internal error: keep the findings on screen and the server running
             _log.exception("no findings for %s", uri)
             return
-        self.pygls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found, version))
+        self.pygls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, diagnostics, version))
 
-    async def _ask(self, uri: str, question: Callable[[OpenDocument], _T]) -> _T:
-        """The answer to a question about a text as it is now."""
+    async def _analyze(self, uri: str, question: Callable[[OpenDocument], _T]) -> _T:
+        """Return the result of `question` for the current text."""
         texts = self._texts
         document = self.pygls.workspace.get_text_document(uri)
         text, path = document.source, to_fs_path(uri) or uri
@@ -265,31 +263,35 @@ class Server:
             raise asyncio.CancelledError from None
 
     async def _completion(self, params: lsp.CompletionParams) -> lsp.CompletionList:
-        return await self._ask(params.text_document.uri, lambda one: completion.complete(one, params.position))
+        return await self._analyze(
+            params.text_document.uri, lambda opened: completion.complete(opened, params.position)
+        )
 
     async def _hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
-        return await self._ask(params.text_document.uri, lambda one: hover.hover(one, params.position))
+        return await self._analyze(params.text_document.uri, lambda opened: hover.hover(opened, params.position))
 
     async def _definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
-        return await self._ask(params.text_document.uri, lambda one: definition.definition(one, params.position))
+        return await self._analyze(
+            params.text_document.uri, lambda opened: definition.definition(opened, params.position)
+        )
 
     async def _symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return await self._ask(params.text_document.uri, symbols.symbols)
+        return await self._analyze(params.text_document.uri, symbols.symbols)
 
     async def _hints(self, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        return await self._ask(params.text_document.uri, lambda one: lenses.inlay_hints(one, params.range))
+        return await self._analyze(params.text_document.uri, lambda opened: lenses.inlay_hints(opened, params.range))
 
     async def _lenses(self, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        return await self._ask(params.text_document.uri, lenses.code_lenses)
+        return await self._analyze(params.text_document.uri, lenses.code_lenses)
 
     async def _actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri, only = params.text_document.uri, params.context.only
         kinds = None if only is None else {str(getattr(kind, "value", kind)) for kind in only}
         version = self.pygls.workspace.get_text_document(uri).version if self._versioned() else None
-        return await self._ask(uri, lambda one: actions.actions(one, params.range, kinds, version))
+        return await self._analyze(uri, lambda opened: actions.actions(opened, params.range, kinds, version))
 
     def _versioned(self) -> bool:
-        """Whether the client takes edits of a version of a text, and so none of a text that was typed over."""
+        """Return whether the client accepts edits for a specific version, so edits of outdated text can be rejected."""
         workspace = self.pygls.client_capabilities.workspace
         edit = workspace.workspace_edit if workspace is not None else None
         return bool(edit is not None and edit.document_changes)
@@ -297,34 +299,34 @@ class Server:
     # Commands
 
     async def _show_manifests(self, uri: str, number: int, target: str) -> dict[str, Any] | None:
-        return await self._show(self._ask(uri, lambda one: lenses.manifests(one, number, target)))
+        return await self._show(self._analyze(uri, lambda opened: lenses.manifests(opened, number, target)))
 
     async def _choose_target(self, uri: str, number: int) -> dict[str, Any] | None:
-        """Ask for the target first."""
+        """Ask the user for a target, then show its manifests."""
         names = [lsp.MessageActionItem(name) for name in TARGETS]
-        asked = lsp.ShowMessageRequestParams(lsp.MessageType.Info, "Show the manifests for which target?", names)
-        asking = asyncio.ensure_future(self.pygls.window_show_message_request_async(asked))
-        self._asking.add(asking)
-        asking.add_done_callback(self._asking.discard)
+        question = lsp.ShowMessageRequestParams(lsp.MessageType.Info, "Show the manifests for which target?", names)
+        answer = asyncio.ensure_future(self.pygls.window_show_message_request_async(question))
+        self._pending_answers.add(answer)
+        answer.add_done_callback(self._pending_answers.discard)
         try:
-            chosen = await asking
+            chosen = await answer
         except asyncio.CancelledError:
             return None
         return None if chosen is None else await self._show_manifests(uri, number, chosen.title)
 
     async def _show_pods(self, uri: str, number: int) -> dict[str, Any] | None:
-        return await self._show(self._ask(uri, lambda one: lenses.pods(one, number)))
+        return await self._show(self._analyze(uri, lambda opened: lenses.pods(opened, number)))
 
     async def _explain_page(self, uri: str) -> dict[str, Any]:
-        return (await self._ask(uri, lenses.page)).to_dict()
+        return (await self._analyze(uri, lenses.page)).to_dict()
 
-    async def _show(self, asked: Awaitable[Shown | None]) -> dict[str, Any] | None:
-        """Open a text in the editor, where that can; the text in any case."""
-        shown = await asked
+    async def _show(self, view_request: Awaitable[TextView | None]) -> dict[str, Any] | None:
+        """Open a text in the editor if the client can, and return the text."""
+        view = await view_request
         window = self.pygls.client_capabilities.window
-        if shown is not None and window is not None and window.show_document is not None:
-            path = await asyncio.to_thread(self._keep, shown.name, shown.text)
-            where = from_fs_path(path)
-            if where is not None:
-                self.pygls.window_show_document(lsp.ShowDocumentParams(where, take_focus=True), lambda _: None)
-        return shown.to_dict() if shown is not None else None
+        if view is not None and window is not None and window.show_document is not None:
+            path = await asyncio.to_thread(self._keep, view.name, view.text)
+            uri = from_fs_path(path)
+            if uri is not None:
+                self.pygls.window_show_document(lsp.ShowDocumentParams(uri, take_focus=True), lambda _: None)
+        return view.to_dict() if view is not None else None

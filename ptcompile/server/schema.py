@@ -1,4 +1,4 @@
-"""What a document may have at a path: the schemas of our own kinds, of Kubernetes' and of the operators'."""
+"""The schemas for a path of a document: those of ptcompile's kinds, of Kubernetes and of the operators."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ptcompile.registry.table import OPERATORS
 
 Schema = Mapping[str, Any]
 
-OURS: Final = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.schema.json"}
-"""The schema of each kind of our own API."""
+SCHEMA_FILES: Final = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.schema.json"}
+"""Schema file of each of ptcompile's kinds."""
 
-_AS_IN_A_POD: Final = {
+_POD_FIELDS: Final = {
     "envFrom": ("EnvFromSource", True),
     "volumes": ("Volume", True),
     "volumeMounts": ("VolumeMount", True),
@@ -33,50 +33,50 @@ _AS_IN_A_POD: Final = {
     "fieldRef": ("ObjectFieldSelector", False),
     "resourceFieldRef": ("ResourceFieldSelector", False),
 }
-"""Fields of our own kinds that are written in Kubernetes' words: the core definition, and whether it is a list's."""
+"""Fields of ptcompile's kinds with a Kubernetes type: the core definition, and whether the field is a list of it."""
 
-_TARGETS: Final = {one.target_name: one.kinds[0].key for one in OPERATORS if one.target_name}
+_TARGET_KINDS: Final = {operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name}
 
 
 class SchemaNode(NamedTuple):
-    """One schema of a value, and the file that its references speak of."""
+    """The schema of a value, and the file that its references resolve in."""
 
     schema: Schema
     file: str
 
     @property
     def description(self) -> str:
-        """What the schema says of the value; Kubernetes' own say nothing."""
+        """The schema's description of the value; Kubernetes' schemas have none."""
         return str(self.schema.get("description", ""))
 
 
-def root(kind: tuple[str, str], definitions: Definitions | None = None) -> list[SchemaNode]:
-    """The schemas of a whole document of a kind; none for a kind that is not known."""
-    if kind[0].startswith("ptcompile/") or (not kind[0] and kind[1] in OURS):
-        file = OURS.get(kind[1])
+def root_nodes(kind: tuple[str, str], definitions: Definitions | None = None) -> list[SchemaNode]:
+    """Return the schemas of a document of this kind, or [] for an unknown kind."""
+    if kind[0].startswith("ptcompile/") or (not kind[0] and kind[1] in SCHEMA_FILES):
+        file = SCHEMA_FILES.get(kind[1])
         return [SchemaNode(load(file), file)] if file else []
     if kind in BUILT_IN:
         return [SchemaNode(load(CORE)["$defs"][BUILT_IN[kind]], CORE)]
     if kind in CUSTOM:
         return [SchemaNode(load(CUSTOM[kind]), CUSTOM[kind])]
-    if (place := other_kind(kind)) is not None:
-        return [SchemaNode(load(place.document)["$defs"][place.definition], place.document)]
-    found = (definitions or Definitions()).find(kind)
-    if isinstance(found, Definition):
-        return [SchemaNode(found.schema, found.document)]
-    return [SchemaNode(found.schema, "")] if isinstance(found, JsonSchema) else []
+    if (served := other_kind(kind)) is not None:
+        return [SchemaNode(load(served.document)["$defs"][served.definition], served.document)]
+    definition = (definitions or Definitions()).find(kind)
+    if isinstance(definition, Definition):
+        return [SchemaNode(definition.schema, definition.document)]
+    return [SchemaNode(definition.schema, "")] if isinstance(definition, JsonSchema) else []
 
 
-def at(nodes: Iterable[SchemaNode], path: Path) -> list[SchemaNode]:
-    """The schemas of the value at a path below these; its own and those that it may be instead."""
-    found = list(nodes)
+def nodes_at(nodes: Iterable[SchemaNode], path: Path) -> list[SchemaNode]:
+    """Return the schemas of the value at a path below `nodes`, including alternatives."""
+    result = list(nodes)
     for part in path:
-        found = [inner for node in found for leaf in leaves(node) for inner in _below(leaf, part)]
-    return found
+        result = [inner for node in result for leaf in leaves(node) for inner in _child_nodes(leaf, part)]
+    return result
 
 
 def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
-    """A schema without references and choices: each that the value may have."""
+    """Yield the alternatives of a schema, with references resolved."""
     schema = node.schema
     if "$ref" in schema and depth:
         file, name = resolve(node.file, str(schema["$ref"]))
@@ -84,14 +84,19 @@ def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
         if target is not None:
             yield from leaves(SchemaNode(target, file), depth - 1)
         return
-    alternatives = [one for word in ("anyOf", "oneOf") for one in schema.get(word, ()) if isinstance(one, Mapping)]
+    alternatives = [
+        alternative
+        for word in ("anyOf", "oneOf")
+        for alternative in schema.get(word, ())
+        if isinstance(alternative, Mapping)
+    ]
     if "properties" in schema or "enum" in schema or not alternatives or not depth:
         yield node
-    for one in alternatives if depth else ():
-        yield from leaves(SchemaNode(one, node.file), depth - 1)
+    for alternative in alternatives if depth else ():
+        yield from leaves(SchemaNode(alternative, node.file), depth - 1)
 
 
-def _below(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
+def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
     schema = node.schema
     if isinstance(part, int):
         if isinstance(schema.get("items"), Mapping):
@@ -101,80 +106,86 @@ def _below(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
     if field is None:
         more = schema.get("additionalProperties")
         if isinstance(more, Mapping):
-            yield from root(_TARGETS[part]) if part in _TARGETS and _is_open(more) else [SchemaNode(more, node.file)]
+            yield from (
+                root_nodes(_TARGET_KINDS[part])
+                if part in _TARGET_KINDS and _is_open(more)
+                else [SchemaNode(more, node.file)]
+            )
         return
-    if node.file in OURS.values() and part in _AS_IN_A_POD:
-        name, listed = _AS_IN_A_POD[part]
+    if node.file in SCHEMA_FILES.values() and part in _POD_FIELDS:
+        name, is_list = _POD_FIELDS[part]
         described = {"description": field.get("description", "")}
         reference = {"$ref": f"#/$defs/{name}"}
-        yield SchemaNode({**described, **({"type": "array", "items": reference} if listed else reference)}, CORE)
+        yield SchemaNode({**described, **({"type": "array", "items": reference} if is_list else reference)}, CORE)
     elif isinstance(field, Mapping):
         yield SchemaNode(field, node.file)
 
 
 def _is_open(schema: Schema) -> bool:
-    """Whether it is the patch of a target's object, of which our own schema says nothing."""
+    """Return whether this is the patch of a target's object, which ptcompile's schema leaves open."""
     return schema.get("additionalProperties") is True and "properties" not in schema
 
 
 def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str, SchemaNode]:
-    """The fields of a mapping, in their order, that a server of this version knows."""
+    """Return the fields of a mapping that a server of this version knows, in order."""
     version = known_version(kubernetes)
-    found: dict[str, SchemaNode] = {}
+    fields: dict[str, SchemaNode] = {}
     for node in nodes:
         for leaf in leaves(node):
             for name, field in leaf.schema.get("properties", {}).items():
                 if isinstance(field, Mapping) and is_in_version(field, version):
-                    inner = next(_below(leaf, name), None)
-                    found.setdefault(name, inner or SchemaNode(field, leaf.file))
-    return found
+                    inner = next(_child_nodes(leaf, name), None)
+                    fields.setdefault(name, inner or SchemaNode(field, leaf.file))
+    return fields
 
 
-def sort_of(node: SchemaNode) -> str:
-    """What a value is, for people: `string`, `list of mappings`, `"a" or "b"`."""
-    found = dict.fromkeys(word for leaf in leaves(node) for word in _sorts(leaf))
-    found.pop("null", None)
-    return " or ".join(found) or "any value"
+def type_name(node: SchemaNode) -> str:
+    """Return a value's type as text: `string`, `list of mappings`, `"a" or "b"`."""
+    names = dict.fromkeys(name for leaf in leaves(node) for name in _type_names(leaf))
+    names.pop("null", None)
+    return " or ".join(names) or "any value"
 
 
-def _sorts(node: SchemaNode) -> Iterator[str]:
+def _type_names(node: SchemaNode) -> Iterator[str]:
     schema = node.schema
     if "enum" in schema:
-        yield from (f'"{one}"' if isinstance(one, str) else str(one) for one in schema["enum"] if one is not None)
+        yield from (
+            f'"{value}"' if isinstance(value, str) else str(value) for value in schema["enum"] if value is not None
+        )
         return
-    for one in _types(node):
-        if one == "array" and isinstance(schema.get("items"), Mapping):
-            yield f"list of {sort_of(SchemaNode(schema['items'], node.file))}"
+    for value in _types(node):
+        if value == "array" and isinstance(schema.get("items"), Mapping):
+            yield f"list of {type_name(SchemaNode(schema['items'], node.file))}"
         else:
-            yield {"object": "mapping", "array": "list"}.get(one, str(one))
+            yield {"object": "mapping", "array": "list"}.get(value, str(value))
 
 
 def _types(node: SchemaNode) -> list[str]:
-    given = node.schema.get("type")
-    return [str(one) for one in given] if isinstance(given, list) else [str(given)] if given else []
+    types = node.schema.get("type")
+    return [str(name) for name in types] if isinstance(types, list) else [str(types)] if types else []
 
 
 def is_collection(node: SchemaNode) -> bool:
-    """Whether a value's parts stand on lines of their own."""
-    found = {one for leaf in leaves(node) for one in _types(leaf)} - {"null"}
-    return bool(found) and found <= {"object", "array"}
+    """Return whether a value is always a mapping or a list."""
+    types = {name for leaf in leaves(node) for name in _types(leaf)} - {"null"}
+    return bool(types) and types <= {"object", "array"}
 
 
 def choices(nodes: Iterable[SchemaNode]) -> list[str]:
-    """The closed list of words that a value may be; empty where it is open."""
-    found: dict[str, None] = {}
+    """Return the allowed values, or [] if they are not limited."""
+    values: dict[str, None] = {}
     for node in nodes:
         for leaf in leaves(node):
             if "enum" in leaf.schema:
-                found.update((str(one), None) for one in leaf.schema["enum"] if one is not None)
+                values.update((str(value), None) for value in leaf.schema["enum"] if value is not None)
             elif "const" in leaf.schema:
-                found[str(leaf.schema["const"])] = None
+                values[str(leaf.schema["const"])] = None
             elif "boolean" in _types(leaf):
-                found.update({"true": None, "false": None})
-    return list(found)
+                values.update({"true": None, "false": None})
+    return list(values)
 
 
-def since(node: SchemaNode) -> str | None:
-    """The Kubernetes version that brought a field, where older ones of those that are known have it not."""
-    found = node.schema.get("x-since")
-    return str(found) if found is not None and as_tuple(str(found)) else None
+def first_version(node: SchemaNode) -> str | None:
+    """Return the Kubernetes version that added a field, or None if all supported versions have it."""
+    version = node.schema.get("x-since")
+    return str(version) if version is not None and as_tuple(str(version)) else None

@@ -1,4 +1,4 @@
-"""What the server is told of the world around a text: the configuration, and other files of the workspace."""
+"""The server's view beyond one text: the configuration and the other workspace files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DECIDING: Final = frozenset(
     {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Service"}
 )
-"""Kinds that decide what happens to the objects of other files."""
+"""Kinds that affect objects of other files."""
 
 NAMED: Final = DECIDING | {
     "ConfigMap",
@@ -27,11 +27,11 @@ NAMED: Final = DECIDING | {
     "PriorityClass",
     "WorkloadPriorityClass",
 }
-"""Kinds that manifests of other files name: where a definition is looked for."""
+"""Kinds that other manifests refer to by name; go to definition looks for them."""
 
 
 class FileSettings(NamedTuple):
-    """How one file is looked at."""
+    """The settings for one file."""
 
     profile: ClusterProfile | None = None
     profile_path: str | None = None
@@ -41,33 +41,33 @@ class FileSettings(NamedTuple):
     ignore: tuple[str, ...] = ()
     schemas: tuple[str, ...] = ()
     excluded: bool = False
-    """Whether the configuration leaves the file out."""
+    """Whether the configuration excludes the file."""
     wrong: str = ""
-    """Why the configuration, or the profile that it names, cannot be used; nothing is asked of the file then."""
+    """Why the configuration or its profile is unusable, or "". The file is not linted then."""
 
 
 class WorkspaceFile(NamedTuple):
-    """A file of the workspace as it is on the disk, or as it is in the editor."""
+    """A workspace file, as saved or as edited."""
 
     path: str
     content: str | bytes
 
 
 class Surroundings(Protocol):
-    """Who knows the disk."""
+    """Interface to the configuration and the files on disk."""
 
     def settings(self, path: str) -> FileSettings:
-        """How a file is looked at."""
+        """Return the settings for a file."""
 
     def files(self) -> Sequence[WorkspaceFile]:
-        """The files of the workspace in which an object of a `NAMED` kind is."""
+        """Return the workspace files that contain an object of a `NAMED` kind."""
 
     def changed(self) -> None:
-        """Something on the disk is not as it was."""
+        """Reload after a change on disk."""
 
 
-class Defined(NamedTuple):
-    """An object of some file, and where its name stands."""
+class NamedObject(NamedTuple):
+    """An object of some file, and the span of its name."""
 
     kind: str
     name: str
@@ -76,21 +76,21 @@ class Defined(NamedTuple):
     data: Mapping[str, Any]
 
 
-def defined(file: WorkspaceFile) -> tuple[Defined, ...]:
-    """The objects of `NAMED` kinds in a file."""
+def named_objects(file: WorkspaceFile) -> tuple[NamedObject, ...]:
+    """Return the objects of `NAMED` kinds in a file."""
     from ptcompile.source import documents as source
 
-    found: list[Defined] = []
+    objects: list[NamedObject] = []
     for document in source.read(file.content, file.path).documents:
-        for at, one in objects_in(document.data):
-            name = _name(one)
-            if str(one.get("kind")) in NAMED and name is not None:
-                place: Path = (*at, "metadata", "name")
-                found.append(Defined(str(one["kind"]), name, file.path, document.span(place), one))
-    return tuple(found)
+        for path, manifest in objects_in(document.data):
+            name = _object_name(manifest)
+            if str(manifest.get("kind")) in NAMED and name is not None:
+                name_path: Path = (*path, "metadata", "name")
+                objects.append(NamedObject(str(manifest["kind"]), name, file.path, document.span(name_path), manifest))
+    return tuple(objects)
 
 
-def _name(one: Mapping[str, Any]) -> str | None:
-    metadata = one.get("metadata")
+def _object_name(manifest: Mapping[str, Any]) -> str | None:
+    metadata = manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return name if isinstance(name, str) else None

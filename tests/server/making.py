@@ -8,7 +8,7 @@ from lsprotocol.types import CompletionItem, Position
 
 from ptcompile.server.completion import complete
 from ptcompile.server.document import OpenDocument
-from ptcompile.server.workspace import Defined, FileSettings, WorkspaceFile, defined
+from ptcompile.server.workspace import FileSettings, NamedObject, WorkspaceFile, named_objects
 
 CURSOR = "|"
 """Stands for the cursor."""
@@ -81,9 +81,9 @@ def accepted(text: str, label: str, **given: Any) -> str:
     return one.text[:start] + item.text_edit.new_text + one.text[end:]
 
 
-def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[Defined, ...]:
+def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[NamedObject, ...]:
     """What another file of the workspace defines."""
-    return defined(WorkspaceFile(path, text))
+    return named_objects(WorkspaceFile(path, text))
 
 
 def with_profile(text: str) -> FileSettings:

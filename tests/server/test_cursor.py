@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ptcompile.diagnostics import Path as Keys
-from ptcompile.server.cursor import place_at, sketch
+from ptcompile.server.cursor import cursor_at, sketch
 from ptcompile.source import documents as source
 from tests.conftest import GOLDEN
 from tests.server.making import split
@@ -43,26 +43,26 @@ PLACES: list[tuple[str, Keys, str, str]] = [
 @pytest.mark.parametrize(("text", "path", "part", "prefix"), PLACES, ids=[text for text, *_ in PLACES])
 def test_the_place(text: str, path: Keys, part: str, prefix: str) -> None:
     before, _, after = text.rpartition("|")  # one of them has a block of text
-    found = place_at(before + after, len(before))
+    found = cursor_at(before + after, len(before))
     assert (found.path, found.part, found.prefix) == (path, part, prefix)
     assert (before + after)[found.start : found.end] == prefix
 
 
 def test_inside_a_block_of_text_nothing_is_typed() -> None:
     text, offset = split("a:\n  b: >\n    some te^".replace("^", "|"))
-    assert place_at(text, offset).part == "text"
+    assert cursor_at(text, offset).part == "text"
 
 
 def test_behind_a_hash_is_a_comment() -> None:
     text, offset = split("a: 1 # ptcompile: ignore[P|\n")
-    assert place_at(text, offset).part == "comment"
+    assert cursor_at(text, offset).part == "comment"
     text, offset = split('a: "1 # b|\n')
-    assert place_at(text, offset).part == "value"
+    assert cursor_at(text, offset).part == "value"
 
 
 def test_the_document_around_the_place() -> None:
     text, offset = split("kind: A\n---\nkind: B\nspec:\n  vol|\n  volumes: [{name: x}, {name: y}]\n---\nkind: C\n")
-    found = place_at(text, offset)
+    found = cursor_at(text, offset)
     assert found.document.value("kind") == "B"
     assert list(found.document.values(("spec", "volumes"), "name")) == ["x", "y"]
     assert found.document.keys(("spec",)) == {"volumes"}
@@ -104,7 +104,7 @@ def test_the_time_is_linear(hostile: str) -> None:
         best = 9.0
         for _ in range(3):
             start = time.thread_time()
-            place_at(text, len(text))
+            cursor_at(text, len(text))
             best = min(best, time.thread_time() - start)
         return best
 
