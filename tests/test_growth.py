@@ -13,7 +13,7 @@ import pytest
 
 import ptcompile
 from ptcompile.explainer.page import gather, html
-from ptcompile.fixer import mend
+from ptcompile.fixer import fix_in_rounds
 from ptcompile.report import FORMATS, renderer
 from ptcompile.server import lenses
 from ptcompile.server.document import OpenDocument
@@ -54,7 +54,7 @@ def page(text: str) -> object:
 
 
 def fix(text: str) -> object:
-    return mend(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    return fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
 
 
 def imported(text: str) -> object:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.lint import Report, lint
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.fixer import Skipped, mend
+from ptcompile.fixer import Skipped, fix_in_rounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,5 +81,5 @@ def fixed_by(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) 
             reports[text] = judge(text)
         return reports[text]
 
-    mended = mend(content, lambda text: report(text).diagnostics, unsafe=unsafe)
+    mended = fix_in_rounds(content, lambda text: report(text).diagnostics, unsafe=unsafe)
     return Fixed(mended.content, mended.applied, mended.skipped, report(mended.content))

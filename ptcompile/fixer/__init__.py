@@ -1,14 +1,14 @@
-"""Fixes: what findings say about the data, written into the text.
+"""Apply the fixes of findings to the text of a file.
 
-Comments, order, quotes and line ends of all else stay byte for byte. What is written is read again, and has to be what
-the fix says; a fix of which that cannot be is left alone, and said.
+Comments, order, quotes and line breaks elsewhere stay byte for byte. The edited text is parsed again and must match the
+fix; a fix that fails this check is skipped and reported.
 
-`syntax_tree` knows where everything stands, `changes` what becomes different, `blocks` and `flows` write it in the two
-styles of YAML, and `rounds` makes the fixes of one round and repeats that until nothing is left to fix.
+`syntax_tree` has the position of every token, `changes` computes the data changes, `blocks` and `flows` write them in
+YAML's two styles, and `rounds` applies fixes in rounds until none is left.
 """
 
 from __future__ import annotations
 
-from ptcompile.fixer.rounds import FixResult, Mended, Skipped, apply, mend
+from ptcompile.fixer.rounds import FixedText, FixResult, Skipped, apply, fix_in_rounds
 
-__all__ = ["FixResult", "Mended", "Skipped", "apply", "mend"]
+__all__ = ["FixResult", "FixedText", "Skipped", "apply", "fix_in_rounds"]

@@ -1,7 +1,7 @@
-"""From a fix's edits to changes of data: what exactly becomes different, collection by collection.
+"""From a fix's edits to data changes, one collection at a time.
 
-A fix is carried out on the data first; the difference is what has to be written. So a list that a fix replaces keeps
-the text of all its items that stay.
+The edits are applied to the data first, and only the difference is written. If a fix replaces a list, the items that
+stay keep their text.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class NodeChange(NamedTuple):
-    """One difference in a mapping or a list; paths are of the data as it was.
+    """One change of a mapping or a list; paths refer to the original data.
 
-    `replace`, `remove` and `rename` are about the part of that key or index; `add` gives a mapping a new key, `insert`
-    gives a list a new item before the one of that index.
+    `replace`, `remove` and `rename` change the part with that key or index; `add` gives a mapping a new key, and
+    `insert` gives a list a new item before that index.
     """
 
     op: Literal["replace", "remove", "rename", "add", "insert"]
@@ -32,65 +32,65 @@ class NodeChange(NamedTuple):
 
     @property
     def touches(self) -> Path:
-        """What no other fix may touch in the same round; of a list that grows, its growth."""
+        """The path that no other fix may touch in the same round; for an insertion, a marker for the list's length."""
         return (*self.box, "+" if self.op == "insert" else self.part)
 
 
-def equal_json(one: object, other: object) -> bool:
-    """Whether two values are the same JSON: `True` is not 1, and the order of keys does not count."""
-    return one is other or canonical(one) == canonical(other)
+def equal_json(a: object, b: object) -> bool:
+    """Return whether two values are the same JSON: `True` is not 1, and the order of keys is ignored."""
+    return a is b or canonical(a) == canonical(b)
 
 
 def canonical(value: object) -> str:
-    """A value as text that is the same for the same JSON."""
+    """Return text that is equal for equal JSON values."""
     return json.dumps(value, sort_keys=True)
 
 
 def changes(data: Any, edits: Sequence[Edit]) -> list[NodeChange]:
-    """What the edits change, each carried out on the result of those before it. Raises `CannotFix`."""
+    """Return the changes of the edits, each applied to the result of the previous one. Raises `CannotFix`."""
     new = data
     renamed: dict[Path, str] = {}
     for edit in edits:
         if edit.op == "rename":
             renamed[edit.path] = str(edit.value)
-        new = edited(new, edit)
+        new = apply_edit(new, edit)
     if len(edits) == 1 and edits[0].op == "remove":
-        return [NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])]  # of equal items, this one
-    return list(_difference(data, new, (), renamed))
+        return [NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])]  # among equal items, exactly this one
+    return list(_diff_values(data, new, (), renamed))
 
 
-def edited(data: Any, edit: Edit, at: int = 0) -> Any:
-    """A copy of the data with one edit carried out. Raises `CannotFix` where the data has no such place."""
+def apply_edit(data: Any, edit: Edit, depth: int = 0) -> Any:
+    """Return a copy of the data with one edit applied. Raises `CannotFix` if the path does not exist."""
     path = edit.path
-    if at == len(path):
-        return _last(data, edit)
-    part = path[at]
-    if at == len(path) - 1 and edit.op in ("remove", "rename"):
-        return _without(data, edit, part)
+    if depth == len(path):
+        return _edit_value(data, edit)
+    part = path[depth]
+    if depth == len(path) - 1 and edit.op in ("remove", "rename"):
+        return _remove_or_rename(data, edit, part)
     if data is None and edit.op in ("set", "append"):
         data = [] if isinstance(part, int) else {}
     if isinstance(data, dict) and isinstance(part, str):
         if part not in data and edit.op not in ("set", "append"):
-            raise CannotFix("the field is not there")
-        return {**data, part: edited(data.get(part), edit, at + 1)}
+            raise CannotFix("the field does not exist")
+        return {**data, part: apply_edit(data.get(part), edit, depth + 1)}
     if isinstance(data, list) and isinstance(part, int) and 0 <= part <= len(data):
-        item = edited(data[part] if part < len(data) else None, edit, at + 1)
+        item = apply_edit(data[part] if part < len(data) else None, edit, depth + 1)
         return [*data[:part], item, *data[part + 1 :]]
-    raise CannotFix("the field is not there")
+    raise CannotFix("the field does not exist")
 
 
-def _last(data: Any, edit: Edit) -> Any:
+def _edit_value(data: Any, edit: Edit) -> Any:
     if edit.op == "set" and edit.path:
         return edit.value
     if edit.op == "append" and (data is None or isinstance(data, list)):
         return [*(data or ()), edit.value]
-    raise CannotFix("there is no list to append to" if edit.op == "append" else "the field is not there")
+    raise CannotFix("the list to append to does not exist" if edit.op == "append" else "the field does not exist")
 
 
-def _without(data: Any, edit: Edit, part: str | int) -> Any:
-    there = part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data))
-    if not there:
-        raise CannotFix("the field is not there")
+def _remove_or_rename(data: Any, edit: Edit, part: str | int) -> Any:
+    exists = part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data))
+    if not exists:
+        raise CannotFix("the field does not exist")
     if edit.op == "remove":
         if isinstance(data, dict):
             return {key: value for key, value in data.items() if key != part}
@@ -102,29 +102,31 @@ def _without(data: Any, edit: Edit, part: str | int) -> Any:
     return {edit.value if key == part else key: value for key, value in data.items()}
 
 
-def _difference(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
+def _diff_values(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
     if old is new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        yield from _of_mappings(old, new, box, renamed)
+        yield from _diff_mappings(old, new, box, renamed)
     elif isinstance(old, list) and isinstance(new, list):
-        yield from _of_lists(old, new, box, renamed)
+        yield from _diff_lists(old, new, box, renamed)
     elif not equal_json(old, new):
         if not box:
             raise CannotFix("the whole document would change")
         yield NodeChange("replace", box[:-1], box[-1], new)
 
 
-def _of_mappings(old: dict[str, Any], new: dict[str, Any], box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
+def _diff_mappings(
+    old: dict[str, Any], new: dict[str, Any], box: Path, renamed: dict[Path, str]
+) -> Iterable[NodeChange]:
     names = {key: renamed[*box, key] for key in old if (*box, key) in renamed}
     if any(key in new or name not in new for key, name in names.items()):
-        names = {}  # names that change places: as if rewritten
+        names = {}  # swapped names: treat them as changed values
     for key, value in old.items():
         if key in names:
             yield NodeChange("rename", box, key, names[key])
-            yield from _difference(value, new[names[key]], (*box, key), renamed)
+            yield from _diff_values(value, new[names[key]], (*box, key), renamed)
         elif key in new:
-            yield from _difference(value, new[key], (*box, key), renamed)
+            yield from _diff_values(value, new[key], (*box, key), renamed)
         else:
             yield NodeChange("remove", box, key)
     for key, value in new.items():
@@ -132,92 +134,95 @@ def _of_mappings(old: dict[str, Any], new: dict[str, Any], box: Path, renamed: d
             yield NodeChange("add", box, key, value)
 
 
-def _of_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
-    for start, end, new_start, new_end in _unlike(old, new):
+def _diff_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
+    for start, end, new_start, new_end in _differing_ranges(old, new):
         both = min(end - start, new_end - new_start)
-        for at in range(both):
-            yield from _difference(old[start + at], new[new_start + at], (*box, start + at), renamed)
-        for at in range(start + both, end):
-            yield NodeChange("remove", box, at)
-        for at in range(new_start + both, new_end):
-            yield NodeChange("insert", box, end, new[at])
+        for index in range(both):
+            yield from _diff_values(old[start + index], new[new_start + index], (*box, start + index), renamed)
+        for index in range(start + both, end):
+            yield NodeChange("remove", box, index)
+        for index in range(new_start + both, new_end):
+            yield NodeChange("insert", box, end, new[index])
 
 
-def _unlike(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int, int]]:
-    """Where lists differ, as stretches of both; lists of one length are compared item by item."""
+def _differing_ranges(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int, int]]:
+    """Return the ranges in which two lists differ; lists of equal length are compared item by item."""
     if len(old) == len(new):
-        return [(at, at + 1, at, at + 1) for at in range(len(old)) if old[at] is not new[at]]
+        return [(index, index + 1, index, index + 1) for index in range(len(old)) if old[index] is not new[index]]
     from difflib import SequenceMatcher
 
-    unlike = next((at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one is not two), None)
-    start = min(len(old), len(new)) if unlike is None else unlike
-    before, after = ([canonical(one) for one in listed[start:]] for listed in (old, new))
+    difference = next(
+        (index for index, (old_item, new_item) in enumerate(zip(old, new, strict=False)) if old_item is not new_item),
+        None,
+    )
+    start = min(len(old), len(new)) if difference is None else difference
+    before, after = ([canonical(old_item) for old_item in items[start:]] for items in (old, new))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return [(start + i, start + j, start + k, start + m) for op, i, j, k, m in matcher.get_opcodes() if op != "equal"]
 
 
-def by_box(found: Iterable[NodeChange]) -> dict[Path, list[NodeChange]]:
-    """The changes of each collection."""
+def group_by_box(changes: Iterable[NodeChange]) -> dict[Path, list[NodeChange]]:
+    """Group the changes by collection."""
     boxes: dict[Path, list[NodeChange]] = {}
-    for change in found:
+    for change in changes:
         boxes.setdefault(change.box, []).append(change)
     return boxes
 
 
-def apply_changes(data: Any, found: Iterable[NodeChange]) -> Any:
-    """A copy of the data with the changes made, those of several fixes together."""
-    boxes = by_box(found)
-    for box in sorted(boxes, key=len, reverse=True):  # the innermost first: the paths above are still the old ones
-        data = _put(data, box, boxes[box])
+def apply_changes(data: Any, changes: Iterable[NodeChange]) -> Any:
+    """Return a copy of the data with the changes of one or more fixes applied."""
+    boxes = group_by_box(changes)
+    for box in sorted(boxes, key=len, reverse=True):  # innermost first, so outer paths stay valid
+        data = _change_inside(data, box, boxes[box])
     return data
 
 
-def _put(data: Any, path: Path, here: list[NodeChange]) -> Any:
+def _change_inside(data: Any, path: Path, changes: list[NodeChange]) -> Any:
     if not path:
-        return _mapping(data, here) if isinstance(data, dict) else _list(data, here)
-    inner = _put(data[path[0]], path[1:], here)
+        return _change_mapping(data, changes) if isinstance(data, dict) else _change_list(data, changes)
+    inner = _change_inside(data[path[0]], path[1:], changes)
     if isinstance(data, dict):
         return {**data, path[0]: inner}
     return [*data[: path[0]], inner, *data[int(path[0]) + 1 :]]
 
 
-def _mapping(data: dict[str, Any], here: list[NodeChange]) -> dict[str, Any]:
-    given: dict[str, Any] = {change.part: change.value for change in here if change.op in ("replace", "add")}
-    names: dict[str, str] = {change.part: change.value for change in here if change.op == "rename"}
-    gone = {change.part for change in here if change.op == "remove"}
-    out = {names.get(key, key): given.pop(key, value) for key, value in data.items() if key not in gone}
-    return out | given
+def _change_mapping(data: dict[str, Any], changes: list[NodeChange]) -> dict[str, Any]:
+    values: dict[str, Any] = {change.part: change.value for change in changes if change.op in ("replace", "add")}
+    names: dict[str, str] = {change.part: change.value for change in changes if change.op == "rename"}
+    removed = {change.part for change in changes if change.op == "remove"}
+    result = {names.get(key, key): values.pop(key, value) for key, value in data.items() if key not in removed}
+    return result | values
 
 
-def _list(data: list[Any], here: list[NodeChange]) -> list[Any]:
-    own = {change.part: change for change in here if change.op != "insert"}
+def _change_list(data: list[Any], changes: list[NodeChange]) -> list[Any]:
+    by_index = {change.part: change for change in changes if change.op != "insert"}
     before: dict[str | int, list[Any]] = {}
-    for change in here:
+    for change in changes:
         if change.op == "insert":
             before.setdefault(change.part, []).append(change.value)
-    out: list[Any] = []
-    for at in range(len(data) + 1):
-        out += before.get(at, ())
-        if at < len(data) and (at not in own or own[at].op == "replace"):
-            out.append(own[at].value if at in own else data[at])
-    return out
+    result: list[Any] = []
+    for index in range(len(data) + 1):
+        result += before.get(index, ())
+        if index < len(data) and (index not in by_index or by_index[index].op == "replace"):
+            result.append(by_index[index].value if index in by_index else data[index])
+    return result
 
 
-class Taken:
-    """What the fixes of a round touch already: another one that touches it, or something above or below, waits."""
+class ClaimedPaths:
+    """The paths that the fixes of a round touch. A fix that overlaps them waits for the next round."""
 
     def __init__(self) -> None:
         self._exactly: set[Path] = set()
         self._above: set[Path] = set()
 
-    def take(self, found: Iterable[NodeChange]) -> bool:
-        """Whether these places are still untouched; then they are claimed."""
-        paths = {change.touches for change in found}
-        if any(self._meets(path) for path in paths):
+    def take(self, changes: Iterable[NodeChange]) -> bool:
+        """Claim the paths of these changes and return True, or return False if any overlaps a claimed one."""
+        paths = {change.touches for change in changes}
+        if any(self._overlaps(path) for path in paths):
             return False
         self._exactly |= paths
         self._above |= {path[:n] for path in paths for n in range(len(path))}
         return True
 
-    def _meets(self, path: Path) -> bool:
+    def _overlaps(self, path: Path) -> bool:
         return path in self._above or any(path[: n + 1] in self._exactly for n in range(len(path)))

@@ -1,11 +1,11 @@
-"""Changes of mappings and lists between brackets, JSON among them, as changes of text."""
+"""Write changes of mappings and lists in brackets, including JSON."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from ptcompile.fixer.blocks import Slots, Splice, renamed
+from ptcompile.fixer.blocks import Slots, TextEdit, rename_key
 from ptcompile.fixer.changes import NodeChange
 from ptcompile.fixer.layout import Layout, inline, key_text
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, line_end, line_start, shares
@@ -15,48 +15,48 @@ _comma = re.compile(r"\s*,").match
 _rest_of_line = re.compile(r"[ \t]*(?:#[^\n]*)?\n?[ \t]*")
 
 
-def mapping(node: SyntaxNode, here: Sequence[NodeChange], layout: Layout) -> Iterator[Splice]:
-    """A mapping between braces. Raises `CannotFix`."""
-    names = {change.part for change in here if change.op == "remove"}
-    gone = [at for at, entry in enumerate(node.entries) if entry.name in names]
+def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> Iterator[TextEdit]:
+    """Yield the edits for a mapping in braces. Raises `CannotFix`."""
+    names = {change.part for change in changes if change.op == "remove"}
+    removed = [index for index, entry in enumerate(node.entries) if entry.name in names]
     style = '"' if node.entries and all(entry.style == '"' for entry in node.entries) else ""
     pieces: list[str] = []
-    for change in here:
+    for change in changes:
         if change.op == "add":
             key = key_text(change.part, style, flow=True, is_json=layout.is_json)
-            pieces.append(f"{key}: {_value(change.value, style, layout)}")
+            pieces.append(f"{key}: {_inline_value(change.value, style, layout)}")
         elif change.op == "replace":
             entry = entry_of(node, change.part)
             _check_leaves(entry.node)
-            written = _value(change.value, entry.node.style, layout)
+            written = _inline_value(change.value, entry.node.style, layout)
             before = ": " if entry.colon is None else " " if entry.node.start == entry.node.end else ""
-            yield Splice(entry.node.start, entry.node.end, before + written)
+            yield TextEdit(entry.node.start, entry.node.end, before + written)
         elif change.op == "rename":
-            yield renamed(entry_of(node, change.part), change.value, layout, flow=True)
-    for at in gone:
-        _check_leaves(node.entries[at].node)
+            yield rename_key(entry_of(node, change.part), change.value, layout, flow=True)
+    for index in removed:
+        _check_leaves(node.entries[index].node)
     slots = [(entry.start, entry.node.end) for entry in node.entries]
-    yield from _changed(node, slots, gone, {len(slots): pieces} if pieces else {}, layout)
+    yield from _change_parts(node, slots, removed, {len(slots): pieces} if pieces else {}, layout)
 
 
-def sequence(node: SyntaxNode, here: Sequence[NodeChange], layout: Layout) -> Iterator[Splice]:
-    """A list between brackets. Raises `CannotFix`."""
+def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> Iterator[TextEdit]:
+    """Yield the edits for a list in brackets. Raises `CannotFix`."""
     style = '"' if node.items and all(item.node.style == '"' for item in node.items) else ""
-    given: dict[int, list[str]] = {}
-    for change in here:
+    inserted: dict[int, list[str]] = {}
+    for change in changes:
         if change.op == "insert":
-            given.setdefault(change.part, []).append(_value(change.value, style, layout))
+            inserted.setdefault(change.part, []).append(_inline_value(change.value, style, layout))
         elif change.op == "replace":
             item = node.items[change.part].node
             _check_leaves(item)
-            yield Splice(item.start, item.end, _value(change.value, item.style, layout))
-    gone = sorted(change.part for change in here if change.op == "remove")
-    for at in gone:
-        _check_leaves(node.items[at].node)
-    yield from _changed(node, [(item.node.start, item.node.end) for item in node.items], gone, given, layout)
+            yield TextEdit(item.start, item.end, _inline_value(change.value, item.style, layout))
+    removed = sorted(change.part for change in changes if change.op == "remove")
+    for index in removed:
+        _check_leaves(node.items[index].node)
+    yield from _change_parts(node, [(item.node.start, item.node.end) for item in node.items], removed, inserted, layout)
 
 
-def _value(value: object, style: str, layout: Layout) -> str:
+def _inline_value(value: object, style: str, layout: Layout) -> str:
     return inline(value, style, flow=True, is_json=layout.is_json)
 
 
@@ -65,73 +65,77 @@ def _check_leaves(node: SyntaxNode) -> None:
         raise CannotFix("an alias shares the value")
 
 
-def _changed(
-    node: SyntaxNode, slots: Slots, gone: list[int], given: dict[int, list[str]], layout: Layout
-) -> Iterator[Splice]:
-    """Parts go, and others come before those of an index."""
-    if len(gone) == len(slots):
-        pieces = [piece for at in sorted(given) for piece in given[at]]
-        yield Splice(node.bracket + 1, node.end - 1, ", ".join(pieces))
+def _change_parts(
+    node: SyntaxNode, slots: Slots, removed: list[int], inserted: dict[int, list[str]], layout: Layout
+) -> Iterator[TextEdit]:
+    """Yield the edits that remove some parts and insert others, keyed by the index that they precede."""
+    if len(removed) == len(slots):
+        pieces = [piece for index in sorted(inserted) for piece in inserted[index]]
+        yield TextEdit(node.bracket + 1, node.end - 1, ", ".join(pieces))
         return
-    for at, pieces in sorted(given.items()):
-        beside = max(at - 1, 0)
-        if beside in gone:
-            gone.remove(beside)
-            yield Splice(*slots[beside], ", ".join(pieces))
-        elif at:
-            yield from _after(slots[beside], pieces, layout)
+    for index, pieces in sorted(inserted.items()):
+        neighbor = max(index - 1, 0)
+        if neighbor in removed:
+            removed.remove(neighbor)
+            yield TextEdit(*slots[neighbor], ", ".join(pieces))
+        elif index:
+            yield from _insert_after(slots[neighbor], pieces, layout)
         else:
-            yield Splice(slots[0][0], slots[0][0], "".join(f"{piece}, " for piece in pieces))
-    yield from cut(layout.text, slots, gone)
+            yield TextEdit(slots[0][0], slots[0][0], "".join(f"{piece}, " for piece in pieces))
+    yield from remove_parts(layout.text, slots, removed)
 
 
-def _after(slot: tuple[int, int], pieces: Sequence[str], layout: Layout) -> Iterator[Splice]:
-    """New parts behind one: on lines of their own where it has one, before no other comment."""
+def _insert_after(slot: tuple[int, int], pieces: Sequence[str], layout: Layout) -> Iterator[TextEdit]:
+    """Yield the edits that insert parts after another: on separate lines if that part has its own, and never before a
+    comment.
+    """
     text, (start, end) = layout.text, slot
     before = text[line_start(text, start) : start]
     stop = line_end(text, end)
     rest = _end_of_part(text[end:stop])
     if before.strip() or rest is None:
-        yield Splice(end, end, "".join(f", {piece}" for piece in pieces))
+        yield TextEdit(end, end, "".join(f", {piece}" for piece in pieces))
         return
     lines = ",".join(f"{layout.eol}{before}{piece}" for piece in pieces)
     if rest[1] is None:
-        yield Splice(end, end, ",")
-    yield Splice(stop, stop, lines + ("," if rest[1] is not None else ""))
+        yield TextEdit(end, end, ",")
+    yield TextEdit(stop, stop, lines + ("," if rest[1] is not None else ""))
 
 
-def cut(text: str, slots: Slots, gone: Sequence[int]) -> Iterator[Splice]:
-    """Take parts away, each with the comma behind it, or the last ones with that before them. One part stays."""
-    kept = sorted({*range(len(slots))}.difference(gone))
-    for at in gone:
-        if at < kept[-1]:
-            start, end = slots[at]
+def remove_parts(text: str, slots: Slots, removed: Sequence[int]) -> Iterator[TextEdit]:
+    """Yield the edits that remove parts, each with the comma after it; the last ones with the comma before. One part
+    must stay.
+    """
+    kept = sorted({*range(len(slots))}.difference(removed))
+    for index in removed:
+        if index < kept[-1]:
+            start, end = slots[index]
             after = _comma_after(text, end)
-            stop = slots[at + 1][0]
+            stop = slots[index + 1][0]
             if "#" in text[after:stop]:
                 rest = _rest_of_line.match(text, after)
                 stop = rest.end() if rest else after
-            yield Splice(start, stop, "")
+            yield TextEdit(start, stop, "")
     if kept[-1] < len(slots) - 1:
-        yield from _cut_tail(text, slots[kept[-1]][1], slots[kept[-1] + 1][0], slots[-1][1])
+        yield from _remove_tail(text, slots[kept[-1]][1], slots[kept[-1] + 1][0], slots[-1][1])
 
 
-def _cut_tail(text: str, kept: int, start: int, end: int) -> Iterator[Splice]:
-    """Take the last parts away: those from `start` to `end`, behind one that ends at `kept`."""
+def _remove_tail(text: str, kept: int, start: int, end: int) -> Iterator[TextEdit]:
+    """Yield the edits that remove the last parts, from `start` to `end`; the part before them ends at `kept`."""
     rest = _end_of_part(text[end : line_end(text, end)])
     if not text[line_start(text, start) : start].strip() and rest is not None:
-        yield Splice(line_start(text, start), text.index("\n", end) + 1, "")
-        if rest[1] is None:  # else the comma before them is the last one now
-            yield Splice(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
+        yield TextEdit(line_start(text, start), text.index("\n", end) + 1, "")
+        if rest[1] is None:  # otherwise the comma before them becomes a trailing comma
+            yield TextEdit(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
     elif "#" not in text[kept:start]:
-        yield Splice(kept, end, "")
+        yield TextEdit(kept, end, "")
     else:
-        yield Splice(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
-        yield Splice(start, end, "")
+        yield TextEdit(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
+        yield TextEdit(start, end, "")
 
 
 def _comma_after(text: str, end: int) -> int:
     comma = _comma(text, end)
     if comma is None:
-        raise CannotFix("a comment stands before the comma")
+        raise CannotFix("a comment precedes the comma")
     return comma.end()

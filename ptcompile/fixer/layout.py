@@ -1,4 +1,4 @@
-"""Data as text to insert into a user's document, in that document's layout."""
+"""Format data in the layout of a user's document."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_LONGEST_KEY = 900
+_MAX_KEY_LENGTH = 900
 
-# Between brackets these end a plain scalar for some reader (`?` for go-yaml).
+# In brackets, these characters end a plain scalar in at least one parser (`?` in go-yaml).
 _ends_in_flow = re.compile(r"[,\[\]{}?]").search
 
 
 class Layout(NamedTuple):
-    """How a document is written."""
+    """The layout of a document."""
 
     text: str
     eol: str
     step: int = 2
-    """By how much a mapping stands to the right of the key above it."""
+    """Number of columns by which a mapping is indented below its key."""
     dash: int = 0
-    """By how much a dash stands to the right of the key above it."""
+    """Number of columns by which a list's dash is indented below its key."""
     is_json: bool = False
 
 
 def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
-    """The layout of a document, from the first places that show it."""
+    """Return the layout of a document, taken from its first nested mapping and list."""
     first = text.find("\n")
     eol = "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
     step = dash = None
@@ -40,10 +40,10 @@ def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
     while stack and (step is None or dash is None):
         node = stack.pop()
         for entry in node.entries:
-            below = entry.node
-            if below.block and not below.tagged and below.anchor is None:
-                right = column(text, below.start) - column(text, entry.start)
-                if below.kind == "mapping":
+            value = entry.node
+            if value.block and not value.tagged and value.anchor is None:
+                right = column(text, value.start) - column(text, entry.start)
+                if value.kind == "mapping":
                     step = right if step is None else step
                 else:
                     dash = right if dash is None else dash
@@ -52,22 +52,22 @@ def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
 
 
 def key_text(name: str, style: str = "", *, flow: bool = False, is_json: bool = False) -> str:
-    """A key, in the quotes of another one. Raises `CannotFix` for one that is too long for a line."""
-    if len(name) > _LONGEST_KEY:
+    """Return a key with the given quotes. Raises `CannotFix` for a key that is too long for one line."""
+    if len(name) > _MAX_KEY_LENGTH:
         raise CannotFix("the key is too long")
     return _scalar(name, style, flow=flow, is_json=is_json)
 
 
 def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = False) -> str:
-    """A value on one line: a scalar in the quotes of the one that it replaces, or a collection in brackets.
+    """Return a value on one line: a scalar with the given quotes, or a collection in brackets.
 
-    Text of several lines stands there too: as a block, it would swallow a comment that is indented below it.
+    Multi-line text is written that way too: as a block scalar, it would absorb an indented comment below it.
     """
     if isinstance(value, dict):
-        pairs = ((key_text(key, flow=True, is_json=is_json), one) for key, one in value.items())
-        return f"{{{', '.join(f'{key}: {inline(one, flow=True, is_json=is_json)}' for key, one in pairs)}}}"
+        pairs = ((key_text(key, flow=True, is_json=is_json), item) for key, item in value.items())
+        return f"{{{', '.join(f'{key}: {inline(item, flow=True, is_json=is_json)}' for key, item in pairs)}}}"
     if isinstance(value, list):
-        return f"[{', '.join(inline(one, flow=True, is_json=is_json) for one in value)}]"
+        return f"[{', '.join(inline(item, flow=True, is_json=is_json) for item in value)}]"
     return _scalar(value, style, flow=flow, is_json=is_json)
 
 
@@ -82,36 +82,38 @@ def _scalar(value: Any, style: str, *, flow: bool, is_json: bool) -> str:
 
 
 def is_block(value: Any) -> bool:
-    """Whether a value has lines of its own where it does not stand between brackets."""
+    """Return whether a value takes separate lines outside brackets."""
     return isinstance(value, dict | list) and bool(value)
 
 
 def entry_lines(name: str, value: Any, layout: Layout) -> list[str]:
-    """`name: value` as lines, the key at the left margin."""
+    """Return `name: value` as lines, with the key at the left margin."""
     if is_block(value):
         return [f"{key_text(name)}:", *lines_below(value, layout)]
     return [f"{key_text(name)}: {inline(value)}"]
 
 
 def item_lines(value: Any, layout: Layout) -> list[str]:
-    """`- value` as lines, the dash at the left margin."""
+    """Return `- value` as lines, with the dash at the left margin."""
     if not is_block(value):
         return [f"- {inline(value)}"]
-    first, *rest = _lines(value, layout)
-    return [f"- {first}", *_right(rest, 2)]
+    first, *rest = _collection_lines(value, layout)
+    return [f"- {first}", *_indent_lines(rest, 2)]
 
 
 def lines_below(value: Any, layout: Layout) -> list[str]:
-    """The lines of a collection that stands below its key, which is at the left margin."""
-    return list(_right(_lines(value, layout), layout.step if isinstance(value, dict) else layout.dash))
+    """Return the lines of a collection below its key, which is at the left margin."""
+    return list(
+        _indent_lines(_collection_lines(value, layout), layout.step if isinstance(value, dict) else layout.dash)
+    )
 
 
-def _lines(value: Any, layout: Layout) -> list[str]:
-    """A collection that is not empty, at the left margin."""
+def _collection_lines(value: Any, layout: Layout) -> list[str]:
+    """Return the lines of a non-empty collection at the left margin."""
     if isinstance(value, dict):
-        return [line for key, one in value.items() for line in entry_lines(key, one, layout)]
-    return [line for one in value for line in item_lines(one, layout)]
+        return [line for key, item in value.items() for line in entry_lines(key, item, layout)]
+    return [line for item in value for line in item_lines(item, layout)]
 
 
-def _right(lines: list[str], by: int) -> Iterator[str]:
-    return (" " * by + line for line in lines)
+def _indent_lines(lines: list[str], width: int) -> Iterator[str]:
+    return (" " * width + line for line in lines)

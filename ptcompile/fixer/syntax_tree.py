@@ -1,7 +1,7 @@
-"""Where everything of a document stands, as exactly as an edit of its text needs it.
+"""The syntax tree of a document, with the exact positions that text edits need.
 
-`source.nodes` knows enough to point at a value. To change one it takes more: which style a value has, where its dash,
-colon or bracket is, where a block really ends, and what an alias shares.
+`source.nodes` is enough to point at a value. Changing one also takes its style, the positions of dashes, colons and
+brackets, the real end of a block, and which values aliases share.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     NodeType = Literal["mapping", "list", "scalar", "alias"]
 
 
-class CannotFix(Exception):  # noqa: N818 - no error: it carries out of the depth why an edit is left alone
-    """Why a fix cannot be made in this text, in a few words. `fixer.apply` catches it."""
+class CannotFix(Exception):  # noqa: N818 - not an error: it ends a nested edit and carries the reason
+    """Raised when a fix cannot be applied to this text, with a short reason. `fixer.apply` catches it."""
 
     def __init__(self, why: str, *, fault: bool = False) -> None:
         super().__init__(why)
         self.fault = fault
-        """Whether that is a mistake of ours."""
+        """Whether this is a bug in ptcompile."""
 
 
 class SyntaxNode:
-    """A value. `start` includes its anchor and tag; `end` is where its last character ends."""
+    """A value. `start` includes its anchor and tag; `end` is the end of its last character."""
 
     __slots__ = (
         "_slots", "anchor", "bracket", "end", "entries", "flow", "items", "kind", "shared", "start", "style", "tagged",
@@ -41,45 +41,45 @@ class SyntaxNode:
         self.start: int = event.start_mark.index
         self.end: int = event.end_mark.index
         self.bracket = self.end - 1 if flow else -1
-        """Of a flow collection: where it opens."""
+        """Offset of a flow collection's opening bracket, or -1."""
         self.flow = flow
         self.style: str = getattr(event, "style", None) or ""
         self.anchor: str | None = event.anchor
         self.tagged = getattr(event, "tag", None) is not None
         self.shared = False
-        """Whether an alias stands for it too."""
+        """Whether an alias refers to this value."""
         self.entries: list[MappingEntry] = []
         self.items: list[ListItem] = []
         self._slots: list[tuple[int, int]] | None = None
 
     def slots(self) -> Sequence[tuple[int, int]]:
-        """Where each item of a finished list begins, with its dash, and where it ends: each of many fixes asks."""
+        """Return the start (the dash) and end of each item of a finished list; cached, since many fixes need it."""
         if self._slots is None:
             self._slots = [(item.dash, item.node.end) for item in self.items]
         return self._slots
 
     @property
     def block(self) -> bool:
-        """Whether it is a collection whose parts stand on lines of their own."""
+        """Whether this is a block-style collection."""
         return self.kind in ("mapping", "list") and not self.flow
 
 
 class MappingEntry(NamedTuple):
-    """A key and its value. `name` is None for a merge, and for a key that is itself an alias."""
+    """A key and its value. `name` is None for a merge, and for a key that is an alias."""
 
     name: str | None
     start: int
     end: int
     style: str
     colon: int | None
-    """Where the colon ends, or None: an explicit key (`? key`), or a flow entry without a value."""
+    """End of the colon, or None for an explicit key (`? key`) or a flow entry without a value."""
     bare: bool
-    """Whether the key has neither `?` nor anchor nor tag, and so can be rewritten."""
+    """Whether the key has no `?`, anchor or tag, so it can be rewritten."""
     node: SyntaxNode
 
 
 class ListItem(NamedTuple):
-    """One item of a list, and where its dash is (-1 in brackets)."""
+    """One item of a list, and the offset of its dash (-1 in brackets)."""
 
     dash: int
     node: SyntaxNode
@@ -91,19 +91,19 @@ _DASH = re.compile(r"(?:\s|#[^\n]*)*")
 
 
 def parse(text: str) -> SyntaxNode | None:
-    """The root of one document that the reader could read; None where there is nothing in it.
+    """Return the root of a document that the reader accepts, or None if the document is empty.
 
-    Raises `CannotFix` for JSON that is not YAML, where a key has at most 1,024 characters.
+    Raises `CannotFix` for JSON that is not YAML, because YAML limits keys to 1,024 characters.
     """
     import yaml
 
     try:
-        return _parsed(text)
+        return _build_tree(text)
     except yaml.YAMLError:
         raise CannotFix("a key has more than 1,024 characters") from None
 
 
-def _parsed(text: str) -> SyntaxNode | None:
+def _build_tree(text: str) -> SyntaxNode | None:
     import yaml
     from yaml import events as kinds
 
@@ -113,7 +113,7 @@ def _parsed(text: str) -> SyntaxNode | None:
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         if isinstance(event, kinds.CollectionStartEvent):
             kind: NodeType = "mapping" if isinstance(event, kinds.MappingStartEvent) else "list"
-            stack.append(_anchored(SyntaxNode(kind, event, flow=bool(event.flow_style)), anchors))
+            stack.append(_register_anchor(SyntaxNode(kind, event, flow=bool(event.flow_style)), anchors))
             keys.append(None)
             continue
         if isinstance(event, kinds.CollectionEndEvent):
@@ -121,7 +121,7 @@ def _parsed(text: str) -> SyntaxNode | None:
             keys.pop()
             _close(node, event)
         elif isinstance(event, kinds.NodeEvent):
-            node = _anchored(_leaf(text, event), anchors)
+            node = _register_anchor(_leaf(text, event), anchors)
         else:
             continue
         if not stack:
@@ -137,8 +137,8 @@ def _leaf(text: str, event: Any) -> SyntaxNode:
     return node
 
 
-def _anchored(node: SyntaxNode, anchors: dict[str, SyntaxNode]) -> SyntaxNode:
-    """Note what an alias stands for, and that something stands for it."""
+def _register_anchor(node: SyntaxNode, anchors: dict[str, SyntaxNode]) -> SyntaxNode:
+    """Record the node's anchor, or mark the node that its alias refers to as shared."""
     if node.anchor is not None and node.kind != "alias":
         anchors[node.anchor] = node
     elif node.anchor in anchors:
@@ -160,7 +160,7 @@ def _attach_item(text: str, box: SyntaxNode, node: SyntaxNode) -> None:
     dash = -1
     if not box.flow:
         after = box.items[-1].node.end if box.items else box.start
-        dash = text.find("-", after) if not box.items else _skip(text, after)
+        dash = text.find("-", after) if not box.items else _skip_spaces(text, after)
         if not box.items and (box.anchor or box.tagged):
             dash = _first_dash(text, box)
         if node.start == node.end:
@@ -168,34 +168,34 @@ def _attach_item(text: str, box: SyntaxNode, node: SyntaxNode) -> None:
     box.items.append(ListItem(dash, node))
 
 
-def _skip(text: str, at: int) -> int:
-    """The first character from here on that is neither blank nor in a comment."""
-    found = _DASH.match(text, at)
-    return found.end() if found else at
+def _skip_spaces(text: str, offset: int) -> int:
+    """Return the offset of the next character that is neither whitespace nor in a comment."""
+    match = _DASH.match(text, offset)
+    return match.end() if match else offset
 
 
 def _first_dash(text: str, box: SyntaxNode) -> int:
-    """The first dash behind a list's anchor and tag, which may have dashes of their own."""
-    at = box.start
-    while text[at] in "&!":
-        word = re.compile(r"\S*").match(text, at)
-        at = _skip(text, word.end() if word else at)
-    return at
+    """Return the offset of a list's first dash after its anchor and tag, which may contain dashes."""
+    offset = box.start
+    while text[offset] in "&!":
+        property_match = re.compile(r"\S*").match(text, offset)
+        offset = _skip_spaces(text, property_match.end() if property_match else offset)
+    return offset
 
 
 def _entry(text: str, box: SyntaxNode, name: SyntaxNode, event: Any, value: SyntaxNode) -> MappingEntry:
     start_of_line = text.rfind("\n", 0, name.start) + 1
-    explicit = text[start_of_line : name.start].rstrip().endswith("?")
-    found = (_flow_colon if box.flow else _colon)(text, name.end)
-    colon = found.end() if found and not explicit else None
+    is_explicit = text[start_of_line : name.start].rstrip().endswith("?")
+    match = (_flow_colon if box.flow else _colon)(text, name.end)
+    colon = match.end() if match and not is_explicit else None
     if value.kind == "scalar" and value.start == value.end:
         value.start = value.end = colon if colon is not None else name.end
-    known: str | None = None
+    key_name: str | None = None
     if name.kind == "scalar":
-        plain = event.implicit[0] and event.tag is None
-        known = None if plain and event.value == "<<" else key(event.value) if plain else event.value
-    bare = not explicit and name.anchor is None and not name.tagged and (colon is not None or box.flow)
-    return MappingEntry(known, name.start, name.end, name.style, colon, bare, value)
+        is_plain = event.implicit[0] and event.tag is None
+        key_name = None if is_plain and event.value == "<<" else key(event.value) if is_plain else event.value
+    is_bare = not is_explicit and name.anchor is None and not name.tagged and (colon is not None or box.flow)
+    return MappingEntry(key_name, name.start, name.end, name.style, colon, is_bare, value)
 
 
 def _close(node: SyntaxNode, event: Any) -> None:
@@ -209,7 +209,7 @@ def _close(node: SyntaxNode, event: Any) -> None:
 
 
 def _block_scalar_end(text: str, node: SyntaxNode) -> int:
-    """The end of the last line of a text block; with `+` its blank lines are content."""
+    """Return the end of a block scalar's last line; with `+`, trailing empty lines are content."""
     end = node.end
     header = text[node.start : text.find("\n", node.start) + 1 or None].partition("#")[0]
     if "+" in header.rpartition(node.style)[2]:
@@ -219,58 +219,58 @@ def _block_scalar_end(text: str, node: SyntaxNode) -> int:
     return line_end(text, end)
 
 
-def line_start(text: str, at: int) -> int:
-    """Where the line of an offset begins."""
-    return text.rfind("\n", 0, at) + 1
+def line_start(text: str, offset: int) -> int:
+    """Return the start of the line around an offset."""
+    return text.rfind("\n", 0, offset) + 1
 
 
-def line_end(text: str, at: int) -> int:
-    """Where the line of an offset ends, before its line break."""
-    end = text.find("\n", at)
+def line_end(text: str, offset: int) -> int:
+    """Return the end of the line around an offset, before its line break."""
+    end = text.find("\n", offset)
     if end < 0:
         return len(text)
-    return end - 1 if end > at and text[end - 1] == "\r" else end
+    return end - 1 if end > offset and text[end - 1] == "\r" else end
 
 
-def column(text: str, at: int) -> int:
-    """Characters before an offset on its line."""
-    return at - line_start(text, at)
+def column(text: str, offset: int) -> int:
+    """Return the number of characters before an offset on its line."""
+    return offset - line_start(text, offset)
 
 
-def find(root: SyntaxNode, path: Path) -> SyntaxNode:
-    """The node at a path of keys and indexes.
+def find_node(root: SyntaxNode, path: Path) -> SyntaxNode:
+    """Return the node at a path of keys and indexes.
 
-    Raises `CannotFix` where the way leads through an alias, a merge, or a value that an alias shares.
+    Raises `CannotFix` if the path leads through an alias, a merge, or a value that an alias shares.
     """
     node = root
     for part in path:
-        node = _checked(node)
+        node = _check_unshared(node)
         if node.kind == "mapping":
             node = entry_of(node, str(part)).node
         elif node.kind == "list" and isinstance(part, int) and part < len(node.items):
             node = node.items[part].node
         else:
-            raise CannotFix("the field is not there")
-    return _checked(node)
+            raise CannotFix("the field does not exist")
+    return _check_unshared(node)
 
 
-def _checked(node: SyntaxNode) -> SyntaxNode:
+def _check_unshared(node: SyntaxNode) -> SyntaxNode:
     if node.kind == "alias":
-        raise CannotFix("the value is written elsewhere and used here through an alias")
+        raise CannotFix("the value is an alias of a value elsewhere")
     if node.shared:
         raise CannotFix("an alias shares the value")
     return node
 
 
 def entry_of(node: SyntaxNode, name: str) -> MappingEntry:
-    """The entry of a key that counts: the last. Raises `CannotFix` where the key comes from a merge."""
+    """Return the effective entry of a key: the last one. Raises `CannotFix` if the key comes from a merge."""
     for entry in reversed(node.entries):
         if entry.name == name:
             return entry
-    raise CannotFix(f"the key {name} is not written here itself")
+    raise CannotFix(f"the key {name} comes from a merge (<<)")
 
 
 def shares(node: SyntaxNode) -> bool:
-    """Whether an alias elsewhere stands for this value or a part of it."""
+    """Return whether an alias refers to this value or a part of it."""
     parts = [entry.node for entry in node.entries] + [item.node for item in node.items]
     return node.shared or any(shares(part) for part in parts)

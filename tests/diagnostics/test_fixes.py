@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from ptcompile.fixer import mend
+from ptcompile.fixer import fix_in_rounds
 
 JOB = """\
 apiVersion: batch/v1
@@ -104,19 +104,19 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
 def test_mended(text: str, good: str, wrong: str, mended: str, safe: bool) -> None:
     before = text.replace(good, wrong, 1).encode()
     assert any(d.stage == "apply" or d.name == "duplicate-key" for d in ptcompile.lint(before).diagnostics)
-    done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    done = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     first = done.applied[0]
     assert first.fix is not None
     assert first.fix.safe == safe
     assert done.content.decode() == text.replace(good, mended, 1)
     assert not [d for d in ptcompile.lint(done.content).diagnostics if d.severity == "error"]
-    alone = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
+    alone = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
     assert (alone.content == done.content) == safe
 
 
 def test_a_field_of_an_object_further_up_moves_there() -> None:
     before = JOB.replace(MAIN, f"{MAIN}          backoffLimit: 2\n").encode()
-    done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    done = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     assert done.content.decode() == f"{JOB}  backoffLimit: 2\n"
     assert [d.fix and (d.fix.title, d.fix.safe) for d in done.applied] == [("move it to spec.backoffLimit", False)]
 
@@ -131,7 +131,7 @@ def test_a_fix_of_a_pod_template_patch_is_written_where_the_spec_has_it() -> Non
           livenessprobe: {}  # mine
 """
     before = f"{SPEC}{patch}".encode()
-    done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
+    done = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
     renamed = before.replace(b"terminationgraceperiodseconds", b"terminationGracePeriodSeconds")
     assert done.content == renamed.replace(b"livenessprobe", b"livenessProbe")
 

@@ -18,11 +18,11 @@ from tests.places import places
 
 REASONS = (
     "an alias shares the value",
-    "the value is written elsewhere and used here through an alias",
+    "the value is an alias of a value elsewhere",
     "there is nothing to change",
     "nothing would be left",
     "it is not a plain value",
-    "a comment stands before the comma",
+    "a comment precedes the comma",
     "the file does not end with a line break",
 )
 """Why a fix may be left alone in these files; all others are ours."""

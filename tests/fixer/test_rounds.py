@@ -9,7 +9,7 @@ import pytest
 
 import ptcompile
 from ptcompile.diagnostics import Diagnostic, Edit
-from ptcompile.fixer import mend
+from ptcompile.fixer import fix_in_rounds
 from ptcompile.source.documents import read
 from tests.fixer.making import finding
 
@@ -27,7 +27,7 @@ def test_what_waits_is_done_in_the_next_round() -> None:
         assert isinstance(there, list)
         return [finding(Edit("append", ("l",), n)) for n in range(3) if n not in there]
 
-    mended = mend(b"a: 1\n", judged(grows), unsafe=False)
+    mended = fix_in_rounds(b"a: 1\n", judged(grows), unsafe=False)
     assert mended.content == b"a: 1\nl:\n- 0\n- 1\n- 2\n"
     assert len(mended.applied) == 3
     assert mended.skipped == ()
@@ -43,7 +43,7 @@ def test_a_fix_that_makes_a_new_finding_is_undone_and_others_are_made() -> None:
     def good(data: dict[str, object]) -> list[Diagnostic]:
         return [finding(Edit("set", ("b",), 2))] if data["b"] == 1 else []
 
-    mended = mend(b"a: 1 # one\nb: 1 # two\n", judged(bad, comes, good), unsafe=False)
+    mended = fix_in_rounds(b"a: 1 # one\nb: 1 # two\n", judged(bad, comes, good), unsafe=False)
     assert mended.content == b"a: 1 # one\nb: 2 # two\n"
     assert [(s.diagnostic.name, s.why, s.fault) for s in mended.skipped] == [
         ("idle-gpus", "PTC302 reserved-env would appear instead", True)
@@ -51,14 +51,14 @@ def test_a_fix_that_makes_a_new_finding_is_undone_and_others_are_made() -> None:
 
 
 def test_a_fix_that_does_not_help_is_undone() -> None:
-    mended = mend(b"a: 1\n", lambda _: [finding(Edit("set", ("a",), 2))], unsafe=False)
+    mended = fix_in_rounds(b"a: 1\n", lambda _: [finding(Edit("set", ("a",), 2))], unsafe=False)
     assert mended.content == b"a: 1\n"
     assert [(s.why, s.fault) for s in mended.skipped] == [("it would not remove the finding", True)]
 
 
 def test_a_value_that_would_be_refused_for_another_reason_is_left_alone() -> None:
     text = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  restartPolicy: on # what?\n  containers: []\n"
-    mended = mend(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
+    mended = fix_in_rounds(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
     assert mended.content == text
     assert [(s.why, s.fault) for s in mended.skipped] == [("the value would still be rejected", False)]
 
@@ -70,7 +70,7 @@ def test_what_a_refusal_hid_is_no_fault_of_its_fix() -> None:
     def hidden(data: dict[str, object]) -> list[Diagnostic]:
         return [finding(Edit("set", ("a",), 2), name="idle-gpus")] if data.get("a") == 1 else []
 
-    assert mend(b"A: 1\nb: 1\n", judged(refusal, hidden), unsafe=False).content == b"a: 2\nb: 1\n"
+    assert fix_in_rounds(b"A: 1\nb: 1\n", judged(refusal, hidden), unsafe=False).content == b"a: 2\nb: 1\n"
 
 
 def test_it_ends_where_two_rules_contradict_each_other() -> None:
@@ -78,7 +78,7 @@ def test_it_ends_where_two_rules_contradict_each_other() -> None:
         wrong = finding(Edit("set", ("a",), 2), name="idle-gpus", stage="apply")
         return [wrong] if data["a"] == 1 else [finding(Edit("set", ("a",), 1), name="reserved-env", stage="apply")]
 
-    assert len(mend(b"a: 1\n", judged(up), unsafe=False).applied) <= 10
+    assert len(fix_in_rounds(b"a: 1\n", judged(up), unsafe=False).applied) <= 10
 
 
 def test_a_clean_file_is_judged_once_and_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_a_clean_file_is_judged_once_and_not_read_again(monkeypatch: pytest.Monk
         return []
 
     monkeypatch.setattr("ptcompile.fixer.rounds.read", lambda _: pytest.fail("read"))
-    assert mend(b"a: 1\n", judge, unsafe=True).content == b"a: 1\n"
+    assert fix_in_rounds(b"a: 1\n", judge, unsafe=True).content == b"a: 1\n"
     assert calls == [b"a: 1\n"]
 
 
@@ -102,7 +102,7 @@ def test_hundreds_of_findings_in_a_file_are_fixed_in_a_few_rounds() -> None:
         rounds.append(content)
         return ptcompile.lint(content, select=["PTC502"]).diagnostics
 
-    mended = mend(text.encode(), judge, unsafe=False)
+    mended = fix_in_rounds(text.encode(), judge, unsafe=False)
     assert len(mended.applied) == 500
     quoted = "".join(f'    - {{name: A{n}, value: "{n}"}} # {n}\n' for n in range(500))
     assert mended.content.decode() == text.replace(env, quoted)
@@ -115,7 +115,7 @@ def test_what_could_not_be_fixed_is_tried_again_where_it_has_moved() -> None:
         b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
         b"x0: &x0 [a]\nx1: &x1 [*x0]\nx2: &x2 [*x1]\n",
     )
-    mended = mend(head + pair * 5, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    mended = fix_in_rounds(head + pair * 5, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     assert mended.content == head + pair
     assert mended.skipped == ()
 
@@ -123,6 +123,6 @@ def test_what_could_not_be_fixed_is_tried_again_where_it_has_moved() -> None:
 def test_a_key_that_yaml_does_not_have() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "k" * 1025: 1, "metadata": {"name": "p"}, "spec": {"contaners": []}}
     text = json.dumps(pod)
-    mended = mend(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    mended = fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     assert mended.content == text.encode()
     assert {one.why for one in mended.skipped} == {"a key has more than 1,024 characters"}

@@ -9,7 +9,7 @@ import pytest
 
 import ptcompile
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.fixer import mend
+from ptcompile.fixer import fix_in_rounds
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import page
 from ptcompile.linter.rule import Rule
@@ -41,16 +41,16 @@ def test_the_fixes_of_a_rule(rule: Rule) -> None:
 
 def the_fix_of_the_bad_example(rule: Rule) -> None:
     bad = page(rule).bad.encode()
-    mended = mend(bad, judge, unsafe=True)
+    mended = fix_in_rounds(bad, judge, unsafe=True)
     assert mended.skipped == ()
     assert rule.name in {d.name for d in mended.applied}
     assert judge(mended.content) == ()
-    assert mend(mended.content, judge, unsafe=True).content == mended.content
+    assert fix_in_rounds(mended.content, judge, unsafe=True).content == mended.content
 
 
 def safe_fixes_alone_leave_what_is_not_safe(rule: Rule) -> None:
     bad = page(rule).bad.encode()
-    mended = mend(bad, judge, unsafe=False)
+    mended = fix_in_rounds(bad, judge, unsafe=False)
     assert all(d.fix is not None and d.fix.safe for d in mended.applied)
     assert (mended.content == bad) == (not mended.applied)
 
@@ -67,8 +67,8 @@ def a_fix_in_a_list_of_objects_and_in_json(rule: Rule) -> None:
     """Paths of fixes are those of the object; the document may be a List around it, and JSON."""
     objects = [document.data for document in read(page(rule).bad).documents]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=1).encode()
-    mended = mend(text, judge, unsafe=True)
+    mended = fix_in_rounds(text, judge, unsafe=True)
     assert mended.skipped == ()
     assert judge(mended.content) == ()
-    alone = read(mend(page(rule).bad.encode(), judge, unsafe=True).content)
+    alone = read(fix_in_rounds(page(rule).bad.encode(), judge, unsafe=True).content)
     assert json.loads(mended.content)["items"] == [document.data for document in alone.documents]
