@@ -13,7 +13,7 @@ from ptcompile.importer.lifting import lift_launch, lift_pod_security, lift_queu
 from ptcompile.importer.residue import ImportGap, all_gaps, close_gaps, compile_manifests, shrink_spec
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
-from ptcompile.operators.trainer.read import folded
+from ptcompile.operators.trainer.read import read_with_runtime
 from ptcompile.registry.reading import Read
 from ptcompile.registry.table import kind_named
 from ptcompile.simulator.meeting import training_roles
@@ -227,7 +227,7 @@ def inline_runtime(spec: SpecData, manifest: Json, related: Objects, cluster: Cl
     """
     if "runtimeRef" not in spec["spec"]:
         return None
-    read = folded(manifest, tuple(related))
+    read = read_with_runtime(manifest, tuple(related))
     if read is None:
         return None
     inlined = draft(manifest, read, hardware.gpu_resource(cluster, None))

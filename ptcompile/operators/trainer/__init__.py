@@ -57,14 +57,14 @@ class TrainJob(Kind):
         return expand(manifest, request)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.trainer.pods import sentences
+        from ptcompile.operators.trainer.pods import describe_failures
 
-        return sentences(manifest, others)
+        return describe_failures(manifest, others)
 
     def runtime(self, manifest: Json, others: Iterable[Json], versions: Versions) -> Base:
-        from ptcompile.operators.trainer.runtimes import base
+        from ptcompile.operators.trainer.runtimes import runtime_in_cluster
 
-        return base(manifest, others, versions)
+        return runtime_in_cluster(manifest, others, versions)
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.trainer.read import read
@@ -82,14 +82,14 @@ class TrainJob(Kind):
         return FOLLOWING
 
     def in_current_fields(self, manifest: Json, release: Version) -> Json:
-        from ptcompile.operators.trainer.patches import today
+        from ptcompile.operators.trainer.patches import to_current_fields
 
-        return today(manifest, release)
+        return to_current_fields(manifest, release)
 
     def written_path(self, path: Path, release: Version) -> Path:
-        from ptcompile.operators.trainer.patches import written
+        from ptcompile.operators.trainer.patches import written_path
 
-        return written(path, release)
+        return written_path(path, release)
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
         from ptcompile.operators.trainer.admission import default
@@ -112,9 +112,9 @@ class TrainJob(Kind):
         return controller_errors(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.trainer.controller import train_job
+        from ptcompile.operators.trainer.controller import check_train_job
 
-        train_job(manifest, spec, context, problems)
+        check_train_job(manifest, spec, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
         from ptcompile.operators.trainer.admission import FIXED
@@ -137,9 +137,9 @@ class TrainingRuntime(Kind):
     meeting = RendezvousSettings(roles=True)
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.trainer.pods import of_runtime
+        from ptcompile.operators.trainer.pods import runtime_templates
 
-        return of_runtime(manifest)
+        return runtime_templates(manifest)
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
         from ptcompile.operators.trainer.admission import training_runtime_rules
@@ -152,9 +152,9 @@ class TrainingRuntime(Kind):
         return validate_runtime(manifest, request)
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        from ptcompile.operators.trainer.controller import runtime
+        from ptcompile.operators.trainer.controller import check_runtime
 
-        runtime(manifest, spec, context, problems)
+        check_runtime(manifest, spec, context, problems)
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
         from ptcompile.operators.trainer.admission import FIXED_IN_RUNTIMES
@@ -162,9 +162,9 @@ class TrainingRuntime(Kind):
         return FIXED_IN_RUNTIMES
 
     def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-        from ptcompile.operators.trainer.admission import later_jobs
+        from ptcompile.operators.trainer.admission import unseen_by_running_jobs
 
-        return later_jobs(old)
+        return unseen_by_running_jobs(old)
 
 
 class ClusterTrainingRuntime(TrainingRuntime):

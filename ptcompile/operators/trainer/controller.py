@@ -1,6 +1,6 @@
-"""What is refused of the JobSet that Trainer's controller makes.
+"""Rejections of the JobSet that Trainer's controller creates.
 
-Lists are merged by name and objects field by field, so nothing here is called missing.
+Lists are merged by name and objects field by field, so no field is reported as missing.
 """
 
 from __future__ import annotations
@@ -30,51 +30,51 @@ if TYPE_CHECKING:
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
-    """The JobSet that the controller makes is refused: names too long, patches that hit nothing; and panics."""
+    """Yield rejections of the created JobSet (long names, patches without a target) and controller panics."""
     runtime, assumed = runtimes.find_runtime(manifest, request.others)
     if assumed:
         return
-    if runtimes.policy_of(runtime) == "flux" and _no_nodes(nested_map(manifest, "spec").get("trainer")):
+    if runtimes.policy_of(runtime) == "flux" and _lacks_num_nodes(nested_map(manifest, "spec").get("trainer")):
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
         yield controller_failure("trainer", path, why, "say how many nodes")
-    yield from _long_name(manifest, runtime)
-    yield from _node(nested_map(manifest, "spec", "trainer"), runtime)
+    yield from _check_pod_names(manifest, runtime)
+    yield from _check_node(nested_map(manifest, "spec", "trainer"), runtime)
     for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
-        yield from _lost_patch(patch, ("spec", "runtimePatches", i), runtime)
+        yield from _check_patch_targets(patch, ("spec", "runtimePatches", i), runtime)
 
 
-def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
-    """What the Job of the nodes cannot have: an empty image, a device that is requested and not limited."""
+def _check_node(trainer: Json, runtime: Json) -> Iterator[Problem]:
+    """Check the nodes' Job for an empty image and for devices that are requested without a limit."""
     path: Path = ("spec", "trainer")
     if trainer.get("image") == "":
         yield child_rejection(
             (*path, "image"), "Required value: it replaces the runtime's image", "name an image, or remove it"
         )
-    given = nested_map(trainer, "resourcesPerNode")
+    resources = nested_map(trainer, "resourcesPerNode")
     jobs = [j for j in runtimes.replicated_jobs(runtime) if runtimes.step_label(j) == "trainer"]
-    own = [nested_map(runtimes.find_container(j, "node") or {}, "resources", "limits") for j in jobs]
-    limits = {*nested_map(given, "limits"), *(name for names_ in own for name in names_)}
-    for name in nested_map(given, "requests"):
+    runtime_limits = [nested_map(runtimes.find_container(j, "node") or {}, "resources", "limits") for j in jobs]
+    limits = {*nested_map(resources, "limits"), *(name for names_ in runtime_limits for name in names_)}
+    for name in nested_map(resources, "requests"):
         if "/" in name and name not in limits:
             why = "Required value: a requested device needs a limit of the same amount"
             yield child_rejection((*path, "resourcesPerNode", "requests", name), why, "write it under limits as well")
 
 
-def _no_nodes(trainer: Any) -> bool:
+def _lacks_num_nodes(trainer: Any) -> bool:
     return isinstance(trainer, Mapping) and trainer.get("numNodes") is None
 
 
-def _long_name(manifest: Json, runtime: Json) -> Iterator[Problem]:
+def _check_pod_names(manifest: Json, runtime: Json) -> Iterator[Problem]:
     name = object_name(manifest)
     count = runtimes.node_count(manifest, runtime)
     mpi = runtimes.policy_of(runtime) == "mpi"
     suffixes = []
     for job in runtimes.replicated_jobs(runtime):
-        own = as_string(job.get("name"))
-        scaled = own == "node" if mpi else runtimes.step_label(job) == "trainer"
-        pods = (max(1, count - 1) if mpi else count) if scaled else 1
-        suffixes.append(f"-{own}-0-{pods - 1}-xxxxx")
+        job_name = as_string(job.get("name"))
+        is_scaled = job_name == "node" if mpi else runtimes.step_label(job) == "trainer"
+        pods = (max(1, count - 1) if mpi else count) if is_scaled else 1
+        suffixes.append(f"-{job_name}-0-{pods - 1}-xxxxx")
     limit = names.longest_name(suffixes)
     if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
         longest = name + max(suffixes, key=len)
@@ -82,101 +82,107 @@ def _long_name(manifest: Json, runtime: Json) -> Iterator[Problem]:
         yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
 
 
-def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
-    """A patch of a job or container that the runtime has not adds one, without an image (Trainer 2.3)."""
-    known = {as_string(j.get("name")): j for j in runtimes.replicated_jobs(runtime)}
+def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
+    """Reject a patch of a job or container that the runtime lacks: it would add one without an image (Trainer 2.3)."""
+    runtime_jobs = {as_string(j.get("name")): j for j in runtimes.replicated_jobs(runtime)}
     spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
     base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     for i, job in enumerate(as_mappings(spec.get("replicatedJobs"))):
         name = as_string(job.get("name"))
-        if name not in known:
+        if name not in runtime_jobs:
             yield child_rejection(
-                (*base, i, "name"), f'Not found: "{name}": the runtime has no such job', _hint(name, known)
+                (*base, i, "name"), f'Not found: "{name}": the runtime has no such job', _name_help(name, runtime_jobs)
             )
             continue
-        own = nested_map(known[name], "template", "spec", "template", "spec")
+        runtime_pod = nested_map(runtime_jobs[name], "template", "spec", "template", "spec")
         pod = nested_map(job, "template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
-            there = [as_string(c.get("name")) for c in as_mappings(own.get(key))]
+            existing = [as_string(c.get("name")) for c in as_mappings(runtime_pod.get(key))]
             for j, container in enumerate(as_mappings(pod.get(key))):
                 missing = as_string(container.get("name"))
-                if missing not in there:
-                    where = (*base, i, "template", "spec", "template", "spec", key, j, "name")
+                if missing not in existing:
+                    name_path = (*base, i, "template", "spec", "template", "spec", key, j, "name")
                     message = f'Not found: "{missing}": the runtime\'s job {name} has no such container'
-                    yield child_rejection(where, message, _hint(missing, there))
+                    yield child_rejection(name_path, message, _name_help(missing, existing))
 
 
-def _hint(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
-    meant = closest_match(name, known)
+def _name_help(name: str, names: Mapping[str, Any] | Sequence[str]) -> str:
+    suggestion = closest_match(name, names)
     return (
-        f'did you mean "{meant}"?' if meant else "name one of the job's: a patch cannot add one, since it has no image"
+        f'did you mean "{suggestion}"?'
+        if suggestion
+        else "name one of the job's: a patch cannot add one, since it has no image"
     )
 
 
-def check_trainer(spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
-    """`spec.trainer` and `spec.initializer`: they replace parts of one container each."""
-    scope = PodContext({}, context, False, None, None, found)
+def check_trainer(spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check `spec.trainer` and `spec.initializer`; each replaces parts of one container."""
+    scope = PodContext({}, context, False, None, None, problems)
     trainer, path = f.as_field_mapping(spec.get("trainer")), ("spec", "trainer")
     if trainer.get("env"):
         check_env(trainer["env"], (*path, "env"), trainer, scope)
     if type(trainer.get("resourcesPerNode")) is dict:
-        check_amounts(trainer["resourcesPerNode"], (*path, "resourcesPerNode"), found, partial=True)
+        check_amounts(trainer["resourcesPerNode"], (*path, "resourcesPerNode"), problems, partial=True)
     image = trainer.get("image")
     if type(image) is str and image != image.strip():
-        f.invalid(found, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the blanks")
+        f.invalid(
+            problems, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the blanks"
+        )
     for name, part in f.as_field_mapping(spec.get("initializer")).items():
         if f.as_field_mapping(part).get("env"):
             check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)
 
 
-def check_runtime_patches(patches: Any, path: Path, context: ApiServer, found: f.Problems) -> None:
-    """`spec.runtimePatches`: partial pod templates by replicated job."""
+def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems: f.Problems) -> None:
+    """Check `spec.runtimePatches`: partial pod templates per replicatedJob."""
     for index, patch in f.indexed_mappings(patches):
         template = f.as_field_mapping(f.as_field_mapping(patch.get("trainingRuntimeSpec")).get("template"))
-        here = (*path, index, "trainingRuntimeSpec", "template")
-        _check_metadata(template.get("metadata"), (*here, "metadata"), found)
+        template_path = (*path, index, "trainingRuntimeSpec", "template")
+        _check_metadata(template.get("metadata"), (*template_path, "metadata"), problems)
         for number, job in f.indexed_mappings(f.as_field_mapping(template.get("spec")).get("replicatedJobs")):
-            at = (*here, "spec", "replicatedJobs", number, "template")
+            job_path = (*template_path, "spec", "replicatedJobs", number, "template")
             child = f.as_field_mapping(job.get("template"))
-            _check_metadata(child.get("metadata"), (*at, "metadata"), found)
+            _check_metadata(child.get("metadata"), (*job_path, "metadata"), problems)
             pods = f.as_field_mapping(f.as_field_mapping(child.get("spec")).get("template"))
-            _check_metadata(pods.get("metadata"), (*at, "spec", "template", "metadata"), found)
-            _check_pod(f.as_field_mapping(pods.get("spec")), (*at, "spec", "template", "spec"), context, found)
+            _check_metadata(pods.get("metadata"), (*job_path, "spec", "template", "metadata"), problems)
+            _check_pod(f.as_field_mapping(pods.get("spec")), (*job_path, "spec", "template", "spec"), context, problems)
 
 
-def _check_metadata(meta: Any, path: Path, found: f.Problems) -> None:
+def _check_metadata(meta: Any, path: Path, problems: f.Problems) -> None:
     if type(meta) is dict:
-        check_labels(meta.get("labels"), (*path, "labels"), found)
-        check_annotations(meta.get("annotations"), (*path, "annotations"), found)
+        check_labels(meta.get("labels"), (*path, "labels"), problems)
+        check_annotations(meta.get("annotations"), (*path, "annotations"), problems)
 
 
-def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, found: f.Problems) -> None:
-    scope = PodContext(spec, context, False, None, None, found)
+def _check_pod(spec: dict[str, Any], path: Path, context: ApiServer, problems: f.Problems) -> None:
+    scope = PodContext(spec, context, False, None, None, problems)
     check_node_selector(spec.get("nodeSelector"), (*path, "nodeSelector"), scope)
     check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)
     check_scheduling_gates(spec.get("schedulingGates"), (*path, "schedulingGates"), scope)
     account = spec.get("serviceAccountName")
     if type(account) is str and account and (why := names.why_not_dns_subdomain(account)):
-        f.invalid(found, (*path, "serviceAccountName"), account, why)
+        f.invalid(problems, (*path, "serviceAccountName"), account, why)
     for key in ("volumes", "containers", "initContainers"):
         for index, item in f.indexed_mappings(spec.get(key)):
             name = item.get("name")
             if type(name) is str and name and (why := names.why_not_dns_label(name)):
-                f.invalid(found, (*path, key, index, "name"), name, why)
+                f.invalid(problems, (*path, key, index, "name"), name, why)
             for number, entry in f.indexed_mappings(item.get("env")):
                 variable = entry.get("name")
                 if type(variable) is str and variable and (why := why_not_env(variable, context)):
-                    f.invalid(found, (*path, key, index, "env", number, "name"), variable, why)
+                    f.invalid(problems, (*path, key, index, "env", number, "name"), variable, why)
 
 
-def train_job(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
-    """What a TrainJob adds to its runtime's pods."""
-    check_trainer(spec, context, found)
-    check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, found)
+def check_train_job(
+    _manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems
+) -> None:
+    """Check the fields that a TrainJob adds to its runtime's pods."""
+    check_trainer(spec, context, problems)
+    check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, problems)
 
 
-def runtime(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
-    """The JobSet of a runtime, whose counts Trainer sets itself where it has a policy for them."""
+def check_runtime(_manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts."""
     jobs = f.as_field_mapping(f.as_field_mapping(spec.get("template")).get("spec"))
     counted = type(spec.get("mlPolicy")) is dict
-    check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, found)
+    check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, problems)

@@ -1,29 +1,29 @@
-"""A job as a TrainJob, and why each field is written.
+"""The TrainJob target: its manifests, and why each field is written.
 
-A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` where it does what the
-job says, which restarts failed containers in place, up to six times; that is restartPolicy OnFailure without a
-backoffLimit, as on every target. All that differs from it must also be within the reach of a TrainJob's own fields and
+A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` if it does what the
+job requires. That runtime restarts failed containers in place, up to six times: restartPolicy OnFailure without a
+backoffLimit, as on every target. All differences from it must also be within the reach of a TrainJob's own fields and
 of podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
-TrainingRuntime of the same name, in front of it, with the whole pod template.
+TrainingRuntime of the same name, emitted before it, with the whole pod template.
 
 Why each field (Trainer 2.3):
-- `trainer` is always there: without it the torch policy gives the pods no PET_* variables (issue 4076).
-- The replicatedJob and its container are called `node`, with the label trainjob-ancestor-step: trainer: the webhook of
-  the runtime wants the container, and PET_MASTER_ADDR is the literal `<name>-node-0-0.<name>`.
+- `trainer` is always set: without it the torch policy gives the pods no PET_* variables (issue 4076).
+- The replicatedJob and its container are called `node`, with the label trainjob-ancestor-step: trainer: the runtime's
+  webhook requires the container, and PET_MASTER_ADDR is the literal `<name>-node-0-0.<name>`.
 - The torch policy injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_NPROC_PER_NODE and PET_MASTER_PORT, so a
-  static rendezvous needs no arguments. The port is 29500 whatever the job says; one that is neither that nor our
-  own default is an argument, which torchrun prefers. A user's own PET_* of these five are refused.
-- numProcPerNode is a number (all that 2.2 takes). The words auto, cpu and gpu are torchrun's and stay an argument; for
-  a plain command on accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron) it is written too, since
-  Trainer would count CPUs. For torchrun the pass `processes` has decided it.
-- A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES.
-- A TrainJob has no words for retries and success: the runtime's JobSet has (`jobset.endings`). activeDeadlineSeconds
-  is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
-  (issue 3779), so it is refused.
-- A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
-- An auxiliary role is a replicatedJob of the runtime without the ancestor label, which Trainer leaves as it
-  is: pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets `node` alone, so the TrainJob
-  ends with the trainers. A PodGroup counts all of them.
+  static rendezvous needs no arguments. Trainer's port is always 29500; a port that is neither that nor ptcompile's
+  default is an argument, which torchrun prefers. A user's own values of these five PET_* variables are rejected.
+- numProcPerNode is a number (all that 2.2 accepts). The words auto, cpu and gpu are torchrun's and stay an argument.
+  For a plain command on accelerators without "gpu" in their name (MIG, TPU, Gaudi, Neuron) the number is written too,
+  since Trainer would count CPUs. For torchrun the pass `processes` has set it.
+- Trainer knows no range of nodes: c10d arguments override PET_NNODES.
+- A TrainJob has no fields for retries and success, but the runtime's JobSet has (`jobset.endings`).
+  activeDeadlineSeconds is the TrainJob's since 2.2, and before that the runtime's Job's. With a TTL on the JobSet,
+  Trainer would recreate it (issue 3779), so the spec's TTL is rejected.
+- A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from ptcompile: Trainer sets only PET_*.
+- An auxiliary role is a replicatedJob of the runtime without the ancestor label, which Trainer does not change:
+  pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets only `node`, so the TrainJob
+  ends with its nodes. A PodGroup counts all pods.
 - A gang scheduler is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does. Trainer takes
   Volcano's queue from an annotation of the runtime's template and the PodGroup's priority from the pods' class.
 """
@@ -48,7 +48,7 @@ from ptcompile.ir.job import (
 )
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
-from ptcompile.operators.trainer.patches import NODE, parts
+from ptcompile.operators.trainer.patches import NODE, split_template
 from ptcompile.operators.trainer.runtimes import ANCESTOR, API_VERSION, GROUP
 from ptcompile.registry import endings
 from ptcompile.registry.emitting import (
@@ -93,14 +93,14 @@ DERIVED = (
 
 _RUNTIME = "torch-distributed"
 _PORTS = (29500, 23456)
-"""Trainer's port, and ours where the user says nothing."""
+"""Trainer's port, and ptcompile's if the user sets none."""
 
 
 def _wiring(job: Job) -> Wiring:
     host = "localhost" if job.most_nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
-    beside = hosts_beside(job, "-0")
+    hosts = hosts_beside(job, "-0")
     if job.launch is None:
-        return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=beside)
+        return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=hosts)
     processes = job.launch.nproc_per_node
     injected = {"nproc-per-node"} if isinstance(processes, int) or processes == OF_RUNTIME else set()
     injected |= {"nnodes"} if job.runtime is not None and not job.launch.entry else set()
@@ -108,11 +108,11 @@ def _wiring(job: Job) -> Wiring:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()
-    return Wiring(host=host, injected=frozenset(injected), hosts=beside)
+    return Wiring(host=host, injected=frozenset(injected), hosts=hosts)
 
 
-def _processes(job: Job, cluster: ClusterProfile) -> int | None:
-    """Processes on a node as Trainer is told them; None where torchrun, or Trainer's own count, is right."""
+def _num_proc_per_node(job: Job, cluster: ClusterProfile) -> int | None:
+    """Return the TrainJob's numProcPerNode, or None if torchrun's or Trainer's own count is right."""
     if job.runtime is not None and job.launch is None:
         return None
     if job.launch is not None:
@@ -142,26 +142,26 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from dns_1035(job, "a TrainJob and its Service")
     yield from other_container(job, NODE, "a TrainJob")
     if job.runtime is not None:
-        yield from _of_runtime(job, cluster)
+        yield from _unsupported_over_runtime(job, cluster)
 
 
-def _of_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    """What a TrainJob cannot say over a runtime that is already there."""
-    at, policy, role = (*SPEC, "runtimeRef"), job.run_policy, job.roles[0]
-    if job.beside or parts(role.template, cluster.versions()) is None:
-        why = "a TrainJob cannot change all of this in the pods of a runtime that is already there"
+def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield errors for spec fields that a TrainJob cannot set over an existing runtime."""
+    path, policy, role = (*SPEC, "runtimeRef"), job.run_policy, job.roles[0]
+    if job.beside or split_template(role.template, cluster.versions()) is None:
+        why = "a TrainJob cannot change all of this in the pods of an existing runtime"
         yield unsupported_by_target(
-            at, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
+            path, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
         )
-    words = {
+    fields = {
         "backoffLimit": policy.backoff_limit,
         "onPodFailure": policy.on_pod_failure,
         "onDisruption": policy.on_disruption,
         "successPolicy": policy.success_policy,
     }
-    for word in [word for word, said in words.items() if said is not None]:
+    for field in [field for field, value in fields.items() if value is not None]:
         yield unsupported_by_target(
-            (*RUN_POLICY, word), "the runtime decides how it ends", "remove it, or remove runtimeRef"
+            (*RUN_POLICY, field), "the runtime decides how it ends", "remove it, or remove runtimeRef"
         )
     if role.restart_policy is not None:
         yield unsupported_by_target(
@@ -174,21 +174,21 @@ def _groups(job: Job) -> list[IndexedGroup]:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    fitting = _against_built_in(job, cluster)
+    trainer_parts = _over_builtin_runtime(job, cluster)
     if job.runtime is not None:
         runtimes, ref = [], dict(job.runtime)
-        trainer, changes = parts(job.roles[0].template, cluster.versions()) or ({}, {})
-    elif fitting is None:
-        runtimes = [_runtime(job, cluster)]
+        trainer, changes = split_template(job.roles[0].template, cluster.versions()) or ({}, {})
+    elif trainer_parts is None:
+        runtimes = [_emit_runtime(job, cluster)]
         ref = {"apiGroup": GROUP, "kind": "TrainingRuntime", "name": job.name}
         trainer, changes = {}, {}
     else:
         runtimes = []
         ref = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime", "name": _RUNTIME}
-        trainer, changes = fitting
+        trainer, changes = trainer_parts
     if not job.runtime_nodes:
         trainer["numNodes"] = job.nodes
-    if (processes := _processes(job, cluster)) is not None:
+    if (processes := _num_proc_per_node(job, cluster)) is not None:
         trainer["numProcPerNode"] = processes
     spec: dict[str, Any] = {"suspend": True} if job.run_policy.suspend else {}
     deadline = job.run_policy.active_deadline_seconds
@@ -203,36 +203,37 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
 
 
-def _against_built_in(job: Job, cluster: ClusterProfile) -> TrainerParts | None:
-    """The job as a TrainJob against the built-in runtime; None where that runtime does something else."""
+def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | None:
+    """Return the job's fields over the built-in runtime, or None if that runtime behaves differently."""
     versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
     plain = not (job.beside or job.elastic or endings.ends_with_node_0(job))
-    if not plain or pod_group_policy(job, cluster) or _own_deadline(job, cluster) is not None:
+    if not plain or pod_group_policy(job, cluster) or _runtime_deadline(job, cluster) is not None:
         return None
-    return parts(role.template, versions)
+    return split_template(role.template, versions)
 
 
-def _own_deadline(job: Job, cluster: ClusterProfile) -> int | None:
-    """The deadline in seconds that the runtime's Job must keep, since the TrainJob has no field for it."""
+def _runtime_deadline(job: Job, cluster: ClusterProfile) -> int | None:
+    """Return the deadline in seconds that the runtime's Job must enforce, since the TrainJob has no field for it."""
     return None if has_feature("trainjob-deadline", cluster.versions()) else job.run_policy.active_deadline_seconds
 
 
-def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
-    """The job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
-    deadline, policy = _own_deadline(job, cluster), pod_group_policy(job, cluster)
+def _emit_runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """Return the job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
+    deadline, policy = _runtime_deadline(job, cluster), pod_group_policy(job, cluster)
     by_volcano = policy is not None and "volcano" in policy
     pods = map_templates(job, lambda template: with_priority(template, job, cluster)) if by_volcano else job
     node = {
         "name": NODE,
         "template": {
             "metadata": {"labels": {ANCESTOR: "trainer"}, **kai_min_member(job, cluster).get("metadata", {})},
-            "spec": _child(job, pods.roles[0], deadline, main=NODE),
+            "spec": _child_job(job, pods.roles[0], deadline, main=NODE),
         },
     }
-    beside = [
-        {"name": role.name, "replicas": 1, "template": {"spec": _child(job, role, deadline)}} for role in pods.beside
+    auxiliary = [
+        {"name": role.name, "replicas": 1, "template": {"spec": _child_job(job, role, deadline)}}
+        for role in pods.beside
     ]
     jobset: dict[str, Any] = {}
     if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:
@@ -240,7 +241,7 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     success = jobset_endings.success_policy(job, [NODE])
     failure = jobset_endings.failure_policy(job, deadline)
     ends = {"successPolicy": success, "failurePolicy": failure}
-    jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *beside]}
+    jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *auxiliary]}
     spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
     if policy is not None:
         spec["podGroupPolicy"] = policy
@@ -254,8 +255,8 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     }
 
 
-def _child(job: Job, role: Role, deadline: int | None, main: str | None = None) -> dict[str, Any]:
-    """A Job of the runtime. Trainer counts the nodes; the pods of other roles are counted here."""
+def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = None) -> dict[str, Any]:
+    """Return a Job spec of the runtime. Trainer sets the node count; counts of other roles are written."""
     template = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}
     ends = jobset_endings.child_job(job, role, deadline, by_role=False)
@@ -278,12 +279,12 @@ TRAINJOB = Target(
 )
 
 
-_BESIDE_COUNTED = "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
+_COUNT_SENTENCE = "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
 
 SENTENCES: Mapping[str, str] = {
     **JOBS,
-    "completions": _BESIDE_COUNTED,
-    "parallelism": _BESIDE_COUNTED,
+    "completions": _COUNT_SENTENCE,
+    "parallelism": _COUNT_SENTENCE,
     "replicas": "An auxiliary role is one Job.",
     "runtimeRef": (
         "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job asks for, else one of "

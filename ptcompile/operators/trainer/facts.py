@@ -1,6 +1,6 @@
 """Defaults, progress and status of a TrainJob.
 
-Suspended=False stands first in the conditions of a job that was created suspended, as by Kueue, and Complete second.
+In a job created suspended, as by Kueue, Suspended=False is the first condition and Complete the second.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ FOLLOWING: Final = Following(
 
 
 def status(live: Json) -> Status:
-    """By its three conditions, Failed, Complete and Suspended, then by the child Jobs that `jobsStatus` counts (2.1).
+    """Return the status from the conditions Failed, Complete and Suspended, then from the active child Jobs (2.1).
 
-    After a resume Suspended stays in the list with the status False. A TrainJob does not say that it restarts: its
-    JobSet, of the same name, does.
+    After a resume, Suspended stays in the list with status False. A TrainJob does not report restarts; its
+    JobSet, which has the same name, does.
     """
     conditions = true_conditions(live)
     if "Failed" in conditions:
@@ -70,5 +70,7 @@ def status(live: Json) -> Status:
         return Status("succeeded")
     if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
         return queued(live, conditions.get("Suspended"))
-    active = any(as_int(one.get("active")) > 0 for one in as_mappings(nested_map(live, "status").get("jobsStatus")))
+    active = any(
+        as_int(job_status.get("active")) > 0 for job_status in as_mappings(nested_map(live, "status").get("jobsStatus"))
+    )
     return Status("running" if active else "created")

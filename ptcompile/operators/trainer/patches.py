@@ -1,10 +1,10 @@
-"""The patches of a TrainJob: written, merged, and as each release spells them.
+"""Patches of a TrainJob: written, merged, and converted between releases.
 
 2.0 has podSpecOverrides, 2.1 podTemplateOverrides, 2.2 and newer runtimePatches (facts/trainer; Trainer's
-pkg/apis/trainer/v1alpha1 of each release). The older two also take auto, cpu and gpu as numProcPerNode; they are read
-as runtimePatches, so what is known of those holds for them too. None of the three reaches image, command, args, env or
+pkg/apis/trainer/v1alpha1 of each release). The older two also accept auto, cpu and gpu as numProcPerNode; they are read
+as runtimePatches, so the same checks apply to them. None of the three reaches image, command, args, env or
 resources of the container `node`: those are fields of `spec.trainer`. None reaches scheduler, priority class, host
-network, sidecars or what else is not listed here.
+network, sidecars or any field that is not listed here.
 """
 
 from __future__ import annotations
@@ -43,33 +43,33 @@ _KEYS = {
 
 
 def merge(base: Any, patch: Any, field: str = "") -> Any:
-    """The patch laid over the base: mappings by key, known lists by their items' key, all else replaced."""
+    """Merge a patch over the base: mappings by key, known lists by their items' key, everything else replaced."""
     if isinstance(base, Mapping) and isinstance(patch, Mapping):
-        out = dict(base)
+        merged = dict(base)
         for key, value in patch.items():
-            if value is not None:  # a TrainJob's null is unset: it takes nothing away
-                out[key] = merge(base.get(key), value, str(key))
-        return out
+            if value is not None:  # a TrainJob's null is unset: it removes nothing
+                merged[key] = merge(base.get(key), value, str(key))
+        return merged
     if isinstance(base, list) and isinstance(patch, list) and field in _KEYS:
         return _merge_lists(base, patch, _KEYS[field])
     return patch
 
 
 def _merge_lists(base: list[Any], patch: list[Any], key: str) -> list[Any]:
-    out = list(as_mappings(base))
+    merged = list(as_mappings(base))
     for item in as_mappings(patch):
-        position = next((i for i, old in enumerate(out) if old.get(key) == item.get(key)), None)
+        position = next((i for i, base_item in enumerate(merged) if base_item.get(key) == item.get(key)), None)
         if position is None:
-            out.append(item)
+            merged.append(item)
         else:
-            out[position] = merge(out[position], item)
-    return out
+            merged[position] = merge(merged[position], item)
+    return merged
 
 
-def patched(runtime: Json, manifest: Json) -> dict[str, Any]:
-    """The runtime's JobSet template with the TrainJob's runtimePatches, in their order.
+def apply_runtime_patches(runtime: Json, manifest: Json) -> dict[str, Any]:
+    """Return the runtime's JobSet template with the TrainJob's runtimePatches applied in order.
 
-    Labels and annotations of the template go to the JobSet alone.
+    Labels and annotations of the template apply only to the JobSet.
     """
     template: dict[str, Any] = dict(nested_map(runtime, "spec", "template"))
     for patch in as_mappings(nested_map(manifest, "spec").get("runtimePatches")):
@@ -79,36 +79,38 @@ def patched(runtime: Json, manifest: Json) -> dict[str, Any]:
     return template
 
 
-def env_over(container: Json, env: Any) -> dict[str, Any]:
-    """The container with env entries put in by name."""
+def with_env_merged(container: Json, env: Any) -> dict[str, Any]:
+    """Return the container with env entries merged in by name."""
     entries = [e for e in as_mappings(env) if as_string(e.get("name"))]
     old = as_mappings(container.get("env"))
     return {**as_mapping(container), "env": upsert(old, entries)} if old or entries else dict(container)
 
 
-_WORDS: Final = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
-_PROCESSES: Final = ("auto", "cpu", "gpu")
-_TEMPLATE: Final = 11
-"""How many parts of a path in a runtime patch lead to its pod template."""
+_PATCH_FIELDS: Final = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
+_PROCESS_WORDS: Final = ("auto", "cpu", "gpu")
+_POD_TEMPLATE_DEPTH: Final = 11
+"""Number of path parts in a runtime patch that lead to its pod template."""
 
 
-def today(manifest: Json, version: Version) -> Json:
-    """The same TrainJob as Trainer 2.2 would be told; the manifest itself where nothing differs."""
+def to_current_fields(manifest: Json, version: Version) -> Json:
+    """Return the TrainJob in Trainer 2.2's fields, or the manifest itself if nothing differs."""
     if version >= (2, 2) or kind_of(manifest) != ("trainer.kubeflow.org/v1alpha1", "TrainJob"):
         return manifest
     spec: dict[str, Any] = dict(nested_map(manifest, "spec"))
-    word = _WORDS.get(version, "podSpecOverrides")
-    if isinstance(spec.get(word), list):
-        spec["runtimePatches"] = [_patch(one, i, word) for i, one in enumerate(as_mappings(spec.pop(word)))]
+    patch_field = _PATCH_FIELDS.get(version, "podSpecOverrides")
+    if isinstance(spec.get(patch_field), list):
+        spec["runtimePatches"] = [
+            _to_runtime_patch(override, i, patch_field) for i, override in enumerate(as_mappings(spec.pop(patch_field)))
+        ]
     trainer = nested_map(spec, "trainer")
-    if trainer.get("numProcPerNode") in _PROCESSES:
+    if trainer.get("numProcPerNode") in _PROCESS_WORDS:
         spec["trainer"] = {key: value for key, value in trainer.items() if key != "numProcPerNode"}
     return {**manifest, "spec": spec} if spec != nested_map(manifest, "spec") else manifest
 
 
-def _patch(override: Json, index: int, word: str) -> dict[str, Any]:
+def _to_runtime_patch(override: Json, index: int, patch_field: str) -> dict[str, Any]:
     template = {key: value for key, value in override.items() if key != "targetJobs"}
-    if word == "podSpecOverrides":
+    if patch_field == "podSpecOverrides":
         template = {"spec": template}
     jobs = [
         {"name": as_string(job.get("name")), "template": {"spec": {"template": template}}}
@@ -118,66 +120,70 @@ def _patch(override: Json, index: int, word: str) -> dict[str, Any]:
     return {"manager": f"trainer.kubeflow.org/override-{index}", "trainingRuntimeSpec": spec}
 
 
-def written(path: Path, version: Version) -> Path:
-    """Where in the file stands what is at `path` in what `today` made of it."""
+def written_path(path: Path, version: Version) -> Path:
+    """Return the path in the file of a path in the result of `to_current_fields`."""
     if version >= (2, 2) or path[:2] != ("spec", "runtimePatches"):
         return path
-    word = _WORDS.get(version, "podSpecOverrides")
-    start: Path = ("spec", word, *path[2:3])
-    rest = path[_TEMPLATE:]
+    patch_field = _PATCH_FIELDS.get(version, "podSpecOverrides")
+    start: Path = ("spec", patch_field, *path[2:3])
+    rest = path[_POD_TEMPLATE_DEPTH:]
     if path[8:9] == ("name",):
         return (*start, "targetJobs", path[7], "name")
-    return (*start, *(rest[1:] if word == "podSpecOverrides" else rest))
+    return (*start, *(rest[1:] if patch_field == "podSpecOverrides" else rest))
 
 
 NODE = "node"
-"""What Trainer calls the replicatedJob and its container that trains."""
+"""Trainer's name for the training replicatedJob and its container."""
 
 MANAGER = "ptcompile/compile"
-"""Who patches: a path with a domain in front, one patch a manager."""
+"""The manager of ptcompile's patch: a path with a domain prefix, one patch per manager."""
 
-_POD = frozenset({"serviceAccountName", "nodeSelector", "tolerations", "volumes", "schedulingGates"})
-_POD_2_1 = _POD | {"affinity", "imagePullSecrets"}
+_POD_2_0 = frozenset({"serviceAccountName", "nodeSelector", "tolerations", "volumes", "schedulingGates"})
+_POD_2_1 = _POD_2_0 | {"affinity", "imagePullSecrets"}
 _POD_2_2 = _POD_2_1 | {"securityContext", "terminationGracePeriodSeconds"}
 _REACH: tuple[tuple[str, frozenset[str], frozenset[str], frozenset[str]], ...] = (
-    ("pod-spec-overrides", frozenset(), _POD, frozenset({"volumeMounts"})),
+    ("pod-spec-overrides", frozenset(), _POD_2_0, frozenset({"volumeMounts"})),
     ("pod-template-overrides", frozenset({"labels", "annotations"}), _POD_2_1, frozenset({"volumeMounts"})),
     ("runtime-patches", frozenset({"labels", "annotations"}), _POD_2_2, frozenset({"volumeMounts", "securityContext"})),
 )
-"""By the operator's `features`: fields of the pods' metadata, of their spec, and of the container `node`."""
+"""Fields that each release's patches reach: of the pods' metadata, of their spec, and of the container `node`."""
 
-_TRAINER = ("image", "command", "args", "env", "resources")
+_TRAINER_FIELDS = ("image", "command", "args", "env", "resources")
 
 
-def parts(template: PodTemplate, versions: Versions) -> TrainerParts | None:
-    """A template as fields of `spec.trainer` and as further fields of the TrainJob; None where they cannot carry it."""
-    written = pod_template.write(template, main=NODE)
-    pod = written["spec"]
-    container, *others = pod.pop("containers")
-    trainer = {key: container.pop(key) for key in _TRAINER if key in container}
+def split_template(template: PodTemplate, versions: Versions) -> TrainerParts | None:
+    """Return a template as `spec.trainer` and further fields of the TrainJob, or None if they cannot carry it."""
+    template_data = pod_template.write(template, main=NODE)
+    pod = template_data["spec"]
+    container, *sidecars = pod.pop("containers")
+    trainer = {key: container.pop(key) for key in _TRAINER_FIELDS if key in container}
     del container["name"]
-    metadata = written.get("metadata", {})
-    word, known, of_pod, of_container = next((row for row in _REACH if has_feature(row[0], versions)), _REACH[0])
-    beyond = (metadata.keys() - known) | (pod.keys() - of_pod) | (container.keys() - of_container)
-    if others or beyond:
+    metadata = template_data.get("metadata", {})
+    feature, metadata_fields, pod_fields, container_fields = next(
+        (row for row in _REACH if has_feature(row[0], versions)), _REACH[0]
+    )
+    unreachable = (
+        (metadata.keys() - metadata_fields) | (pod.keys() - pod_fields) | (container.keys() - container_fields)
+    )
+    if sidecars or unreachable:
         return None
     if "resources" in trainer:
         trainer["resourcesPerNode"] = trainer.pop("resources")
     if container:
         pod["containers"] = [{"name": NODE, **container}]
-    return trainer, _change(word, metadata, pod)
+    return trainer, _patch_fields(feature, metadata, pod)
 
 
-def _change(word: str, metadata: dict[str, Any], pod: dict[str, Any]) -> dict[str, Any]:
+def _patch_fields(feature: str, metadata: dict[str, Any], pod: dict[str, Any]) -> dict[str, Any]:
     changed: dict[str, Any] = {"metadata": metadata} if metadata else {}
     if pod:
         changed["spec"] = pod
     if not changed:
         return {}
     targets = [{"name": NODE}]
-    if word == "pod-spec-overrides":
+    if feature == "pod-spec-overrides":
         return {"podSpecOverrides": [{"targetJobs": targets, **pod}]}
-    if word == "pod-template-overrides":
+    if feature == "pod-template-overrides":
         return {"podTemplateOverrides": [{"targetJobs": targets, **changed}]}
     job = {"name": NODE, "template": {"spec": {"template": changed}}}
     patch = {"template": {"spec": {"replicatedJobs": [job]}}}

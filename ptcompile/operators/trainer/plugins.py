@@ -1,4 +1,4 @@
-"""What Trainer's plugins (torch, MPI, torchtune) make of the JobSet of a runtime."""
+"""Trainer's plugins (torch, MPI, torchtune ...) and their effect on a runtime's JobSet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.patches import env_over
+from ptcompile.operators.trainer.patches import with_env_merged
 from ptcompile.operators.trainer.runtimes import step_label, tune_model
 from ptcompile.registry import templates
 from ptcompile.registry.pods import MOST_NAMED
@@ -26,7 +26,7 @@ INDEX_PATH = f"metadata.annotations['{templates.COMPLETION_INDEX}']"
 
 @dataclass(slots=True)
 class Build:
-    """A JobSet in the making: the TrainJob, its runtime with the patches, and what the policy fills in."""
+    """A JobSet under construction: the TrainJob, its patched runtime, and what the policy fills in."""
 
     manifest: Json
     runtime: Json
@@ -36,228 +36,234 @@ class Build:
     configmaps: list[Json] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     own: frozenset[str] = frozenset()
-    """Fields of the trainer's container that the policy has decided already."""
+    """Fields of the trainer's container that the policy has already set."""
     pod_group: Json | None = None
     failure: str | None = None
 
     @property
     def name(self) -> str:
-        """The TrainJob's name, which is the JobSet's too."""
+        """The TrainJob's name, which is also the JobSet's."""
         return object_name(self.manifest)
 
     @property
     def master(self) -> str:
-        """The first node's host name as its neighbours resolve it; literal, whatever the runtime's names are."""
+        """The first node's host name as other pods resolve it; literal, regardless of the runtime's names."""
         return f"{self.name}-node-0-0.{self.name}"
 
     @property
     def trainer(self) -> Json | None:
-        """`spec.trainer`, or None when it is absent."""
+        """`spec.trainer`, or None if it is absent."""
         trainer = nested_map(self.manifest, "spec").get("trainer")
         return nested_map(self.manifest, "spec", "trainer") if trainer is not None else None
 
     def set_nodes(self, count: int, *, job: str | None = None) -> None:
-        """The number of pods of the trainer's job, or of the named one."""
-        self.jobs = [_sized(rj, count) if self._meant(rj, job) else rj for rj in self.jobs]
+        """Set the number of pods of the trainer's job, or of the job named `job`."""
+        self.jobs = [_with_pod_count(rj, count) if self._meant(rj, job) else rj for rj in self.jobs]
 
     def _meant(self, replicated: Json, job: str | None) -> bool:
         return replicated.get("name") == job if job else step_label(replicated) == "trainer"
 
     def on_container(self, change: Callable[[Json], Json], *, job: str | None = None, name: str = "node") -> None:
-        """A change made to the container of this name in the trainer's job, or in the named one."""
-        self.jobs = [_changed(rj, name, change) if self._meant(rj, job) else rj for rj in self.jobs]
+        """Apply `change` to the container named `name` in the trainer's job, or in the job named `job`."""
+        self.jobs = [_change_container(rj, name, change) if self._meant(rj, job) else rj for rj in self.jobs]
 
     def on_pod(self, change: Callable[[Json], Json], *, job: str | None = None) -> None:
-        """A change made to the pod spec of the trainer's job, or of the named one."""
-        self.jobs = [_with_pod(rj, change) if self._meant(rj, job) else rj for rj in self.jobs]
+        """Apply `change` to the pod spec of the trainer's job, or of the job named `job`."""
+        self.jobs = [_change_pod(rj, change) if self._meant(rj, job) else rj for rj in self.jobs]
 
 
-def _sized(replicated: Json, count: int) -> Json:
+def _with_pod_count(replicated: Json, count: int) -> Json:
     template = nested_map(replicated, "template")
     spec = {**nested_map(template, "spec"), "parallelism": count, "completions": count}
     return {**replicated, "template": {**template, "spec": spec}}
 
 
-def _with_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
+def _change_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
     template, job = nested_map(replicated, "template"), nested_map(replicated, "template", "spec")
     pod_template = nested_map(job, "template")
     job = {**job, "template": {**pod_template, "spec": change(nested_map(pod_template, "spec"))}}
     return {**replicated, "template": {**template, "spec": job}}
 
 
-def _changed(replicated: Json, name: str, change: Callable[[Json], Json]) -> Json:
+def _change_container(replicated: Json, name: str, change: Callable[[Json], Json]) -> Json:
     def pod(spec: Json) -> Json:
         spec = templates.with_containers(spec, lambda c: change(c) if c.get("name") == name else c, init=True)
         return templates.with_containers(spec, lambda c: change(c) if c.get("name") == name else c, init=False)
 
-    return _with_pod(replicated, pod)
+    return _change_pod(replicated, pod)
 
 
-def plain(build: Build) -> None:
-    """The number of nodes and the TrainJob's env."""
+def apply_plain(build: Build) -> None:
+    """Set the number of nodes and the TrainJob's env."""
     build.set_nodes(runtimes.node_count(build.manifest, build.runtime))
     env = (build.trainer or {}).get("env")
-    build.on_container(lambda c: env_over(c, env))
+    build.on_container(lambda c: with_env_merged(c, env))
 
 
 def with_port(container: Json) -> Json:
-    """The container with the rendezvous port, unless one of that number is there."""
-    taken = any(as_int(p.get("containerPort")) == PORT for p in as_mappings(container.get("ports")))
-    return container if taken else templates.with_items(container, "ports", [{"containerPort": PORT}])
+    """Return the container with the rendezvous port, unless it has one with that number."""
+    has_port = any(as_int(p.get("containerPort")) == PORT for p in as_mappings(container.get("ports")))
+    return container if has_port else templates.with_items(container, "ports", [{"containerPort": PORT}])
 
 
-def mpi(build: Build) -> None:
-    """OpenMPI's host file and ssh keys; with runLauncherAsNode the launcher is one of the nodes."""
+def apply_mpi(build: Build) -> None:
+    """Add OpenMPI's host file and ssh keys; with runLauncherAsNode the launcher is also a node."""
     policy = nested_map(build.runtime, "spec", "mlPolicy", "mpi")
     count = runtimes.node_count(build.manifest, build.runtime)
     as_node = policy.get("runLauncherAsNode") is True
     workers = max(1, count - 1) if as_node else count
     build.set_nodes(1)
     build.set_nodes(workers, job="node")
-    slots = _slots(build, policy)
-    _mpi_mounts(build, as_string(policy.get("sshAuthMountPath")) or "/root/.ssh")
+    slots = _mpi_slots(build, policy)
+    _add_mpi_mounts(build, as_string(policy.get("sshAuthMountPath")) or "/root/.ssh")
     env = [
         templates.value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
         templates.value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
         templates.value("OMPI_MCA_orte_set_default_slots", str(slots)),
         templates.value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
     ]
-    given = (build.trainer or {}).get("env")
+    trainer_env = (build.trainer or {}).get("env")
     build.on_container(lambda c: templates.upsert_env(c, env))
-    build.on_container(lambda c: env_over(c, given), job="node")
+    build.on_container(lambda c: with_env_merged(c, trainer_env), job="node")
     hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(min(workers, MOST_NAMED))]
     if as_node:
         hosts.append(f"{build.name}-launcher-0-0.{build.name} slots={slots}\n")
     build.configmaps.append({"metadata": {"name": f"{build.name}-mpi-hostfile"}, "data": {"hostfile": "".join(hosts)}})
 
 
-def _slots(build: Build, policy: Json) -> int:
-    """Processes a node: the TrainJob's, else the runtime's; a runtime's 1 becomes the number of GPUs."""
-    given = (build.trainer or {}).get("numProcPerNode")
-    if isinstance(given, int) and not isinstance(given, bool):
-        return given
-    written = as_int(policy.get("numProcPerNode"), 1)
-    gpus = runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime))
-    return gpus if written == 1 and gpus > 1 else written
+def _mpi_slots(build: Build, policy: Json) -> int:
+    """Return processes per node: the TrainJob's, else the runtime's; a runtime's 1 becomes the number of GPUs."""
+    processes = (build.trainer or {}).get("numProcPerNode")
+    if isinstance(processes, int) and not isinstance(processes, bool):
+        return processes
+    runtime_slots = as_int(policy.get("numProcPerNode"), 1)
+    gpus = runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime))
+    return gpus if runtime_slots == 1 and gpus > 1 else runtime_slots
 
 
-def _mpi_mounts(build: Build, path: str) -> None:
+def _add_mpi_mounts(build: Build, path: str) -> None:
     keys = {"name": "mpi-ssh-auth", "secret": {"secretName": f"{build.name}-mpi-ssh-auth"}}
     hosts = {"name": "mpi-hostfile", "configMap": {"name": f"{build.name}-mpi-hostfile"}}
-    mount = [{"name": "mpi-ssh-auth", "mountPath": path}]
+    keys_mount = [{"name": "mpi-ssh-auth", "mountPath": path}]
     for job in ("node", None):
         build.on_pod(lambda s: templates.with_items(s, "volumes", [keys]), job=job)
-        build.on_container(lambda c: templates.with_items(c, "volumeMounts", mount), job=job)
+        build.on_container(lambda c: templates.with_items(c, "volumeMounts", keys_mount), job=job)
     build.on_pod(lambda s: templates.with_items(s, "volumes", [hosts]))
-    place = [{"name": "mpi-hostfile", "mountPath": "/etc/mpi"}]
-    build.on_container(lambda c: templates.with_items(c, "volumeMounts", place))
+    hosts_mount = [{"name": "mpi-hostfile", "mountPath": "/etc/mpi"}]
+    build.on_container(lambda c: templates.with_items(c, "volumeMounts", hosts_mount))
 
 
 _FLUX_IMAGE = "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy"
 _FLUX_MOUNTS = ("/mnt/flux", "/opt/software", "/etc/flux-config", "/curve", "/dev/shm")  # noqa: S108
 
 
-def flux(build: Build) -> None:
-    """A Flux broker in every node: an installing init container, and the command wrapped in Flux's entry point."""
+def apply_flux(build: Build) -> None:
+    """Run a Flux broker on every node: add an init container that installs Flux, and wrap the command in its entry
+    point.
+    """
     trainer = build.trainer
     if trainer is not None and trainer.get("numNodes") is None:
         build.failure = "the controller panics on a flux runtime without spec.trainer.numNodes (Trainer 2.3)"
         return
-    plain(build)
+    apply_plain(build)
     entries = as_mappings((trainer or {}).get("env"))
     image = next((as_string(e.get("value")) for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"), _FLUX_IMAGE)
     installer = {"name": "flux-installer", "image": image, "command": ["/bin/bash", "/etc/flux-config/init.sh"]}
-    installer_mounts = [{"name": "flux-install", "mountPath": "/mnt/flux"}, _flux_config()]
-    words = " ".join(as_strings((trainer or {}).get("command"))).strip()
-    command = ["/bin/bash", "/etc/flux-config/entrypoint.sh", words]
+    installer_mounts = [{"name": "flux-install", "mountPath": "/mnt/flux"}, _flux_config_mount()]
+    user_command = " ".join(as_strings((trainer or {}).get("command"))).strip()
+    command = ["/bin/bash", "/etc/flux-config/entrypoint.sh", user_command]
     mounts = [
-        _flux_config() if p == "/etc/flux-config" else {"name": "flux-install", "mountPath": p} for p in _FLUX_MOUNTS
+        _flux_config_mount() if p == "/etc/flux-config" else {"name": "flux-install", "mountPath": p}
+        for p in _FLUX_MOUNTS
     ]
     build.on_pod(lambda s: templates.with_items(s, "initContainers", [{**installer, "volumeMounts": installer_mounts}]))
     build.on_container(lambda c: templates.with_items({**c, "command": command}, "volumeMounts", mounts))
     build.own = frozenset({"command"})
 
 
-def _flux_config() -> dict[str, Any]:
+def _flux_config_mount() -> dict[str, Any]:
     return {"name": "flux-config", "mountPath": "/etc/flux-config"}
 
 
-_KEPT = ("output_dir=", "tokenizer.path=", "tokenizer.merges_file=", "checkpointer.checkpoint_dir=")
+_RUNTIME_OPTIONS = ("output_dir=", "tokenizer.path=", "tokenizer.merges_file=", "checkpointer.checkpoint_dir=")
 
 
-def torchtune(build: Build) -> None:
-    """The command with rendezvous, recipe, config and the runtime's own paths behind it."""
+def apply_torchtune(build: Build) -> None:
+    """Append rendezvous, recipe, config and the runtime's own paths to the command."""
     trainer = build.trainer or {}
     nodes = runtimes.node_count(build.manifest, build.runtime)
-    single = nodes <= 1 and not _several(build)
-    words = [] if single else [f"--rdzv_endpoint={build.master}:{PORT}"]
-    recipe, config = _recipe(build, nodes, single=single)
-    words += [recipe, "--config", config, *_overrides(build)]
-    command = [*as_strings(trainer.get("command")), *words]
+    single = nodes <= 1 and not _has_several_processes(build)
+    arguments = [] if single else [f"--rdzv_endpoint={build.master}:{PORT}"]
+    recipe, config = _recipe_and_config(build, nodes, single=single)
+    arguments += [recipe, "--config", config, *_runtime_overrides(build)]
+    command = [*as_strings(trainer.get("command")), *arguments]
     build.own = frozenset({"command"})
     build.on_container(lambda c: {**c, "command": command})
 
 
-def _several(build: Build) -> bool:
-    """Whether a node runs more than one process."""
+def _has_several_processes(build: Build) -> bool:
+    """Return whether a node runs more than one process."""
     count = runtimes.nproc_per_node(build.manifest, build.runtime, build.version)
     if count != "auto":
         return count != "1"
-    return runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime)) > 1
+    return runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime)) > 1
 
 
-def _recipe(build: Build, nodes: int, *, single: bool) -> tuple[str, str]:
-    """Recipe and config, by the model in the runtime's name and the arguments that ask for LoRA."""
+def _recipe_and_config(build: Build, nodes: int, *, single: bool) -> tuple[str, str]:
+    """Return recipe and config for the model in the runtime's name and the LoRA arguments."""
     model = tune_model(as_string(nested_map(build.manifest, "spec", "runtimeRef").get("name")))
     args = as_strings((build.trainer or {}).get("args"))
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
-    quantised = lora and "model.quantize_base=True" in args
-    place = "single_device" if single else "distributed"
+    is_quantized = lora and "model.quantize_base=True" in args
+    scope = "single_device" if single else "distributed"
     method = "lora" if lora else "full"
-    suffix = "qlora" if quantised else method
+    suffix = "qlora" if is_quantized else method
     if single:
         suffix += "_single_device"
     elif nodes > 1:
         suffix += "_multinode"
-    return f"{method}_finetune_{place}", f"{model}_{suffix}"
+    return f"{method}_finetune_{scope}", f"{model}_{suffix}"
 
 
-def _overrides(build: Build) -> list[str]:
-    """The paths that the runtime's own command sets."""
+def _runtime_overrides(build: Build) -> list[str]:
+    """Return the paths that the runtime's own command sets."""
     node = next((rj for rj in as_mappings(build.spec.get("replicatedJobs")) if step_label(rj) == "trainer"), {})
     container = runtimes.find_container(node, "node") or {}
-    return [w for w in as_strings(container.get("command")) if w.startswith(_KEPT)]
+    return [w for w in as_strings(container.get("command")) if w.startswith(_RUNTIME_OPTIONS)]
 
 
-def torch(build: Build) -> None:
-    """torchrun's PET variables. Nothing at all where `spec.trainer` is absent (2.3, issue 4076)."""
-    plain(build)
+def apply_torch(build: Build) -> None:
+    """Set torchrun's PET variables; do nothing if `spec.trainer` is absent (2.3, issue 4076)."""
+    apply_plain(build)
     if build.trainer is None:
         build.notes.append("spec.trainer is absent: the pods get no PET_* variables (Trainer 2.3)")
         return
-    names = [
+    node_variables = [
         templates.value("PET_NNODES", str(runtimes.node_count(build.manifest, build.runtime))),
         templates.value("PET_NPROC_PER_NODE", runtimes.nproc_per_node(build.manifest, build.runtime, build.version)),
         templates.field("PET_NODE_RANK", INDEX_PATH),
     ]
-    address = [templates.value("PET_MASTER_ADDR", build.master), templates.value("PET_MASTER_PORT", str(PORT))]
+    address_variables = [
+        templates.value("PET_MASTER_ADDR", build.master),
+        templates.value("PET_MASTER_PORT", str(PORT)),
+    ]
     tune = as_strings(build.trainer.get("command")) == ["tune", "run"]
-    env = names if tune else [*names, *address]
+    env = node_variables if tune else [*node_variables, *address_variables]
     build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
-    _inject(build, [*names, *address])
+    _inject_env(build, [*node_variables, *address_variables])
     if tune:
-        torchtune(build)
+        apply_torchtune(build)
 
 
-def _inject(build: Build, env: Sequence[Json]) -> None:
-    """`torch.envInjection`: the variables for further containers (2.3)."""
+def _inject_env(build: Build, env: Sequence[Json]) -> None:
+    """Add the variables to the containers of `torch.envInjection` (2.3)."""
     for target in as_mappings(nested_map(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
         for name in as_strings(target.get("containerNames")):
             build.on_container(lambda c: templates.upsert_env(c, env), job=as_string(target.get("jobName")), name=name)
 
 
-def jax(build: Build) -> None:
-    """JAX's coordinator, number of processes and process id."""
+def apply_jax(build: Build) -> None:
+    """Set JAX's coordinator, number of processes and process id."""
     count = runtimes.node_count(build.manifest, build.runtime)
     build.set_nodes(count)
     if build.trainer is None:
@@ -270,29 +276,29 @@ def jax(build: Build) -> None:
     build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
 
 
-def xgboost(build: Build) -> None:
-    """XGBoost's tracker; one worker a GPU, one without GPUs."""
+def apply_xgboost(build: Build) -> None:
+    """Set up XGBoost's tracker: one worker per GPU, or one without GPUs."""
     count = runtimes.node_count(build.manifest, build.runtime)
     build.set_nodes(count)
     if build.trainer is None:
         return
-    given = build.trainer.get("numProcPerNode")
-    gpus = runtimes.gpus(runtimes.node_resources(build.manifest, build.runtime))
-    each = given if isinstance(given, int) and not isinstance(given, bool) else max(1, gpus)
+    processes = build.trainer.get("numProcPerNode")
+    gpus = runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime))
+    workers_per_node = processes if isinstance(processes, int) and not isinstance(processes, bool) else max(1, gpus)
     env = [
         templates.value("DMLC_TRACKER_URI", build.master),
         templates.value("DMLC_TRACKER_PORT", str(PORT)),
         templates.field("DMLC_TASK_ID", INDEX_PATH),
-        templates.value("DMLC_NUM_WORKER", str(count * each)),
+        templates.value("DMLC_NUM_WORKER", str(count * workers_per_node)),
     ]
     build.on_container(lambda c: with_port(templates.upsert_env(c, env)))
 
 
 PLUGINS: dict[str, Callable[[Build], None]] = {
-    "plain": plain,
-    "torch": torch,
-    "mpi": mpi,
-    "jax": jax,
-    "xgboost": xgboost,
-    "flux": flux,
+    "plain": apply_plain,
+    "torch": apply_torch,
+    "mpi": apply_mpi,
+    "jax": apply_jax,
+    "xgboost": apply_xgboost,
+    "flux": apply_flux,
 }

@@ -1,4 +1,4 @@
-"""The pods of a TrainJob: templates, launch options, expansion, and what happens on failure."""
+"""Pods of a TrainJob: templates, launch options, expansion and behavior on failure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.jobset import pods
 from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of_spec
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.patches import env_over, patched, today
+from ptcompile.operators.trainer.patches import apply_runtime_patches, to_current_fields, with_env_merged
 from ptcompile.operators.trainer.plugins import PLUGINS, Build
 from ptcompile.registry.model import KindContext
 from ptcompile.registry.pods import Expansion
@@ -26,7 +26,7 @@ _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """The runtime, patched and filled in, as a JobSet, and that JobSet's pods."""
+    """Expand the JobSet that Trainer creates from the patched runtime."""
     runtime, assumed = runtimes.find_runtime(manifest, request.others, request.versions.trainer)
     notes = []
     if assumed:
@@ -36,60 +36,68 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
     spec = {**build.spec, "suspend": nested_map(manifest, "spec").get("suspend") is True}
-    made = {
+    jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": {"name": object_name(manifest), "namespace": namespace_of(manifest)},
         "spec": {**spec, "replicatedJobs": build.jobs},
     }
-    world = pods.expand(made, request, main="node")
+    expansion = pods.expand(jobset, request, main="node")
     return Expansion(
-        roles=world.roles,
-        services=world.services,
-        jobs=world.jobs,
+        roles=expansion.roles,
+        services=expansion.services,
+        jobs=expansion.jobs,
         configmaps_of=lambda: tuple(build.configmaps),
         pod_group=build.pod_group,
-        notes=(*notes, *build.notes, *world.notes),
+        notes=(*notes, *build.notes, *expansion.notes),
     )
 
 
 def _build(manifest: Json, runtime: Json, version: Version) -> Build:
-    """The JobSet's spec: patches first, then the policy's plugin, then what the TrainJob says itself."""
-    template = patched(runtime, today(manifest, version))
+    """Build the JobSet: patches first, then the policy's plugin, then the TrainJob's own fields."""
+    template = apply_runtime_patches(runtime, to_current_fields(manifest, version))
     spec: dict[str, Any] = dict(nested_map(template, "spec"))
-    whole = {**runtime, "spec": {**nested_map(runtime, "spec"), "template": template}}
-    build = Build(manifest, whole, spec, [_counted(rj) for rj in as_mappings(spec.get("replicatedJobs"))], version)
+    patched_runtime = {**runtime, "spec": {**nested_map(runtime, "spec"), "template": template}}
+    build = Build(
+        manifest,
+        patched_runtime,
+        spec,
+        [_with_pod_counts(rj) for rj in as_mappings(spec.get("replicatedJobs"))],
+        version,
+    )
     policy = runtimes.policy_of(runtime)
     if policy is not None:
         PLUGINS[policy](build)
-    build.jobs = [_initializer(_trainer(rj, build, resources=policy is not None), manifest) for rj in build.jobs]
-    _pod_group(build)
+    build.jobs = [
+        _apply_initializer(_apply_trainer(rj, build, resources=policy is not None), manifest) for rj in build.jobs
+    ]
+    _add_pod_group(build)
     return build
 
 
-def _counted(replicated: Json) -> Json:
-    """Trainer and initializer jobs run once: parallelism and completions are the number of their pods."""
+def _with_pod_counts(replicated: Json) -> Json:
+    """Return the replicatedJob as one Job whose completions equal its parallelism, as Trainer runs its steps."""
     if not runtimes.step_label(replicated):
         return replicated
     job = nested_map(replicated, "template", "spec")
     count = job.get("parallelism") if job.get("parallelism") is not None else 1
-    counted = {**job, "parallelism": count, "completions": count}
-    return {**replicated, "replicas": 1, "template": {**nested_map(replicated, "template"), "spec": counted}}
+    job_spec = {**job, "parallelism": count, "completions": count}
+    return {**replicated, "replicas": 1, "template": {**nested_map(replicated, "template"), "spec": job_spec}}
 
 
-def _change(replicated: Json, name: str, **fields: Any) -> Json:
-    """The replicatedJob with fields set on its container of this name."""
+def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
+    """Return the replicatedJob with fields set on its container named `name`."""
     template, job = nested_map(replicated, "template"), nested_map(replicated, "template", "spec")
     pod_template, pod = nested_map(job, "template"), nested_map(job, "template", "spec")
     if not as_mappings(pod.get("containers")):
         return replicated
-    changed = [{**c, **fields} if c.get("name") == name else c for c in as_mappings(pod.get("containers"))]
-    pod_template = {**pod_template, "spec": {**pod, "containers": changed}}
+    containers = [{**c, **fields} if c.get("name") == name else c for c in as_mappings(pod.get("containers"))]
+    pod_template = {**pod_template, "spec": {**pod, "containers": containers}}
     return {**replicated, "template": {**template, "spec": {**job, "template": pod_template}}}
 
 
-def _trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
-    """What `spec.trainer` says, on the container `node` of the trainer's job."""
+def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
+    """Apply `spec.trainer` to the container `node` of the trainer's job."""
     trainer = nested_map(build.manifest, "spec").get("trainer")
     node = runtimes.find_container(replicated, "node")
     if runtimes.step_label(replicated) != "trainer" or node is None or not isinstance(trainer, Mapping):
@@ -99,22 +107,26 @@ def _trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
         if trainer.get(key) is not None and key not in build.own:
             fields[key] = trainer[key]
     if resources and isinstance(trainer.get("resourcesPerNode"), Mapping):
-        fields["resources"] = _resources(nested_map(node, "resources"), trainer["resourcesPerNode"], build.version)
-    fields["env"] = env_over(node, trainer.get("env")).get("env")
-    return _change(replicated, "node", **{k: v for k, v in fields.items() if v is not None})
+        fields["resources"] = _merge_resources(
+            nested_map(node, "resources"), trainer["resourcesPerNode"], build.version
+        )
+    fields["env"] = with_env_merged(node, trainer.get("env")).get("env")
+    return _with_container_fields(replicated, "node", **{k: v for k, v in fields.items() if v is not None})
 
 
-def _resources(runtime: Json, given: Json, version: Version) -> Json:
-    """Requests and limits merged by name (2.3; older ones replaced the runtime's); claims are dropped on the way."""
+def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> Json:
+    """Merge requests and limits by name (2.3; older releases replace the runtime's). Claims are dropped."""
     runtime = runtime if version >= (2, 3) else {}
     kinds = ("limits", "requests")
     return {
-        k: {**as_mapping(runtime.get(k)), **as_mapping(given.get(k))} for k in kinds if runtime.get(k) or given.get(k)
+        k: {**as_mapping(runtime.get(k)), **as_mapping(user_resources.get(k))}
+        for k in kinds
+        if runtime.get(k) or user_resources.get(k)
     }
 
 
-def _initializer(replicated: Json, manifest: Json) -> Json:
-    """What `spec.initializer` says, on the initializer's container."""
+def _apply_initializer(replicated: Json, manifest: Json) -> Json:
+    """Apply `spec.initializer` to the initializer's container."""
     name = runtimes.step_label(replicated)
     config = nested_map(manifest, "spec", "initializer").get(_INITIALIZERS.get(name, ""))
     container = runtimes.find_container(replicated, name)
@@ -123,14 +135,14 @@ def _initializer(replicated: Json, manifest: Json) -> Json:
     env: list[Any] = [*as_mappings(config.get("env"))]
     if config.get("storageUri") is not None:
         env.insert(0, {"name": "STORAGE_URI", "value": as_string(config.get("storageUri"))})
-    fields = {"env": env_over(container, env).get("env", [])}
+    fields = {"env": with_env_merged(container, env).get("env", [])}
     if isinstance(config.get("secretRef"), Mapping):
         fields["envFrom"] = [*as_mappings(container.get("envFrom")), {"secretRef": config["secretRef"]}]
-    return _change(replicated, name, **fields)
+    return _with_container_fields(replicated, name, **fields)
 
 
-def _pod_group(build: Build) -> None:
-    """The gang over all pods, the initializers' too (2.7)."""
+def _add_pod_group(build: Build) -> None:
+    """Set the gang over all pods, including the initializers'."""
     policy = nested_map(build.runtime, "spec", "podGroupPolicy")
     kind = next((k for k in ("coscheduling", "volcano") if isinstance(policy.get(k), Mapping)), None)
     if kind is None:
@@ -142,18 +154,18 @@ def _pod_group(build: Build) -> None:
 
 
 NODE = "node"
-"""What Trainer calls the replicatedJob that trains, and its container."""
+"""Trainer's name for the training replicatedJob and its container."""
 
 
-def of_runtime(manifest: Json) -> Iterator[Template]:
-    """The templates of a TrainingRuntime or ClusterTrainingRuntime."""
-    for one in templates_of_spec(nested_map(manifest, "spec", "template", "spec"), ("spec", "template", "spec")):
-        yield one._replace(main=NODE) if one.role == NODE else one
+def runtime_templates(manifest: Json) -> Iterator[Template]:
+    """Yield the pod templates of a TrainingRuntime or ClusterTrainingRuntime."""
+    for template in templates_of_spec(nested_map(manifest, "spec", "template", "spec"), ("spec", "template", "spec")):
+        yield template._replace(main=NODE) if template.role == NODE else template
 
 
-def sentences(manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a TrainJob."""
-    runtime = runtimes.find_runtime(manifest, others)[0]
+def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about what a TrainJob does on failure and at its end."""
+    runtime = runtimes.find_runtime(manifest, related)[0]
     yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
     deadline = nested_map(manifest, "spec").get("activeDeadlineSeconds")
     if deadline is not None:

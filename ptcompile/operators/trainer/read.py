@@ -1,4 +1,4 @@
-"""A Kubeflow TrainJob as the words of a spec (Trainer 2.3)."""
+"""Spec fields read from a Kubeflow TrainJob (Trainer 2.3)."""
 
 from __future__ import annotations
 
@@ -20,101 +20,102 @@ if TYPE_CHECKING:
 _NODE = "node"
 
 
-def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
-    """First as a job whose pods the spec describes, which compile may write so; then as what it is over its runtime."""
-    runtime, assumed = runtimes.find_runtime(manifest, others)
+def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+    """Yield first a job whose pods the spec describes, if compile could have written it; then one over its runtime."""
+    runtime, assumed = runtimes.find_runtime(manifest, related)
     jobs = runtimes.replicated_jobs(runtime)
-    if any(runtime is one for one in others) and object_name(runtime) == object_name(manifest):
-        yield from _with_runtime(manifest, runtime, jobs)
+    if any(runtime is item for item in related) and object_name(runtime) == object_name(manifest):
+        yield from _read_own_runtime(manifest, runtime, jobs)
     elif (
         not assumed
         and nested_map(manifest, "spec", "trainer").get("image")
-        and any(one.get("name") == _NODE for one in jobs)
+        and any(item.get("name") == _NODE for item in jobs)
     ):
-        template = _own_pods(nested_map(manifest, "spec"))
+        template = _trainjob_template(nested_map(manifest, "spec"))
         nodes = runtimes.node_count(manifest, runtime)
         pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
-        yield Read("trainjob", (pods,), {**_words(manifest), "nodes": nodes})
-    yield _over_runtime(manifest)
+        yield Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes})
+    yield _read_over_runtime(manifest)
 
 
-def folded(manifest: Json, others: tuple[Json, ...]) -> Read | None:
-    """The job with its runtime in it, for operators without any; None where that is unknown, or more than nodes.
+def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
+    """Return the job with its runtime merged in, or None if the runtime is unknown or has more than nodes.
 
-    Trainer tells every torchrun of its nodes and processes, and nothing else (torch policy, Trainer 2.3).
+    For operators without runtimes. Trainer passes each torchrun only its nodes and processes (torch policy, Trainer
+    2.3).
     """
-    runtime, assumed = runtimes.find_runtime(manifest, others)
+    runtime, assumed = runtimes.find_runtime(manifest, related)
     jobs = runtimes.replicated_jobs(runtime)
     if assumed or len(jobs) != 1 or runtimes.policy_of(runtime) != "torch" or jobs[0].get("name") != _NODE:
         return None
     template = pod_template.merge(
-        nested_map(jobs[0], "template", "spec", "template"), _own_pods(nested_map(manifest, "spec"))
+        nested_map(jobs[0], "template", "spec", "template"), _trainjob_template(nested_map(manifest, "spec"))
     )
-    nodes, said = runtimes.node_count(manifest, runtime), runtimes.nproc_per_node(manifest, runtime)
-    untold = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
-    elastic = {"nprocPerNode": int(said) if said.isdigit() else said, "rdzvBackend": "static", **untold}
+    nodes, processes = runtimes.node_count(manifest, runtime), runtimes.nproc_per_node(manifest, runtime)
+    unset = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
+    elastic = {"nprocPerNode": int(processes) if processes.isdigit() else processes, "rdzvBackend": "static", **unset}
     pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
-    return Read("trainjob", (pods,), {**_words(manifest), "nodes": nodes, "elastic": elastic})
+    return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})
 
 
-def _words(manifest: Json) -> dict[str, Any]:
+def _spec_fields(manifest: Json) -> dict[str, Any]:
     spec = nested_map(manifest, "spec")
-    policy = without_empty({word: spec.get(word) for word in ("activeDeadlineSeconds", "suspend")})
-    words: dict[str, Any] = {"runPolicy": policy}
+    policy = without_empty({field: spec.get(field) for field in ("activeDeadlineSeconds", "suspend")})
+    fields: dict[str, Any] = {"runPolicy": policy}
     processes = nested_map(spec, "trainer").get("numProcPerNode")
     if processes is not None:
-        words["elastic"] = {"nprocPerNode": processes}
-    return words
+        fields["elastic"] = {"nprocPerNode": processes}
+    return fields
 
 
-def _with_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterator[Read]:
-    """A job that brings its own runtime, as compile writes where no other does what the job says."""
-    pods = [_of_runtime(manifest, runtime, place, one) for place, one in enumerate(jobs)]
-    pods.sort(key=lambda one: not one.trains)
+def _read_own_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterator[Read]:
+    """Yield a job with its own runtime, as compile writes if no existing runtime fits."""
+    pods = [_runtime_role(manifest, runtime, index, item) for index, item in enumerate(jobs)]
+    pods.sort(key=lambda item: not item.trains)
     if not pods or not pods[0].trains:
         return
-    words = _words(manifest)
+    fields = _spec_fields(manifest)
     deadline = nested_map(jobs[0], "template", "spec").get("activeDeadlineSeconds")
     if deadline is not None:
-        words["runPolicy"]["activeDeadlineSeconds"] = deadline
-    yield Read("trainjob", tuple(pods), {**words, "nodes": pods[0].replicas}, objects=(runtime,))
+        fields["runPolicy"]["activeDeadlineSeconds"] = deadline
+    yield Read("trainjob", tuple(pods), {**fields, "nodes": pods[0].replicas}, objects=(runtime,))
 
 
-def _of_runtime(manifest: Json, runtime: Json, place: int, replicated: Json) -> ReadRole:
+def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -> ReadRole:
     job, name = nested_map(replicated, "template", "spec"), as_string(replicated.get("name"))
     template = nested_map(job, "template")
-    path: Path = ("spec", "template", "spec", "replicatedJobs", place, "template", "spec", "template")
+    path: Path = ("spec", "template", "spec", "replicatedJobs", index, "template", "spec", "template")
     if name != _NODE:
         restart = restart_policy(template, "OnFailure")
         return ReadRole(name, count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
-    template = pod_template.merge(template, _own_pods(nested_map(manifest, "spec")))
+    template = pod_template.merge(template, _trainjob_template(nested_map(manifest, "spec")))
     nodes, restart = runtimes.node_count(manifest, runtime), restart_policy(template, "OnFailure")
     return ReadRole(_NODE, nodes, template, path, _NODE, restart, holder=1)
 
 
-def _over_runtime(manifest: Json) -> Read:
+def _read_over_runtime(manifest: Json) -> Read:
     spec = nested_map(manifest, "spec")
     ref = nested_map(spec, "runtimeRef")
     nodes = nested_map(spec, "trainer").get("numNodes")
-    words = {**_words(manifest), "runtimeRef": without_empty({"name": ref.get("name"), "kind": ref.get("kind")})}
+    fields = {**_spec_fields(manifest), "runtimeRef": without_empty({"name": ref.get("name"), "kind": ref.get("kind")})}
     if nodes is not None:
-        words["nodes"] = nodes
-    pods = ReadRole(_NODE, count(nodes), _own_pods(spec), None, _NODE, None)
-    return Read("trainjob", (pods,), words)
+        fields["nodes"] = nodes
+    pods = ReadRole(_NODE, count(nodes), _trainjob_template(spec), None, _NODE, None)
+    return Read("trainjob", (pods,), fields)
 
 
-def _own_pods(spec: Json) -> dict[str, Any]:
-    """What the TrainJob itself says of its nodes: its trainer, and the patch that compile writes."""
+def _trainjob_template(spec: Json) -> dict[str, Any]:
+    """Return the pod template that the TrainJob itself sets: its trainer, and the patch that compile writes."""
     trainer = nested_map(spec, "trainer")
-    fields = {word: trainer.get(word) for word in ("image", "command", "args", "env")}
+    fields = {field: trainer.get(field) for field in ("image", "command", "args", "env")}
     container = {"name": _NODE, **without_empty({**fields, "resources": trainer.get("resourcesPerNode")})}
     template: dict[str, Any] = {"spec": {"containers": [container]}}
     for patch in as_mappings(spec.get("runtimePatches")):
         if patch.get("manager") == MANAGER:
             for job in as_mappings(nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")):
                 template = pod_template.merge(template, nested_map(job, "template", "spec", "template"))
-    for word in ("podTemplateOverrides", "podSpecOverrides"):
-        for one in as_mappings(spec.get(word)):
-            body = {key: value for key, value in one.items() if key != "targetJobs"}
-            template = pod_template.merge(template, {"spec": body} if word == "podSpecOverrides" else body)
+    for field in ("podTemplateOverrides", "podSpecOverrides"):
+        for override in as_mappings(spec.get(field)):
+            body = {key: value for key, value in override.items() if key != "targetJobs"}
+            template = pod_template.merge(template, {"spec": body} if field == "podSpecOverrides" else body)
     return template

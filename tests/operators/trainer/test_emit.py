@@ -9,7 +9,7 @@ import pytest
 import ptcompile
 from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Problem
-from ptcompile.operators.trainer.patches import today
+from ptcompile.operators.trainer.patches import to_current_fields
 from tests import making
 from tests.making import compiled, smallest
 from tests.operators.trainer.trainjobs import (
@@ -261,7 +261,7 @@ BODIES = (
 def test_law_1_in_each_release(body: str, trainer: str) -> None:
     cluster = release(trainer)
     versions = cluster.versions()
-    made = [today(one, versions.trainer) for one in both(body, cluster)]
+    made = [to_current_fields(one, versions.trainer) for one in both(body, cluster)]
     for one in made:
         problems: list[Problem] = validate(one, versions=versions, others=made)
         assert not problems

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.diagnostics import Path
-from ptcompile.operators.trainer.patches import today, written
+from ptcompile.operators.trainer.patches import to_current_fields, written_path
 
 POD: dict[str, Any] = {"nodeSelector": {"a": "b"}}
 TARGETS = [{"name": "node"}, {"name": "launcher"}]
@@ -26,7 +26,7 @@ OLD = {
 @pytest.mark.parametrize("version", OLD)
 def test_both_words_are_one_patch(version: tuple[int, int]) -> None:
     """docs/facts/trainer.md#what-releases-changed."""
-    (patch,) = today(OLD[version], version)["spec"]["runtimePatches"]
+    (patch,) = to_current_fields(OLD[version], version)["spec"]["runtimePatches"]
     jobs = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
     assert jobs == [{**target, "template": {"spec": {"template": {"spec": POD}}}} for target in TARGETS]
 
@@ -34,16 +34,16 @@ def test_both_words_are_one_patch(version: tuple[int, int]) -> None:
 @pytest.mark.parametrize("version", OLD)
 def test_a_word_of_another_release_stays_and_is_unknown(version: tuple[int, int]) -> None:
     other = next(one for key, one in OLD.items() if key != version)
-    assert today(other, version) is other
-    assert today(OLD[version], (2, 2)) is OLD[version]
+    assert to_current_fields(other, version) is other
+    assert to_current_fields(OLD[version], (2, 2)) is OLD[version]
 
 
 def test_the_file_is_left_alone_and_other_kinds_too() -> None:
     before = repr(OLD)
-    today(OLD[2, 0], (2, 0))
+    to_current_fields(OLD[2, 0], (2, 0))
     assert repr(OLD) == before
     pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"podSpecOverrides": []}}
-    assert today(pod, (2, 0)) is pod
+    assert to_current_fields(pod, (2, 0)) is pod
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_the_file_is_left_alone_and_other_kinds_too() -> None:
 )
 def test_numbers_of_processes_in_words(given: Any, left: dict[str, Any]) -> None:
     job = train_job(trainer={"numProcPerNode": given})
-    assert today(job, (2, 1))["spec"]["trainer"] == left
-    assert today(job, (2, 2)) is job
+    assert to_current_fields(job, (2, 1))["spec"]["trainer"] == left
+    assert to_current_fields(job, (2, 2)) is job
 
 
 BASE: Path = (
@@ -72,10 +72,10 @@ BASE: Path = (
     ],
 )
 def test_paths_lead_back(version: tuple[int, int], path: Path, wanted: Path) -> None:
-    assert written(path, version) == wanted
+    assert written_path(path, version) == wanted
 
 
 @pytest.mark.parametrize("value", [None, 5, [], [5], [{}], [{"targetJobs": 5}], {"a": 1}])
 def test_any_shape(value: Any) -> None:
-    today(train_job(podSpecOverrides=value, trainer=value), (2, 0))
-    today({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1))
+    to_current_fields(train_job(podSpecOverrides=value, trainer=value), (2, 0))
+    to_current_fields({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.compiler.location import spec_path_of
-from ptcompile.operators.trainer.patches import merge, patched
+from ptcompile.operators.trainer.patches import apply_runtime_patches, merge
 from tests.making import smallest, traced
 from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
 
@@ -41,7 +41,7 @@ def test_merge(field: str, base: Any, patch: Any, expected: Any) -> None:
 def test_later_patches_win_and_nothing_is_changed() -> None:
     runtime = {"spec": {"template": {"metadata": {"labels": {"l": "0"}}}}}
     patches = [{"trainingRuntimeSpec": {"template": {"metadata": {"labels": {"l": n}}}}} for n in "12"]
-    assert patched(runtime, {"spec": {"runtimePatches": patches}}) == {"metadata": {"labels": {"l": "2"}}}
+    assert apply_runtime_patches(runtime, {"spec": {"runtimePatches": patches}}) == {"metadata": {"labels": {"l": "2"}}}
     assert runtime["spec"]["template"]["metadata"]["labels"] == {"l": "0"}
 
 

@@ -52,6 +52,6 @@ def test_gpus_by_substring() -> None:
 
     Source: docs/facts/trainer.md#number-of-processes.
     """
-    assert runtimes.gpus({"limits": {"gpu.intel.com/i915": 1}}) == 1
-    assert runtimes.gpus({"limits": {"nvidia.com/gpu": 8}, "requests": {"amd.com/gpu": "2"}}) == 2
-    assert runtimes.gpus({"limits": {"google.com/tpu": 4, "nvidia.com/mig-1g.5gb": 1}}) == 0
+    assert runtimes.gpu_count({"limits": {"gpu.intel.com/i915": 1}}) == 1
+    assert runtimes.gpu_count({"limits": {"nvidia.com/gpu": 8}, "requests": {"amd.com/gpu": "2"}}) == 2
+    assert runtimes.gpu_count({"limits": {"google.com/tpu": 4, "nvidia.com/mig-1g.5gb": 1}}) == 0

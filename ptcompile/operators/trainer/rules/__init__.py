@@ -1,1 +1,1 @@
-"""The rules for Trainer's kinds."""
+"""Rules for Trainer's kinds."""

@@ -1,4 +1,4 @@
-"""What rules read of a TrainJob."""
+"""Readers of a TrainJob for the rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ptcompile.registry.model import Base
 
 
 def runtime_of(subject: Subject) -> Base:
-    """The runtime that a TrainJob names, and whether it is but assumed."""
-    found = subject.base
-    assert found is not None  # noqa: S101  # every TrainJob has one
-    return found
+    """Return the runtime that a TrainJob names, and whether it is only assumed."""
+    runtime = subject.base
+    assert runtime is not None  # noqa: S101  # every TrainJob has one
+    return runtime

@@ -20,4 +20,4 @@ RULES: Final[dict[str, str]] = {
     "idle_suspend": "suspend",
     "missing_framework_label": "",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs
+from ptcompile.operators.trainer.rules.runtime.reading import job_path, replicated_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -63,14 +63,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
         as_mapping(subject.spec.get("podGroupPolicy")).get(name) is not None for name in ("volcano", "coscheduling")
     ):
         return
-    for place, replicated in jobs(subject):
-        before = as_mappings(replicated.get("dependsOn"))
-        if before:
-            path = job_path(place, "dependsOn")
+    for index, replicated in replicated_jobs(subject):
+        dependencies = as_mappings(replicated.get("dependsOn"))
+        if dependencies:
+            path = job_path(index, "dependsOn")
             yield found_at(
                 path,
                 f"the PodGroup waits for all pods at once, and these are created only after "
-                f"{as_string(before[0].get('name'))}",
+                f"{as_string(dependencies[0].get('name'))}",
                 "load the data in an init container, or remove podGroupPolicy",
                 on_key=True,
             )

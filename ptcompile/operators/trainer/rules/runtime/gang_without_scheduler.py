@@ -42,7 +42,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.trainer.rules.runtime.reading import jobs, pod_of, pod_path
+from ptcompile.operators.trainer.rules.runtime.reading import pod_path, pod_spec_of, replicated_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -50,14 +50,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
     kind = next((name for name in ("volcano", "coscheduling") if isinstance(policy.get(name), Mapping)), None)
     lost = [
         place
-        for place, replicated in jobs(subject)
-        if as_string(pod_of(replicated).get("schedulerName")) in ("", "default-scheduler")
+        for place, replicated in replicated_jobs(subject)
+        if as_string(pod_spec_of(replicated).get("schedulerName")) in ("", "default-scheduler")
     ]
     if kind is None or not lost:
         return
     path = ("spec", "podGroupPolicy", kind)
     edits = tuple(Edit("set", pod_path(place, "schedulerName"), "volcano") for place in lost)
-    listed = jobs(subject)
+    listed = replicated_jobs(subject)
     named = ", ".join(as_string(listed[place][1].get("name")) for place in lost[:3])
     yield found_at(
         path,

@@ -1,8 +1,8 @@
 """No replicatedJob of the runtime is the trainer.
 
 What: the runtime has an mlPolicy, and no replicatedJob carries the label trainer.kubeflow.org/trainjob-ancestor-step:
-trainer in its Job template. A note where no TrainJob of the stream names the runtime; nothing where those that do say
-nothing of their trainer.
+trainer in its Job template. It is a note if no TrainJob of the stream names the runtime, and not reported if those that
+do have no spec.trainer.
 
 Why: Trainer finds by that label where a TrainJob's image, command, env and number of nodes belong. Without it they are
 dropped, and no PET_* variable is set.
@@ -43,41 +43,41 @@ from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs, policy_of, trainers
+from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, replicated_jobs, trainer_jobs
 
 LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    listed = jobs(subject)
-    if policy_of(subject) is None or not listed or trainers(subject):
+    job_list = replicated_jobs(subject)
+    if policy_of(subject) is None or not job_list or trainer_jobs(subject):
         return
-    asked = _asked(subject)
-    if asked is False:
+    is_used = _has_trainer_settings(subject)
+    if is_used is False:
         return  # nothing is lost
-    place = next((i for i, replicated in listed if replicated.get("name") == "node"), listed[-1][0])
-    path = job_path(place)
-    unlabelled = not runtimes.step_label(listed[place][1])
-    edit = Edit("set", job_path(place, "template", "metadata", "labels", LABEL), "trainer")
+    index = next((i for i, replicated in job_list if replicated.get("name") == "node"), job_list[-1][0])
+    path = job_path(index)
+    has_no_step = not runtimes.step_label(job_list[index][1])
+    edit = Edit("set", job_path(index, "template", "metadata", "labels", LABEL), "trainer")
     yield found_at(
         path,
         f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob sets under spec.trainer reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
-        Fix("label it as the trainer", (edit,), safe=False) if unlabelled else None,
-        severity="warning" if asked else None,
+        Fix("label it as the trainer", (edit,), safe=False) if has_no_step else None,
+        severity="warning" if is_used else None,
     )
 
 
-def _asked(subject: Subject) -> bool | None:
-    """Whether a TrainJob of the stream with this runtime says something of its trainer; None where there is none."""
-    named = [
-        one
-        for one in subject.others.of((runtimes.API_VERSION, "TrainJob"))
-        if nested_map(one, "spec", "runtimeRef").get("name") == subject.name
-        and (as_string(nested_map(one, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime")
+def _has_trainer_settings(subject: Subject) -> bool | None:
+    """Return whether a TrainJob of the stream with this runtime sets spec.trainer, or None if no TrainJob names it."""
+    train_jobs = [
+        train_job
+        for train_job in subject.others.of((runtimes.API_VERSION, "TrainJob"))
+        if nested_map(train_job, "spec", "runtimeRef").get("name") == subject.name
+        and (as_string(nested_map(train_job, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime")
         == subject.kind[1]
     ]
-    return any(nested_map(one, "spec", "trainer") for one in named) if named else None
+    return any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs) if train_jobs else None
 
 
 RULE = Rule("missing-trainer-step", _check, severity="note", stage="run", authority="trainer")

@@ -2,8 +2,8 @@
 
 What: the runtime has a torch policy, and its trainer's replicatedJob is not named node.
 
-Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>, whatever the replicatedJob is named: that host never
-exists, and every node waits for it.
+Why: Trainer always writes PET_MASTER_ADDR as <job>-node-0-0.<job>. If the replicatedJob has another name, that host
+never exists, and every node waits for it.
 
 Example:
 
@@ -41,16 +41,16 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainers
+from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if policy_of(subject) != "torch":
         return
-    for place, replicated in trainers(subject):
+    for index, replicated in trainer_jobs(subject):
         name = as_string(replicated.get("name"))
-        if name != "node" and len(trainers(subject)) == 1:
-            path = job_path(place, "name")
+        if name != "node" and len(trainer_jobs(subject)) == 1:
+            path = job_path(index, "name")
             yield found_at(
                 path,
                 f"PET_MASTER_ADDR is <job>-node-0-0.<job>, but the pods are named <job>-{name}-0-...",

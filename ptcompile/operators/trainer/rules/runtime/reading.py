@@ -1,4 +1,4 @@
-"""What rules read of a training runtime: the replicatedJobs of its JobSet, and those that a TrainJob fills in."""
+"""Readers of a training runtime for the rules: the replicatedJobs of its JobSet, and those that a TrainJob fills in."""
 
 from __future__ import annotations
 
@@ -14,39 +14,41 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 JOBSET: Final[Path] = ("spec", "template", "spec")
-"""Where the JobSet's spec stands."""
+"""Path of the JobSet's spec."""
 
 
-def jobset(subject: Subject) -> Json:
-    """The JobSet's spec, empty where there is none."""
+def jobset_spec(subject: Subject) -> Json:
+    """Return the JobSet's spec, or an empty mapping."""
     return nested_map(subject.spec, "template", "spec")
 
 
-def jobs(subject: Subject) -> list[tuple[int, Json]]:
-    """The replicatedJobs, each with its place in the list."""
+def replicated_jobs(subject: Subject) -> list[tuple[int, Json]]:
+    """Return the replicatedJobs, each with its index."""
     return list(enumerate(runtimes.replicated_jobs(subject.manifest)))
 
 
-def trainers(subject: Subject) -> list[tuple[int, Json]]:
-    """Those whose pods a TrainJob's `spec.trainer` describes, by their label."""
-    return [(i, replicated) for i, replicated in jobs(subject) if runtimes.step_label(replicated) == "trainer"]
+def trainer_jobs(subject: Subject) -> list[tuple[int, Json]]:
+    """Return the replicatedJobs with the trainer's label, whose pods `spec.trainer` describes, each with its index."""
+    return [
+        (i, replicated) for i, replicated in replicated_jobs(subject) if runtimes.step_label(replicated) == "trainer"
+    ]
 
 
 def policy_of(subject: Subject) -> str | None:
-    """`torch`, `mpi`, ..., `plain`; None for a runtime without mlPolicy."""
+    """Return `torch`, `mpi`, ..., `plain`, or None for a runtime without mlPolicy."""
     return runtimes.policy_of(subject.manifest)
 
 
-def job_path(place: int, *more: str | int) -> Path:
-    """Where something of a replicatedJob stands."""
-    return (*JOBSET, "replicatedJobs", place, *more)
+def job_path(index: int, *keys: str | int) -> Path:
+    """Return the path of a field of a replicatedJob."""
+    return (*JOBSET, "replicatedJobs", index, *keys)
 
 
-def pod_path(place: int, *more: str | int) -> Path:
-    """Where something of its pod spec stands."""
-    return job_path(place, "template", "spec", "template", "spec", *more)
+def pod_path(index: int, *keys: str | int) -> Path:
+    """Return the path of a field in a replicatedJob's pod spec."""
+    return job_path(index, "template", "spec", "template", "spec", *keys)
 
 
-def pod_of(replicated: Json) -> Json:
-    """Its pod spec, empty where there is none."""
+def pod_spec_of(replicated: Json) -> Json:
+    """Return a replicatedJob's pod spec, or an empty mapping."""
     return nested_map(replicated, "template", "spec", "template", "spec")

@@ -42,25 +42,25 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainers
+from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if policy_of(subject) != "torch":
         return
-    wanted = max(1, as_int(nested_map(subject.spec, "mlPolicy").get("numNodes"), 1))
-    for place, replicated in trainers(subject):
+    nodes = max(1, as_int(nested_map(subject.spec, "mlPolicy").get("numNodes"), 1))
+    for index, replicated in trainer_jobs(subject):
         spec = nested_map(replicated, "template", "spec")
-        written = [key for key in ("parallelism", "completions") if spec.get(key) is not None]
-        other = next((key for key in written if spec.get(key) != wanted), None)
-        if other is not None:
-            path = job_path(place, "template", "spec", other)
-            edits = tuple(Edit("remove", job_path(place, "template", "spec", key)) for key in written)
+        set_fields = [key for key in ("parallelism", "completions") if spec.get(key) is not None]
+        differing = next((key for key in set_fields if spec.get(key) != nodes), None)
+        if differing is not None:
+            path = job_path(index, "template", "spec", differing)
+            edits = tuple(Edit("remove", job_path(index, "template", "spec", key)) for key in set_fields)
             yield found_at(
                 path,
-                f"ignored: a TrainJob without numNodes has {wanted}, from mlPolicy.numNodes",
+                f"ignored: a TrainJob without numNodes has {nodes}, from mlPolicy.numNodes",
                 "set mlPolicy.numNodes",
-                Fix(f"remove {' and '.join(written)}", edits, safe=False),
+                Fix(f"remove {' and '.join(set_fields)}", edits, safe=False),
             )
 
 

@@ -56,25 +56,27 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _KEY = "scheduling.volcano.sh/queue-name"
-_HOME: Path = ("spec", "template", "metadata", "annotations", _KEY)
+_QUEUE_PATH: Path = ("spec", "template", "metadata", "annotations", _KEY)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
         return
-    own = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(_KEY)
+    queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(_KEY)
     metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
-    metadata += [((*one.path, "metadata"), nested_map(one.data, "metadata")) for one in subject.templates]
-    for where, given in metadata:
-        value = string_map(given.get("annotations")).get(_KEY)
-        if value and value != own:
-            path = (*where, "annotations", _KEY)
+    metadata += [
+        ((*template.path, "metadata"), nested_map(template.data, "metadata")) for template in subject.templates
+    ]
+    for metadata_path, mapping in metadata:
+        value = string_map(mapping.get("annotations")).get(_KEY)
+        if value and value != queue:
+            path = (*metadata_path, "annotations", _KEY)
             yield found_at(
                 path,
                 f"the queue is an annotation of spec.template.metadata, which is "
-                f"{own or 'absent, so the queue is default'}",
+                f"{queue or 'absent, so the queue is default'}",
                 "move it to spec.template.metadata.annotations",
-                Fix("move the annotation", (Edit("set", _HOME, value), Edit("remove", path)), safe=False),
+                Fix("move the annotation", (Edit("set", _QUEUE_PATH, value), Edit("remove", path)), safe=False),
             )
 
 

@@ -45,19 +45,19 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.trainer.rules.runtime.reading import pod_of, pod_path, policy_of, trainers
+from ptcompile.operators.trainer.rules.runtime.reading import pod_path, pod_spec_of, policy_of, trainer_jobs
 
-_SET = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
+_RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if policy_of(subject) != "torch":
         return
-    for place, replicated in trainers(subject):
-        for i, container in enumerate(as_mappings(pod_of(replicated).get("containers"))):
+    for index, replicated in trainer_jobs(subject):
+        for i, container in enumerate(as_mappings(pod_spec_of(replicated).get("containers"))):
             for j, entry in enumerate(as_mappings(container.get("env")) if container.get("name") == "node" else ()):
-                if entry.get("name") in _SET:
-                    path = pod_path(place, "containers", i, "env", j)
+                if entry.get("name") in _RESERVED:
+                    path = pod_path(index, "containers", i, "env", j)
                     yield found_at(
                         path,
                         f"Trainer replaces the value of {entry['name']} in every TrainJob with a trainer",

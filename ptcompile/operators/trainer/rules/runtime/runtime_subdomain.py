@@ -42,11 +42,11 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset, policy_of
+from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec, policy_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    name = as_string(nested_map(jobset(subject), "network").get("subdomain"))
+    name = as_string(nested_map(jobset_spec(subject), "network").get("subdomain"))
     if name and policy_of(subject) == "torch":
         path = (*JOBSET, "network", "subdomain")
         yield found_at(

@@ -39,11 +39,11 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset
+from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if jobset(subject).get("ttlSecondsAfterFinished") is not None:
+    if jobset_spec(subject).get("ttlSecondsAfterFinished") is not None:
         path = (*JOBSET, "ttlSecondsAfterFinished")
         yield found_at(
             path,

@@ -45,12 +45,12 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    given = nested_map(subject.spec, "mlPolicy").get("numNodes")
-    if isinstance(given, int) and not isinstance(given, bool) and given < 1:
+    num_nodes = nested_map(subject.spec, "mlPolicy").get("numNodes")
+    if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes < 1:
         path = ("spec", "mlPolicy", "numNodes")
         yield found_at(
             path,
-            f"{given} is treated as 1",
+            f"{num_nodes} is treated as 1",
             "write 1",
             Fix("set numNodes to 1", (Edit("set", path, 1),), safe=True),
         )

@@ -19,4 +19,4 @@ RULES: Final[dict[str, str]] = {
     "uncounted_gpus": "resourcesPerNode",
     "deprecated_runtime": "deprecated",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

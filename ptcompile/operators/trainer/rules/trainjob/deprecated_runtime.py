@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     labels = string_map(nested_map(runtime_of(subject).source, "metadata").get("labels"))
     if not runtime_of(subject).assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
         path = ("spec", "runtimeRef", "name")
-        yield found_at(path, "the runtime is labelled deprecated", "use another runtime")
+        yield found_at(path, "the runtime is labeled deprecated", "use another runtime")
 
 
 RULE = Rule("deprecated-runtime", _check, severity="warning", stage="style", authority="trainer")

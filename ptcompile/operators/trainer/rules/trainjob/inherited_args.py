@@ -39,7 +39,7 @@ Example:
           command: [torchrun, train.py]  # <--
     +     args: [--lr, "0.1"]
 
-Fix: write args beside command.
+Fix: also write args.
 
 Source: Trainer 2.3, JobSet builder.
 """
@@ -63,10 +63,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         node = runtimes.find_container(replicated, "node")
         if runtimes.step_label(replicated) == "trainer" and node is not None and as_strings(node.get("args")):
             path = ("spec", "trainer", "command")
-            shown = " ".join(as_strings(node.get("args")))
+            args = " ".join(as_strings(node.get("args")))
             yield found_at(
                 path,
-                f"the runtime's args stay after it: {shown[:60]}{'...' if len(shown) > 60 else ''}",
+                f"the runtime's args stay after it: {args[:60]}{'...' if len(args) > 60 else ''}",
                 "set args too",
             )
 

@@ -37,26 +37,28 @@ def _check(subject: Subject) -> Iterator[Finding]:
     name, installed = as_string(ref.get("name")), as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
     if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
-    meant = next((one for one in runtimes.BUILTIN if _near(name, one)), None)
-    if meant is not None:
+    suggestion = next((builtin for builtin in runtimes.BUILTIN if _is_near(name, builtin)), None)
+    if suggestion is not None:
         path = ("spec", "runtimeRef", "name")
         yield found_at(
             path,
-            f"Trainer installs no runtime {name}, and no file defines one: did you mean {meant}?",
-            f"write {meant}",
-            Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
+            f"Trainer installs no runtime {name}, and no file defines one: did you mean {suggestion}?",
+            f"write {suggestion}",
+            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
         )
 
 
-def _near(name: str, other: str) -> bool:
-    """One letter more, less or other, two swapped, or other signs between the words; numbers are never a slip."""
-    if [c for c in name if c.isdigit()] != [c for c in other if c.isdigit()]:
+def _is_near(name: str, candidate: str) -> bool:
+    """Return whether the names differ by one letter, a swap of two, or other separators. Digits must be equal."""
+    if [c for c in name if c.isdigit()] != [c for c in candidate if c.isdigit()]:
         return False
-    if name.lower().replace("_", "-") == other:
+    if name.lower().replace("_", "-") == candidate:
         return True
-    i = next((i for i, (a, b) in enumerate(zip(name, other, strict=False)) if a != b), min(len(name), len(other)))
+    i = next(
+        (i for i, (a, b) in enumerate(zip(name, candidate, strict=False)) if a != b), min(len(name), len(candidate))
+    )
     swapped = name[:i] + name[i + 1 : i + 2] + name[i : i + 1] + name[i + 2 :]
-    return other[i:] in (name[i + 1 :], swapped[i:]) or other[i + 1 :] in (name[i:], name[i + 1 :])
+    return candidate[i:] in (name[i + 1 :], swapped[i:]) or candidate[i + 1 :] in (name[i:], name[i + 1 :])
 
 
 RULE = Rule("misspelt-runtime", _check, severity="warning", stage="apply", authority="trainer")

@@ -59,8 +59,8 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 def _check(subject: Subject) -> Iterator[Finding]:
     order = subject.stream.order
-    own, runtime = order.get(id(subject.manifest)), order.get(id(runtime_of(subject).source))
-    if own is not None and runtime is not None and own < runtime:
+    job_order, runtime_order = order.get(id(subject.manifest)), order.get(id(runtime_of(subject).source))
+    if job_order is not None and runtime_order is not None and job_order < runtime_order:
         path = ("spec", "runtimeRef", "name")
         name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
         yield found_at(

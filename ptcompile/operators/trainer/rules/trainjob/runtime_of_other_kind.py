@@ -61,28 +61,32 @@ if TYPE_CHECKING:
 def _check(subject: Subject) -> Iterator[Finding]:
     ref = nested_map(subject.spec, "runtimeRef")
     name = as_string(ref.get("name"))
-    one = _namesake(subject, name) if runtime_of(subject).assumed and name else None
-    if one is not None:
-        kind = kind_of(one)[1]
+    namesake = _find_namesake(subject, name) if runtime_of(subject).assumed and name else None
+    if namesake is not None:
+        kind = kind_of(namesake)[1]
         path = ("spec", "runtimeRef", "name")
-        elsewhere = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
-        what = f"a {kind} of the namespace {namespace_of(one)}" if elsewhere else f"a {kind}"
-        asked = f"in {namespace_of(subject.manifest)}" if elsewhere else as_string(ref.get("kind")) or runtimes.KINDS[0]
+        in_other_namespace = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
+        existing = f"a {kind} of the namespace {namespace_of(namesake)}" if in_other_namespace else f"a {kind}"
+        reference = (
+            f"in {namespace_of(subject.manifest)}"
+            if in_other_namespace
+            else as_string(ref.get("kind")) or runtimes.KINDS[0]
+        )
         yield found_at(
             path,
-            f"{name} is {what} in this file, but the reference is to one {asked}",
-            "put both into the same namespace" if elsewhere else f"write kind: {kind} under runtimeRef",
+            f"{name} is {existing} in this file, but the reference is to one {reference}",
+            "put both into the same namespace" if in_other_namespace else f"write kind: {kind} under runtimeRef",
             None
-            if elsewhere
+            if in_other_namespace
             else Fix(f"set kind to {kind}", (Edit("set", ("spec", "runtimeRef", "kind"), kind),), safe=False),
         )
 
 
-def _namesake(subject: Subject, name: str) -> Json | None:
-    """The first runtime of the stream with this name."""
+def _find_namesake(subject: Subject, name: str) -> Json | None:
+    """Return the first runtime of the stream with this name, or None."""
     kinds = ((runtimes.API_VERSION, kind) for kind in runtimes.KINDS)
-    found = [one for kind in kinds for one in subject.others.named(kind, name)[:1]]
-    return min(found, key=lambda one: subject.stream.order[id(one)], default=None)
+    namesakes = [runtime for kind in kinds for runtime in subject.others.named(kind, name)[:1]]
+    return min(namesakes, key=lambda runtime: subject.stream.order[id(runtime)], default=None)
 
 
 RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="apply", authority="trainer")

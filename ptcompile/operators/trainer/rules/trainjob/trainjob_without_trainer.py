@@ -2,8 +2,8 @@
 
 What: spec.trainer is absent, and the runtime has a torch policy.
 
-Why: Trainer injects the variables that torchrun reads only where spec.trainer is written, be it empty. Without them
-each node trains alone with one process, whatever the runtime's numNodes.
+Why: Trainer injects the variables that torchrun reads only if spec.trainer is set, even if empty. Without them
+each node trains alone with one process, regardless of the runtime's numNodes.
 
 Example:
 

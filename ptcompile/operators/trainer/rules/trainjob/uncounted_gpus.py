@@ -1,4 +1,4 @@
-"""The GPUs are the runtime's, but the processes are counted by the TrainJob's CPUs.
+"""The GPUs are the runtime's, but Trainer counts processes by the TrainJob's CPUs.
 
 What: trainer.resourcesPerNode names no GPU, the runtime's container has some, and neither numProcPerNode nor torchrun's
 own option says how many processes there are.
@@ -65,28 +65,32 @@ if TYPE_CHECKING:
 def _check(subject: Subject) -> Iterator[Finding]:
     runtime, assumed = runtime_of(subject)
     trainer = nested_map(subject.spec, "trainer")
-    given = trainer.get("resourcesPerNode")
-    if assumed or runtimes.policy_of(runtime) != "torch" or not isinstance(given, Mapping) or _gpus(given):
+    resources = trainer.get("resourcesPerNode")
+    if assumed or runtimes.policy_of(runtime) != "torch" or not isinstance(resources, Mapping) or _gpu_count(resources):
         return
     if trainer.get("numProcPerNode") is not None or any(
-        "nproc-per-node" in one.launch.options for one in subject.trainers
+        "nproc-per-node" in item.launch.options for item in subject.trainers
     ):
         return
-    own = [
-        _gpus(nested_map(runtimes.find_container(one, "node") or {}, "resources"))
-        for one in runtimes.replicated_jobs(runtime)
-        if runtimes.step_label(one) == "trainer"
+    runtime_gpus = [
+        _gpu_count(nested_map(runtimes.find_container(item, "node") or {}, "resources"))
+        for item in runtimes.replicated_jobs(runtime)
+        if runtimes.step_label(item) == "trainer"
     ]
-    if any(own):
+    if any(runtime_gpus):
         path = ("spec", "trainer", "resourcesPerNode")
         count = runtimes.nproc_per_node(subject.manifest, runtime, subject.versions.trainer)
         merged = subject.versions.trainer >= (2, 3)
-        what = f"has {max(own)} GPUs, and {count} processes by the CPUs written here" if merged else "loses its GPUs"
-        yield found_at(path, f"each node {what}", "write the GPUs here as well", on_key=True)
+        effect = (
+            f"has {max(runtime_gpus)} GPUs, and {count} processes by the CPUs written here"
+            if merged
+            else "loses its GPUs"
+        )
+        yield found_at(path, f"each node {effect}", "write the GPUs here as well", on_key=True)
 
 
-def _gpus(resources: Json) -> int:
-    return runtimes.gpus(resources)
+def _gpu_count(resources: Json) -> int:
+    return runtimes.gpu_count(resources)
 
 
 RULE = Rule("uncounted-gpus", _check, severity="warning", stage="run", authority="trainer")

@@ -54,12 +54,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
     runtime, assumed = runtime_of(subject)
     if assumed or not nested_map(subject.spec, "trainer"):
         return
-    if not any(runtimes.step_label(one) == "trainer" for one in runtimes.replicated_jobs(runtime)):
+    if not any(runtimes.step_label(replicated) == "trainer" for replicated in runtimes.replicated_jobs(runtime)):
         path = ("spec", "trainer")
         name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
         yield found_at(
             path,
-            f"no replicatedJob of {name} is labelled as the trainer: none of this reaches a pod",
+            f"no replicatedJob of {name} is labeled as the trainer: none of this reaches a pod",
             "label the runtime's Job template, or use another runtime",
             on_key=True,
         )

@@ -32,8 +32,8 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    given = nested_map(subject.spec, "trainer").get("numNodes")
-    if isinstance(given, int) and not isinstance(given, bool) and given == 0:
+    num_nodes = nested_map(subject.spec, "trainer").get("numNodes")
+    if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes == 0:
         path = ("spec", "trainer", "numNodes")
         yield found_at(
             path,
