@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from ptcompile._internal.lazy import Pattern
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
@@ -56,9 +58,27 @@ def closest_match(word: str, candidates: Iterable[str]) -> str | None:
     return closest(word, names)
 
 
+_SIMILAR: Final = 0.6
+"""Similarity of two words by difflib's measure, at least."""
+
+
 def closest(word: str, names: Iterable[str]) -> str | None:
-    """The name that is most like a word, or `None` where none is at least 0.7 like it by difflib's measure."""
+    """Return the name most similar to a word, at least 0.7 by difflib's measure and in each of its words, or None."""
     from difflib import get_close_matches  # slow to import, and only mistakes need it
 
-    found = get_close_matches(word, list(names), n=1, cutoff=0.7)
-    return found[0] if found else None
+    matches = get_close_matches(word, list(names), n=3, cutoff=0.7)
+    return next((name for name in matches if _has_similar_words(word, name)), None)
+
+
+_WORD = Pattern(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+
+
+def _has_similar_words(a: str, b: str) -> bool:
+    """Return whether the words that two names do not share are similar: mountPath and hostPath share only one."""
+    words = _WORD.findall(a), _WORD.findall(b)
+    if len(words[0]) != len(words[1]) or len(words[0]) < 2:
+        return True
+    from difflib import SequenceMatcher
+
+    pairs = ((x.lower(), y.lower()) for x, y in zip(*words, strict=True))
+    return all(x == y or SequenceMatcher(None, x, y).ratio() >= _SIMILAR for x, y in pairs)

@@ -200,7 +200,7 @@ class _Field(NamedTuple):
 
 
 class _FieldReaders(dict["Any", "_Field | None"]):
-    """The fields of a block, by their YAML and Python names. A reader is made when a document first has its field."""
+    """The fields of a block by their names in YAML. A reader is made when a document first has its field."""
 
     def __init__(self, file: str, schema: Schema) -> None:
         super().__init__()
@@ -216,10 +216,9 @@ class _FieldReaders(dict["Any", "_Field | None"]):
         self.copies = {name: one.copy for name, one in self.defaults.items() if isinstance(one, dict | list)}
 
     def __missing__(self, key: Any) -> _Field | None:
-        name = key if key in self.properties else self.names.get(key)
-        if name is None:
+        if key not in self.properties:
             return None
-        field = _Field(name, python_name(name), self.order(name), _value(self.file, self.properties[name]))
+        field = _Field(key, python_name(key), self.order(key), _value(self.file, self.properties[key]))
         self[key] = field
         return field
 
@@ -249,7 +248,7 @@ def _object(file: str, schema: Schema) -> Reader:
         if ordered or lacking:
             for attribute in lacking:
                 name = fields.required[attribute]
-                if name not in data and attribute not in data:
+                if name not in data:
                     ordered.append((fields.order(name), [SpecViolation("missing", _path((at, name)), data)]))
             for _, found in sorted(ordered, key=itemgetter(0)):
                 faults.extend(found)
@@ -267,7 +266,7 @@ def _given(
     faults: list[SpecViolation] = []
     for key, value in data.items():
         field = fields[key]
-        if field is None or (field.name != key and field.name in data):
+        if field is None:
             ordered.append((len(fields.properties), [SpecViolation("extra_forbidden", _path((at, key)), value)]))
             continue
         read = field.read(value, (at, key), faults)

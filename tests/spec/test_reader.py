@@ -104,7 +104,7 @@ def _changed(data: Any) -> Iterator[Any]:
                     holder[name] = old
                 yield other
         if isinstance(_at(data, path), dict):
-            for name in ("initContainers", "nprocPerNode", "nproc_per_node", "gpu", "Name"):
+            for name in ("initContainers", "nprocPerNode", "nproc-per-node", "gpu", "Name"):
                 other = copy.deepcopy(data)
                 _at(other, path).setdefault(name, {"a": 1})
                 yield other
@@ -249,9 +249,6 @@ IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
     ({"nodes": "2"}, False),
     ({"elastic": {"nnodes": "4:2"}}, False),
     ({"elastic": {"nnodes": "2:4"}}, True),
-    ({"elastic": {"nproc_per_node": 2}}, True),
-    ({"elastic": {"nproc_per_node": 2, "nprocPerNode": 2}}, False),
-    ({"elastic": {"nprocPerNode": 2, "nproc_per_node": 2}}, False),
     ({"resources": {"cpu": 0.5}}, True),
     ({"resources": {"cpu": "x"}}, False),
     ({"resources": {"cpu": "-1"}}, False),

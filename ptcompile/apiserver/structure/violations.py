@@ -148,6 +148,10 @@ def bare_unknown_field(key: object) -> SchemaViolation:
     return violation
 
 
+_MOUNT_FIELDS = frozenset({"mountPath", "subPath", "subPathExpr", "mountPropagation"})
+"""Fields of a container's volumeMounts that people write in the volume."""
+
+
 def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) -> SchemaViolation:
     """Return the violation for an unknown key, with the best hint that this object and its children give.
 
@@ -163,6 +167,9 @@ def unknown_field(key: object, known: KnownFields, siblings: Mapping[str, Any]) 
         return violation
     if name in known.homes:
         violation.help = f"move it into {known.homes[name]}"
+        return violation
+    if name in _MOUNT_FIELDS and "persistentVolumeClaim" in properties:
+        violation.help = f"move it into volumeMounts: [{{name: ..., {name}: ...}}]"
         return violation
     similar = closest(name, properties)
     violation.suggestion = similar

@@ -143,14 +143,19 @@ def unknown(name: str, cluster: ClusterProfile) -> Problem:
 
 
 def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
-    """The profile's own name that may have been meant, else the built-in ones that hold the word or are like it."""
-    from ptcompile.hardware import accelerators
+    """Return the names that a user may have meant: the profile's, else a product's, else similar built-in ones."""
+    from ptcompile.hardware import accelerators, products
 
     if mine := closest_match(name, own):
         return [mine]
-    holding = [one for one in accelerators.names(cloud) if name and name.lower() in one]
+    offered = [*accelerators.names(cloud)]
+    if named := products.accelerators_named(name):
+        return [known for known in named if known in offered] or [*named]
+    if products.is_other_product(name):
+        return []
+    matches = [known for known in offered if name and name.lower() in known]
     like = closest_match(name, accelerators.names(cloud, slices=True))
-    return holding[:4] or ([like] if like else [])
+    return matches[:4] or ([like] if like else [])
 
 
 def devices(parts: SpecParts) -> Iterator[Problem]:
@@ -284,9 +289,10 @@ def fabric(parts: SpecParts) -> Iterator[Problem]:
     at: Path = ("spec", "fabric")
     if hardware.fabric(cluster, job.fabric) is None:
         from ptcompile.hardware.fabrics import FABRICS
+        from ptcompile.hardware.products import fabrics_named
 
         known = sorted({*cluster.spec.fabrics, *FABRICS})
-        near = closest_match(job.fabric, known)
+        near = " or ".join(fabrics_named(job.fabric)) or closest_match(job.fabric, known)
         message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
         yield invalid_field(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
         return

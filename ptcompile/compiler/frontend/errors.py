@@ -6,6 +6,7 @@ People write what they know from torchrun, Kubernetes and the operators. Asked o
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -13,10 +14,12 @@ from functools import cache
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import get
 from ptcompile._internal.schema_files import load
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import closest_match, distance
+from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes
 from ptcompile.diagnostics.fixes import Cure
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mapping
 from ptcompile.spec.reader import SPEC_FILE
 
@@ -30,24 +33,11 @@ if TYPE_CHECKING:
 
 _CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 
-WORDS: Final = {
-    "initContainers": "they go into podTemplate.spec.initContainers",
-    "containers": "image, command, args and env are the main container's; others go into podTemplate.spec.containers",
-    "sidecars": "they go into podTemplate.spec.containers, or initContainers with restartPolicy: Always",
-    "template": "what the spec cannot express goes into podTemplate: {metadata: ..., spec: ...}",
-    "environment": "it is env, a mapping: NAME: value",
-    "replicas": "write nodes: the number of pods that train",
-    "completions": "write nodes: the number of pods that train",
-    "parallelism": "write nodes: the number of pods that train",
-    "numNodes": "write nodes: the number of pods that train",
-    "numProcPerNode": "it is spec.elastic.nprocPerNode",
-    "labels": "the objects' labels are metadata.labels, the pods' spec.podLabels",
-    "annotations": "the objects' annotations are metadata.annotations, the pods' spec.podAnnotations",
-    "valueFrom": "omit valueFrom: NAME: {secretKeyRef: {name: ..., key: ...}}",
-    "value": "write the value itself: NAME: value",
+_ENV: Final = {
+    "valueFrom": "omit valueFrom: {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
+    "value": "write the value itself: {name}: value",
 }
-"""Of other vocabularies: torchrun's, Kubernetes' and the operators'."""
-
+"""Fields of Kubernetes' env entries, which a variable of the spec does not have."""
 
 _LAUNCH: Final = ("script", "module", "elastic")
 """What an auxiliary role has no counterpart of."""
@@ -60,33 +50,86 @@ class FieldSuggestion(NamedTuple):
     path: Path | None = None
 
 
-def elsewhere(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
-    """Where a word belongs that the `block` at `path` does not know; None where it is unknown.
+def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
+    """Return where a field belongs that the `block` at `path` does not have, or None if its name means nothing.
 
-    `path` ends with the word; `root` is the document.
+    `path` ends with the field; `root` is the document.
     """
-    if key in WORDS and not (key in ("value", "valueFrom") and path[-3:-2] != ("env",)):
-        return FieldSuggestion(WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key])
+    if path[-3:-2] == ("env",) and key in _ENV:
+        return FieldSuggestion(_ENV[key].format(name=path[-2]))
+    if "gpu" in block.fields and "/" in key and is_accelerator(key):
+        return FieldSuggestion(f"it is {field_path(path[:-1])}.gpu", (*path[:-1], "gpu"))
+    if "devices" in block.fields and "/" in key:
+        return FieldSuggestion(f"write {field_path(path[:-1])}.devices: {{{key}: 1}}")
     if path[:2] == ("spec", "roles") and key in _LAUNCH:
         return FieldSuggestion("write command: torchrun starts only the nodes of the job")
-    found = _nearest(key, path, block, root)
-    if found:
-        return FieldSuggestion(f"it is {field_path(found)}", found)
-    inside = _in_a_pod(key, path, root)
-    return FieldSuggestion(inside) if inside else None
+    if root.file == SPEC_FILE and path[:1] == ("spec",):
+        alias = aliases.find(key)
+        exact = [home for home in _homes(root).get(aliases.letters(key), ()) if home[:-1] != path[:-1]]
+        if alias and not (exact and alias.keeps_value and len(alias.field) > 1):
+            return _aliased(alias, path, block)
+        if len(path) == 2 and aliases.letters(key) in aliases.DOCUMENT:
+            return FieldSuggestion(aliases.DOCUMENT[aliases.letters(key)])
+    if home := _nearest(key, path, block, root):
+        return FieldSuggestion(f"it is {field_path(home)}", home)
+    if in_pod := _in_a_pod(key, path, root):
+        return FieldSuggestion(in_pod)
+    return None
+
+
+def _aliased(alias: aliases.Alias, path: Path, block: Block) -> FieldSuggestion:
+    """Return the field of an alias: of the role at `path` if it has the field, else of the job."""
+    home = (*path[:-1], *alias.field) if alias.field[0] in block.fields else ("spec", *alias.field)
+    if not alias.keeps_value:
+        return FieldSuggestion(f"write {field_path(home)}: {alias.note}")
+    movable = alias.field[0] != "podTemplate" and home != path
+    return FieldSuggestion(f"it is {field_path(home)}", home if movable else None)
 
 
 def slip(key: str, path: Path, block: Block, root: Block) -> str | None:
-    """The same for a word that is nearly one of them."""
-    near = closest_match(key, _field_names(root))
-    found = _nearest(near, path, block, root) if near else None
-    return f"did you mean {field_path(found)}?" if found else None
+    """Return the help for a field that is misspelled and belongs elsewhere, or None."""
+    near = likely_field(key, _field_names(root))
+    home = _nearest(near, path, block, root) if near else None
+    return f"did you mean {field_path(home)}?" if home else None
+
+
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+
+
+def likely_field(key: str, fields: Iterable[str]) -> str | None:
+    """Return the field that a misspelled or incomplete name most likely means, or None if none is near enough.
+
+    A name is near if it has the same letters, is one slip away (two from seven letters on), or is at least half of the
+    words of exactly one field.
+    """
+    names = list(fields)
+    folded = aliases.letters(key)
+    for name in names:
+        if aliases.letters(name) == folded:
+            return name
+    if not 4 <= len(folded) <= _MAX_FIELD:
+        return None
+    slips = 1 if len(folded) < 7 else 2
+    near = {name: distance(folded, aliases.letters(name), slips) for name in names}
+    best = min(near, key=lambda name: (near[name], name), default=None)
+    if best is not None and near[best] <= slips and best[:1].lower() == folded[:1]:
+        return best
+    if inside := [name for name in names if aliases.letters(name) in folded and 3 * len(name) > 2 * len(folded)]:
+        return max(inside, key=len)
+    words = {word.lower() for word in _WORD.findall(key)}
+    parts = {name: {word.lower() for word in _WORD.findall(name)} for name in names}
+    whole = [name for name, of_name in parts.items() if words < of_name and 2 * len(words) > len(of_name)]
+    return whole[0] if len(whole) == 1 else None
+
+
+_MAX_FIELD: Final = 64
+"""Maximum length of a name that is compared: no field is half as long."""
 
 
 def _nearest(key: str, path: Path, block: Block, root: Block) -> Path | None:
     """The place of a word that shares most with where it was written; of several the highest."""
-    below = ((*path[:-1], *home) for home in _homes(block).get(_letters(key), ()))
-    places = [home for home in (*below, *_homes(root).get(_letters(key), ())) if home[:-1] != path[:-1]]
+    below = ((*path[:-1], *home) for home in _homes(block).get(aliases.letters(key), ()))
+    places = [home for home in (*below, *_homes(root).get(aliases.letters(key), ())) if home[:-1] != path[:-1]]
     return min(places, key=lambda home: (-_shared(home, path), len(home)), default=None)
 
 
@@ -100,7 +143,7 @@ def _homes(block: Block) -> Mapping[str, Sequence[Path]]:
     """The places of all fields below a block, by their letters."""
     found: dict[str, list[Path]] = {}
     for home in _fields(block, ()):
-        found.setdefault(_letters(str(home[-1])), []).append(home)
+        found.setdefault(aliases.letters(str(home[-1])), []).append(home)
     return found
 
 
@@ -134,13 +177,9 @@ def _in_a_pod(key: str, path: Path, root: Block) -> str | None:
     return f"it goes into {_CONTAINERS % key}" if key in core["Container"]["properties"] else None
 
 
-def is_same_value(name: str | None, other: str) -> bool:
-    """Whether two names differ in letter case, `_` and `-` alone."""
-    return name is not None and _letters(name) == _letters(other)
-
-
-def _letters(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
+def is_same_name(a: str | None, b: str) -> bool:
+    """Return whether two names differ only in letter case, `_` and `-`."""
+    return a is not None and aliases.letters(a) == aliases.letters(b)
 
 
 def problem(
@@ -248,14 +287,26 @@ def _unknown(path: Path, data: Any, document: Block) -> Problem:
     key, block = str(path[-1]), _block_at(document, path[:-1])
     siblings = [] if block is None else [*block.fields]
     message = "unknown field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
-    near = closest_match(key, siblings)
-    other = elsewhere(key, path, block, document) if block is not None and not is_same_value(near, key) else None
+    near = _sibling_alias(key, path, siblings)
+    other = None
+    if near is None:
+        near = likely_field(key, siblings)
+        if block is not None and not is_same_name(near, key):
+            other = suggest_field(key, path, block, document)
     if other is not None:
         fix = _move(path, other.path, data) if other.path else None
         return problem("spec-unknown-field", path, message, other.help, on_key=True, fix=fix)
     cure = fixes.fix_key(key, near, as_mapping(get(data, path[:-1])))
     help = f"did you mean {near}?" if near else (block and slip(key, path, block, document)) or _known(siblings, path)
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
+
+
+def _sibling_alias(key: str, path: Path, siblings: Iterable[str]) -> str | None:
+    """Return the field next to an unknown one that another tool's name means with the same value, or None."""
+    alias = aliases.find(key) if path[:1] == ("spec",) else None
+    if alias is None or not alias.keeps_value or alias.field[-1] not in siblings:
+        return None
+    return alias.field[-1] if len(alias.field) == 1 or alias.field[-2] in path else None
 
 
 def _move(path: Path, home: Path, data: Any) -> Fix | None:
