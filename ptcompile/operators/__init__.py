@@ -1,4 +1,4 @@
-"""The operators, those of the targets first and in the order of the targets; each in a folder.
+"""The operators in folders: those with a target first, in the order of the targets.
 
 A new operator is a folder, its class in `OPERATORS`, and an authority in `diagnostics.terms`.
 """
@@ -29,7 +29,7 @@ OPERATORS: Final[tuple[Operator, ...]] = (
     VolcanoOperator(),
     KubeflowTrainer(),
     JobSetOperator(),
-    # No target writes for the others: MPIJobs are read, the rest admit, place or serve the jobs of targets.
+    # no targets below: MPIJobs are only read; the rest admit, place or serve the jobs of targets
     MPIOperator(),
     Kueue(),
     SchedulerPlugins(),

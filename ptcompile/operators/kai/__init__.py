@@ -36,9 +36,11 @@ class KAI(Operator):
 _SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
 
 
-def _spec(_name: str) -> dict[str, Any]:
-    """No guarantee and no limit, as KAI's own default-queue (KAI Scheduler, docs/quickstart/default-queues.yaml)."""
+def _queue_spec(_name: str) -> dict[str, Any]:
+    """Return a spec without guarantee or limit, as KAI's default-queue (KAI Scheduler,
+    docs/quickstart/default-queues.yaml).
+    """
     return {"resources": {name: dict(_SHARE) for name in ("cpu", "gpu", "memory")}}
 
 
-QUEUES = QueueSystem(lambda _: "scheduling.run.ai/v2", "Queue", _spec)
+QUEUES = QueueSystem(lambda _: "scheduling.run.ai/v2", "Queue", _queue_spec)

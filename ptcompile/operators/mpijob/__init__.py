@@ -36,9 +36,9 @@ class MPIJob(Kind):
         return expand(manifest, request)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.mpijob.pods import sentences
+        from ptcompile.operators.mpijob.pods import describe_failures
 
-        return sentences(manifest, others)
+        return describe_failures(manifest, others)
 
     def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
         from ptcompile.operators.mpijob.admission import controller_errors

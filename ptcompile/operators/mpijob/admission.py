@@ -1,4 +1,4 @@
-"""What the MPI operator's controller rejects, and what running pods do not see of a change."""
+"""Rejections by the MPI Operator's controller, and changes that running pods do not see."""
 
 from __future__ import annotations
 
@@ -21,90 +21,102 @@ if TYPE_CHECKING:
 
 
 _SPECS: Path = ("spec", "mpiReplicaSpecs")
-_RESTART = ("Never", "OnFailure")
-_CLEAN = ("None", "Running", "All")
+_RESTART_POLICIES = ("Never", "OnFailure")
+_CLEAN_POD_POLICIES = ("None", "Running", "All")
 _MANAGERS = ("kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue")
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
-    """Every condition of the controller: the job gets an event ValidationError, and no pod is created."""
+    """Yield the controller's rejections: the job gets an event ValidationError, and no pod is created."""
     del request
     spec = nested_map(manifest, "spec")
     specs = spec.get("mpiReplicaSpecs")
     if not specs:
-        yield _said(_SPECS, "Required value: must have replica specs", "describe a Launcher and Workers")
+        yield _validation_error(_SPECS, "Required value: must have replica specs", "describe a Launcher and Workers")
     elif as_mapping(specs).get("Launcher") is None:
-        yield _said((*_SPECS, "Launcher"), "Required value: must have Launcher replica spec", "add a Launcher")
+        yield _validation_error(
+            (*_SPECS, "Launcher"), "Required value: must have Launcher replica spec", "add a Launcher"
+        )
     for kind, replica in as_mapping(specs).items():
         if kind in DEFAULT_REPLICAS and replica is not None:
-            yield from _replica(str(kind), as_mapping(replica))
-    yield from _policy(spec)
-    yield from _name(object_name(manifest), as_mapping(as_mapping(specs).get("Worker")))
+            yield from _check_replica(str(kind), as_mapping(replica))
+    yield from _check_run_policy(spec)
+    yield from _check_worker_names(object_name(manifest), as_mapping(as_mapping(specs).get("Worker")))
 
 
-def _replica(kind: str, replica: Json) -> Iterator[Problem]:
+def _check_replica(kind: str, replica: Json) -> Iterator[Problem]:
     path = (*_SPECS, kind)
     count = as_int(replica.get("replicas"), DEFAULT_REPLICAS[kind])
     if kind == "Launcher" and count != 1:
-        yield _said((*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher")
+        yield _validation_error((*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher")
     if kind == "Worker" and count < 1:
         help = "set the number of workers: the default of 0 is rejected, or remove Worker"
-        yield _said((*path, "replicas"), f"Invalid value: {count}: must be greater than or equal to 1", help)
+        yield _validation_error(
+            (*path, "replicas"), f"Invalid value: {count}: must be greater than or equal to 1", help
+        )
     restart = replica.get("restartPolicy")
-    if restart and restart not in _RESTART:
-        text = f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART)}'
-        yield _said((*path, "restartPolicy"), text, "use Never or OnFailure")
+    if restart and restart not in _RESTART_POLICIES:
+        text = f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART_POLICIES)}'
+        yield _validation_error((*path, "restartPolicy"), text, "use Never or OnFailure")
     if not as_mappings(nested_map(replica, "template", "spec").get("containers")):
         containers = (*path, "template", "spec", "containers")
-        yield _said(containers, "Required value: must define at least one container", "add a container")
+        yield _validation_error(containers, "Required value: must define at least one container", "add a container")
 
 
-def _policy(spec: Json) -> Iterator[Problem]:
+def _check_run_policy(spec: Json) -> Iterator[Problem]:
     policy = nested_map(spec, "runPolicy")
     clean, manager = policy.get("cleanPodPolicy"), policy.get("managedBy")
     for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit"):
         if as_int(policy.get(field)) < 0:
             text = f"Invalid value: {policy[field]}: must be greater than or equal to 0"
-            yield _said(("spec", "runPolicy", field), text, "use 0 or more")
+            yield _validation_error(("spec", "runPolicy", field), text, "use 0 or more")
     if as_int(spec.get("slotsPerWorker"), 1) < 0:
         text = f"Invalid value: {spec['slotsPerWorker']}: must be greater than or equal to 0"
-        yield _said(("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker")
-    if clean and clean not in _CLEAN:
-        text = f'Unsupported value: "{clean}": supported values: {quote_names(_CLEAN)}'
-        yield _said(("spec", "runPolicy", "cleanPodPolicy"), text, "use None, Running or All")
+        yield _validation_error(("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker")
+    if clean and clean not in _CLEAN_POD_POLICIES:
+        text = f'Unsupported value: "{clean}": supported values: {quote_names(_CLEAN_POD_POLICIES)}'
+        yield _validation_error(("spec", "runPolicy", "cleanPodPolicy"), text, "use None, Running or All")
     if manager and manager not in _MANAGERS:
         text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
-        yield _said(("spec", "runPolicy", "managedBy"), text, "remove managedBy")
+        yield _validation_error(("spec", "runPolicy", "managedBy"), text, "remove managedBy")
 
 
-def _name(name: str, worker: Json) -> Iterator[Problem]:
-    """The last worker's name is a host name, and the longest."""
-    last = f"{name}-worker-{max(0, as_int(worker.get('replicas'), 1) - 1)}"
-    if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last)):
-        help = f"at most {len(name) - (len(last) - 63)} characters" if len(last) > 63 else "start with a letter"
-        yield _said(("metadata", "name"), f'Invalid value: "{last}": {why}', help)
+def _check_worker_names(name: str, worker: Json) -> Iterator[Problem]:
+    """Check the last worker's name, which is a host name and the longest."""
+    last_worker = f"{name}-worker-{max(0, as_int(worker.get('replicas'), 1) - 1)}"
+    if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last_worker)):
+        help = (
+            f"at most {len(name) - (len(last_worker) - 63)} characters"
+            if len(last_worker) > 63
+            else "start with a letter"
+        )
+        yield _validation_error(("metadata", "name"), f'Invalid value: "{last_worker}": {why}', help)
 
 
-def _said(path: Path, text: str, help: str) -> Problem:
+def _validation_error(path: Path, text: str, help: str) -> Problem:
     return controller_failure("mpi-operator", path, text, help)
 
 
 _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
-"""The volumes that the controller adds."""
+"""Volumes that the controller adds."""
 
 
-def check_children(manifest: Mapping[str, Any], _spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
-    """The templates of both replica types, whose restartPolicy the replica's own overwrites."""
+def check_children(
+    manifest: Mapping[str, Any], _spec: dict[str, Any], context: ApiServer, problems: f.Problems
+) -> None:
+    """Check the templates of both replica types; the replica's own restartPolicy overwrites the template's."""
     clean: Any = None
-    for one in pod_templates(manifest):
-        clean = check_template(without_restart_policy(one.template), one.path, context, found, _VOLUMES, clean)
+    for template in pod_templates(manifest):
+        clean = check_template(
+            without_restart_policy(template.template), template.path, context, problems, _VOLUMES, clean
+        )
 
 
 def unseen_changes(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """What running pods do not see of a change."""
+    """Return the changes that running pods do not see."""
     return (
         (
             ("spec", "mpiReplicaSpecs"),
-            "the launcher and running workers stay as they are; new workers use the new template",
+            "the launcher and running workers do not change; new workers use the new template",
         ),
     )

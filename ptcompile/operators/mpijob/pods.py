@@ -1,4 +1,4 @@
-"""The pods of an MPIJob: templates, defaults, expansion, and what happens on failure."""
+"""Pods of an MPIJob: templates, defaults, expansion and behavior on failure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DEFAULT_REPLICAS = {"Launcher": 1, "Worker": 0}
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """The templates of both replica types, as they are written."""
+    """Yield the pod templates of both replica types, as written."""
     for role, replica in nested_map(manifest, "spec", "mpiReplicaSpecs").items():
         path = ("spec", "mpiReplicaSpecs", role, "template")
         replicas = as_int(as_mapping(replica).get("replicas"), DEFAULT_REPLICAS.get(role, 1))
@@ -53,13 +53,13 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
 
 _PREFIX: Final = "training.kubeflow.org/"
-_SSH: Final = "/root/.ssh"
-_MPI: Final = "/etc/mpi"
+_SSH_PATH: Final = "/root/.ssh"
+_CONFIG_PATH: Final = "/etc/mpi"
 _SSH_ARGS: Final = "-o ConnectionAttempts=10"
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """One launcher, the workers, the headless Service that gives them names, and the ConfigMap with the hostfile."""
+    """Return the launcher, the workers, their headless Service, and the ConfigMap with the hostfile."""
     del request
     job = _MPIJob(manifest)
     if "Launcher" not in job.replicas:
@@ -80,7 +80,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
 
 class _MPIJob:
-    """What is computed once for all pods of one job."""
+    """Values shared by all pods of one job."""
 
     def __init__(self, manifest: Json) -> None:
         self.name, self.namespace = object_name(manifest), namespace_of(manifest)
@@ -94,7 +94,7 @@ class _MPIJob:
         self.implementation = as_string(spec.get("mpiImplementation")) or "OpenMPI"
 
     def pod(self, kind: str, index: int) -> PodView:
-        """The pod of a replica type; the launcher's is made by a Job, and its name ends in random characters."""
+        """Return a pod of a replica type; a Job creates the launcher's, whose name ends in random characters."""
         launcher = kind == "Launcher"
         name = f"{self.name}-launcher" if launcher else f"{self.name}-worker-{index}"
         metadata, spec = template_parts(self.replicas[kind].get("template"))
@@ -114,41 +114,41 @@ class _MPIJob:
         )
 
     def named(self, kind: str) -> bool:
-        """Whether the Service selects the pod: the launcher is one of its hosts only where it is a worker."""
+        """Return whether the Service selects the pod: the launcher only if it is a worker."""
         return kind == "Worker" or self.launcher_works
 
     def pod_spec(self, kind: str, spec: Json, name: str) -> dict[str, Any]:
-        """The template with what the controller adds: names, keys, the hostfile, the variables of the MPI."""
-        launcher = kind == "Launcher"
-        restart = as_string(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if launcher else "Never")
-        mounts = [{"name": "ssh-auth", "mountPath": as_string(self.spec.get("sshAuthMountPath")) or _SSH}]
+        """Return the template with the controller's additions: names, keys, the hostfile, the MPI's variables."""
+        is_launcher = kind == "Launcher"
+        restart = as_string(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if is_launcher else "Never")
+        mounts = [{"name": "ssh-auth", "mountPath": as_string(self.spec.get("sshAuthMountPath")) or _SSH_PATH}]
         volumes = [{"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh"}}]
-        if launcher:
-            mounts.append({"name": "mpi-job-config", "mountPath": _MPI})
+        if is_launcher:
+            mounts.append({"name": "mpi-job-config", "mountPath": _CONFIG_PATH})
             volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
-        first, *others = as_mappings(spec.get("containers")) or [{}]
+        first, *sidecars = as_mappings(spec.get("containers")) or [{}]
         container = templates.with_env(templates.with_items(first, "volumeMounts", mounts), self.env(kind))
-        if not launcher and not first.get("command") and not first.get("args"):
+        if not is_launcher and not first.get("command") and not first.get("args"):
             container["command"] = ["/usr/sbin/sshd", "-De"]
         searches = [
             *(nested_map(spec, "dnsConfig").get("searches") or []),
             f"{self.name}.{self.namespace}.svc.cluster.local",
         ]
-        made = {**templates.with_items(spec, "volumes", volumes), "containers": [container, *others]}
-        named = {
+        changed = {**templates.with_items(spec, "volumes", volumes), "containers": [container, *sidecars]}
+        host_fields = {
             "hostname": name,
             "subdomain": self.name,
             "dnsConfig": {**nested_map(spec, "dnsConfig"), "searches": searches},
         }
-        return {**made, **named, "restartPolicy": restart}
+        return {**changed, **host_fields, "restartPolicy": restart}
 
     def env(self, kind: str) -> list[Json]:
-        """The variables of the first container; a launcher that does not compute is shown no GPU."""
+        """Return the variables of the first container; a launcher that is not a worker sees no GPU."""
         role = templates.value("K_MPI_JOB_ROLE", kind.lower())
         if kind != "Launcher":
             return [role]
-        slots, hosts = str(self.slots), f"{_MPI}/hostfile"
-        of_mpi = {
+        slots, hosts = str(self.slots), f"{_CONFIG_PATH}/hostfile"
+        variables_by_mpi = {
             "OpenMPI": [
                 ("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
                 ("OMPI_MCA_orte_default_hostfile", hosts),
@@ -162,12 +162,12 @@ class _MPIJob:
             ],
             "MPICH": [("HYDRA_HOST_FILE", hosts), ("HYDRA_LAUNCH_EXTRA_ARGS", _SSH_ARGS)],
         }
-        pairs = of_mpi.get(self.implementation, [])
-        hidden = [] if self.launcher_works else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
-        return [role, *(templates.value(name, value) for name, value in (*pairs, *hidden))]
+        pairs = variables_by_mpi.get(self.implementation, [])
+        no_gpus = [] if self.launcher_works else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
+        return [role, *(templates.value(name, value) for name, value in (*pairs, *no_gpus))]
 
     def labels(self, kind: str, index: int) -> dict[str, str]:
-        """Workers count from 1 where the launcher is worker 0."""
+        """Return a pod's labels; workers count from 1 if the launcher is worker 0."""
         return {
             f"{_PREFIX}job-name": self.name,
             f"{_PREFIX}operator-name": "mpi-operator",
@@ -176,7 +176,7 @@ class _MPIJob:
         }
 
     def service(self) -> Json:
-        """The headless Service that serves the hosts' names."""
+        """Return the headless Service that resolves the hosts' names."""
         selector = {f"{_PREFIX}job-name": self.name, f"{_PREFIX}operator-name": "mpi-operator"}
         if not self.launcher_works:
             selector[f"{_PREFIX}job-role"] = "worker"
@@ -186,44 +186,48 @@ class _MPIJob:
         return {"metadata": {"name": self.name, "namespace": self.namespace}, "spec": spec}
 
     def config_map(self) -> Json:
-        """The ConfigMap that mpirun's hosts are read from; workers beyond a limit are not written out."""
+        """Return the ConfigMap with mpirun's hostfile; workers beyond a limit are left out."""
         hosts = [f"{self.name}-launcher"] if self.launcher_works else []
         hosts += [f"{self.name}-worker-{i}" for i in range(min(self.counts.get("Worker", 0), MOST_NAMED))]
-        ends = f" slots={self.slots}" if self.implementation == "OpenMPI" else f":{self.slots}"
-        lines = "".join(f"{host}.{self.name}.{self.namespace}.svc{ends}\n" for host in hosts)
+        suffix = f" slots={self.slots}" if self.implementation == "OpenMPI" else f":{self.slots}"
+        lines = "".join(f"{host}.{self.name}.{self.namespace}.svc{suffix}\n" for host in hosts)
         return {
             "metadata": {"name": f"{self.name}-config", "namespace": self.namespace},
             "data": {"hostfile": lines},
         }
 
     def pod_group(self) -> Json:
-        """The gang: all workers and the launcher, unless the policy says how many."""
+        """Return the gang: all workers and the launcher, unless the policy sets a number."""
         policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
         size = as_int(policy.get("minAvailable"), self.counts.get("Worker", 0) + 1)
         return {"minMember": size, "queue": as_string(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
 
     def notes(self) -> list[str]:
-        """What does not show in the objects."""
-        found = ["mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK or WORLD_SIZE"]
+        """Return notes about behavior that the objects do not show."""
+        notes = ["mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK or WORLD_SIZE"]
         if nested_map(self.spec, "runPolicy").get("suspend") is True:
-            found.append("suspended: the pods are created when spec.runPolicy.suspend becomes false")
-        return found
+            notes.append("suspended: the pods are created when spec.runPolicy.suspend becomes false")
+        return notes
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for an MPIJob."""
+def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about what an MPIJob does on failure and at its end."""
     spec = nested_map(manifest, "spec")
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items()}
     policy = nested_map(spec, "runPolicy")
     restart = as_string(as_mapping(replicas.get("Launcher")).get("restartPolicy")) or "OnFailure"
-    again = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
-    yield f"a launcher that fails: {again}, at most backoffLimit {as_int(policy.get('backoffLimit'), 6)} times"
+    effect = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
+    yield f"a launcher that fails: {effect}, at most backoffLimit {as_int(policy.get('backoffLimit'), 6)} times"
     if "Worker" in replicas:
         in_place = as_string(replicas["Worker"].get("restartPolicy")) == "OnFailure"
-        worker = "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
-        yield f"a worker that fails: mpirun fails with it; {worker}, and the launcher is retried"
+        worker_effect = "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
+        yield f"a worker that fails: mpirun fails with it; {worker_effect}, and the launcher is retried"
     yield "the job succeeds or fails with its launcher"
-    clean = as_string(policy.get("cleanPodPolicy")) or "None"
-    kept = {"None": "all workers stay", "Running": "running workers are deleted", "All": "all workers are deleted"}
-    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
+    clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
+    effects = {
+        "None": "all workers stay",
+        "Running": "running workers are deleted",
+        "All": "all workers are deleted",
+    }
+    yield f"cleanPodPolicy {clean_policy}: at the end {effects.get(clean_policy, 'that policy is unknown')}"
     yield from limit_sentences(policy, "the job")

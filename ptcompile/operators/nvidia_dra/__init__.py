@@ -37,4 +37,4 @@ class NvidiaDRA(Operator):
 
 
 FIXED: Final = (("spec", "A computeDomain.spec is immutable"),)
-"""What the CRD makes immutable."""
+"""Fields that the CRD makes immutable."""

@@ -35,9 +35,9 @@ class BarePod(Kind):
         return expand(manifest, request)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.pod.pods import sentences
+        from ptcompile.operators.pod.pods import describe_failures
 
-        return sentences(manifest, others)
+        return describe_failures(manifest, others)
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.pod.pods import read

@@ -1,7 +1,7 @@
-"""A job of one node as a Pod, and why each field is written.
+"""The Pod target for jobs of one node: its manifest, and why each field is written.
 
-The pod is never replaced when its node is lost, and nothing deletes it: what a run policy says beyond a deadline needs
-a Job. restartPolicy is Never unless the user says otherwise, so that a failure is seen; the kubelet counts no restarts.
+Nothing recreates the pod when its node is lost, and nothing deletes it: run policy fields other than a deadline need
+a Job. restartPolicy defaults to Never so that a failure is visible; the kubelet counts no restarts.
 A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as on the other targets.
 """
 
@@ -52,31 +52,31 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     policy = job.run_policy
     needs_job = {
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
-        "backoffLimit": policy.backoff_limit not in {None, 0, *_restarts_forever(job)},
+        "backoffLimit": policy.backoff_limit not in {None, 0, *_unlimited_backoff(job)},
         "cleanPodPolicy": policy.clean_pod_policy == "All",
         "suspend": policy.suspend,
     }
-    for field, there in needs_job.items():
-        if there:
+    for field, is_set in needs_job.items():
+        if is_set:
             yield unsupported_by_target(
                 (*RUN_POLICY, field), f"a Pod has no {field}: no controller manages it", "use the target job"
             )
-    yield from _endings(job)
+    yield from _unsupported_endings(job)
 
 
-def _restarts_forever(job: Job) -> tuple[int, ...]:
-    """The backoffLimit that the kubelet keeps: none, where it restarts containers."""
+def _unlimited_backoff(job: Job) -> tuple[int, ...]:
+    """Return the backoffLimit that the kubelet honors: unlimited if it restarts containers, else none."""
     return (UNLIMITED,) if endings.restarts_in_place(job.roles[0]) else ()
 
 
-def _endings(job: Job) -> Iterator[Problem]:
-    policy, again = job.run_policy, "nothing recreates a Pod"
+def _unsupported_endings(job: Job) -> Iterator[Problem]:
+    policy, reason = job.run_policy, "nothing recreates a Pod"
     if policy.on_pod_failure in {"RestartPod", "RestartJob"}:
-        yield unsupported_by_target(endings.ON_POD_FAILURE, again, "use the target job, or restartPolicy OnFailure")
+        yield unsupported_by_target(endings.ON_POD_FAILURE, reason, "use the target job, or restartPolicy OnFailure")
     if (path := endings.outliving(job)) == endings.ON_DISRUPTION:
-        yield unsupported_by_target(path, f"{again} when its node is lost", "use the target job")
+        yield unsupported_by_target(path, f"{reason} when its node is lost", "use the target job")
     elif path is not None and job.nodes == 1:
-        yield endings.approximation(path, f"{again} when its node is lost", "use the target job", "kubelet")
+        yield endings.approximation(path, f"{reason} when its node is lost", "use the target job", "kubelet")
     for role in job.trainers if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
             why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
@@ -93,10 +93,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     )
     metadata = object_metadata(job, cluster, "pod")
     defaults = cluster.spec.defaults
-    for key, below in (("labels", defaults.labels), ("annotations", defaults.annotations)):
-        own = {k: v for k, v in template.get("metadata", {}).get(key, {}).items() if below.get(k) != v}
-        if own or key in metadata:
-            metadata[key] = {**metadata.get(key, {}), **own}
+    for key, default_values in (("labels", defaults.labels), ("annotations", defaults.annotations)):
+        pod_values = {k: v for k, v in template.get("metadata", {}).get(key, {}).items() if default_values.get(k) != v}
+        if pod_values or key in metadata:
+            metadata[key] = {**metadata.get(key, {}), **pod_values}
     return [{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}]
 
 

@@ -23,55 +23,59 @@ FOLLOWING: Final = Following(
 
 
 def status(live: Json) -> Status:
-    """By the phase. A running pod whose container waits to be started again is restarting."""
+    """Return the status from the phase. A running pod with a container in back-off is restarting."""
     phase = as_string(nested_map(live, "status").get("phase"))
     if phase == "Succeeded":
         return Status("succeeded")
     if phase == "Failed":
-        return _failed(live)
+        return _failed_status(live)
     if phase in ("Running", "Unknown"):
-        return _running(live, phase)
-    if gates := [as_string(one.get("name")) for one in as_mappings(nested_map(live, "spec").get("schedulingGates"))]:
+        return _running_status(live, phase)
+    if gates := [as_string(gate.get("name")) for gate in as_mappings(nested_map(live, "spec").get("schedulingGates"))]:
         return Status("queued", "SchedulingGated", f"waits for {', '.join(gates)}")
-    return _waiting(live)
+    return _pending_status(live)
 
 
-def _failed(live: Json) -> Status:
+def _failed_status(live: Json) -> Status:
     pod_status = nested_map(live, "status")
     if reason := as_string(pod_status.get("reason")):
         return Status("failed", reason, as_string(pod_status.get("message")) or None)
-    if disrupted := true_conditions(live).get("DisruptionTarget"):
-        return Status("failed", as_string(disrupted.get("reason")) or None, as_string(disrupted.get("message")) or None)
-    for name, ended in _containers(live, "terminated"):
-        if code := as_int(ended.get("exitCode")):
+    if disruption := true_conditions(live).get("DisruptionTarget"):
+        return Status(
+            "failed", as_string(disruption.get("reason")) or None, as_string(disruption.get("message")) or None
+        )
+    for name, terminated in _containers_in_state(live, "terminated"):
+        if code := as_int(terminated.get("exitCode")):
             return Status(
-                "failed", as_string(ended.get("reason")) or None, f"container {name} exited with status {code}"
+                "failed", as_string(terminated.get("reason")) or None, f"container {name} exited with status {code}"
             )
     return Status("failed")
 
 
-def _running(live: Json, phase: str) -> Status:
-    for name, waiting in _containers(live, "waiting"):
+def _running_status(live: Json, phase: str) -> Status:
+    for name, waiting in _containers_in_state(live, "waiting"):
         if as_string(waiting.get("reason")) == "CrashLoopBackOff":
             return Status("restarting", "CrashLoopBackOff", f"container {name} failed and is started again")
     return Status("running", "NodeLost" if phase == "Unknown" else None)
 
 
-def _waiting(live: Json) -> Status:
-    """Why a pod that is pending does not run: the scheduler's word, else the kubelet's on a container."""
-    for one in as_mappings(nested_map(live, "status").get("conditions")):
-        if one.get("type") == "PodScheduled" and one.get("status") == "False":
-            return Status("created", as_string(one.get("reason")) or None, as_string(one.get("message")) or None)
-    for name, waiting in _containers(live, "waiting"):
+def _pending_status(live: Json) -> Status:
+    """Return why a pending pod does not run: the scheduler's reason, else the kubelet's for a container."""
+    for condition in as_mappings(nested_map(live, "status").get("conditions")):
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return Status(
+                "created", as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None
+            )
+    for name, waiting in _containers_in_state(live, "waiting"):
         if reason := as_string(waiting.get("reason")):
             return Status("created", reason, f"container {name} waits")
     return Status("created")
 
 
-def _containers(live: Json, state: str) -> Iterator[tuple[str, Json]]:
-    """The containers that are in a state, init containers first, each with what it says of that."""
+def _containers_in_state(live: Json, state: str) -> Iterator[tuple[str, Json]]:
+    """Yield the containers in a state, init containers first, each with the details of that state."""
     pod_status = nested_map(live, "status")
-    for word in ("initContainerStatuses", "containerStatuses"):
-        for one in as_mappings(pod_status.get(word)):
-            if found := nested_map(one, "state", state):
-                yield as_string(one.get("name")), found
+    for field in ("initContainerStatuses", "containerStatuses"):
+        for container in as_mappings(pod_status.get(field)):
+            if details := nested_map(container, "state", state):
+                yield as_string(container.get("name")), details

@@ -1,4 +1,4 @@
-"""A Pod is its own template, expansion and reading; what happens when it fails."""
+"""Templates, expansion, reading and behavior on failure of a Pod."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """One pod. It has a DNS name if it has a hostname and a headless Service of the stream is its subdomain.
+    """Return the one pod. It has a DNS name if it has a hostname and its subdomain is a headless Service of the stream.
 
-    A subdomain alone gives it no record (Kubernetes 1.36, DNS for Services and pods).
+    A subdomain without a hostname gives it no record (Kubernetes 1.36, DNS for Services and pods).
     """
     metadata, spec = nested_map(manifest, "metadata"), nested_map(manifest, "spec")
-    name, space = object_name(manifest), namespace_of(manifest)
+    name, namespace = object_name(manifest), namespace_of(manifest)
     labels = string_map(metadata.get("labels"))
     hostname, subdomain = as_string(spec.get("hostname")) or None, as_string(spec.get("subdomain")) or None
-    service = headless_for(request.others, subdomain, labels, space)
+    service = headless_for(request.others, subdomain, labels, namespace)
     view = PodView(
         name=name,
         role="pod",
         index=0,
-        namespace=space,
+        namespace=namespace,
         hostname=hostname,
         subdomain=subdomain,
-        dns=templates.fqdn(hostname, subdomain, space) if service and subdomain and hostname else None,
+        dns=templates.fqdn(hostname, subdomain, namespace) if service and subdomain and hostname else None,
         labels=labels,
         annotations=string_map(metadata.get("annotations")),
         spec=spec,
@@ -42,7 +42,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """The pod as a job of one node. Its labels and annotations are those of the object."""
+    """Yield the pod as a job of one node, with the object's labels and annotations."""
     template = {"spec": nested_map(manifest, "spec")}
     main = main_container(template, MAIN)
     run_policy = without_empty({"activeDeadlineSeconds": nested_map(manifest, "spec").get("activeDeadlineSeconds")})
@@ -52,12 +52,12 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """A Pod is its own template."""
+    """Yield the Pod itself as its template."""
     yield Template((), manifest)
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a Pod."""
+def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about what a Pod does on failure."""
     spec = nested_map(manifest, "spec")
     yield pod_restart(spec, "Always")
     yield from limit_sentences({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")

@@ -68,14 +68,14 @@ class PyTorchJob(Kind):
         return expand(manifest, request)
 
     def gang(self, group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
-        from ptcompile.operators.pytorchjob.pods import counted
+        from ptcompile.operators.pytorchjob.pods import gang_shares
 
-        return counted(group, roles)
+        return gang_shares(group, roles)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.pytorchjob.pods import recreated
+        from ptcompile.operators.pytorchjob.pods import is_recreated
 
-        return recreated(manifest, template)
+        return is_recreated(manifest, template)
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.pytorchjob.pods import retries
@@ -83,14 +83,14 @@ class PyTorchJob(Kind):
         return retries(manifest)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.pytorchjob.pods import sentences
+        from ptcompile.operators.pytorchjob.pods import describe_failures
 
-        return sentences(manifest, others)
+        return describe_failures(manifest, others)
 
     def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:
-        from ptcompile.operators.pytorchjob.pods import meets_nowhere
+        from ptcompile.operators.pytorchjob.pods import lacks_rendezvous
 
-        return meets_nowhere(manifest, options)
+        return lacks_rendezvous(manifest, options)
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.pytorchjob.read import read

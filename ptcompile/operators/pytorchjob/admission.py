@@ -1,4 +1,4 @@
-"""What the training-operator and its CRD reject, at creation and on updates."""
+"""The validation of PyTorchJobs by the training-operator and its CRD, at creation and on updates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
-    """The scale subresource reads the workers' replicas, so the server holds them to its own bound."""
+    """Check the workers' replicas as the API server does, since the scale subresource reads them."""
     worker = nested_map(nested_map(manifest, "spec", "pytorchReplicaSpecs"), "Worker")
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
@@ -37,26 +37,28 @@ def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
         yield invalid_value(path, f"{replicas}: should be a non-negative integer", "write 0 or more")
 
 
-_RESTART: Final = ("Always", "ExitCode", "Never", "OnFailure")
+_RESTART_POLICIES: Final = ("Always", "ExitCode", "Never", "OnFailure")
 
 
-def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, found: f.Problems) -> None:
-    """Each replica's template, whose restartPolicy the replica's own overwrites."""
+def check_children(manifest: Mapping[str, Any], spec: dict[str, Any], context: ApiServer, problems: f.Problems) -> None:
+    """Check each replica's template; the replica's own restartPolicy overwrites the template's."""
     replicas = f.as_field_mapping(spec.get("pytorchReplicaSpecs"))
     clean: Any = None
-    for one in pod_templates(manifest):
-        clean = check_template(without_restart_policy(one.template), one.path, context, found, frozenset(), clean)
-        finalizers = f.as_field_mapping(f.as_field_mapping(one.template).get("metadata")).get("finalizers")
-        check_finalizers(finalizers, (*one.path, "metadata", "finalizers"), found)
-        policy = f.as_field_mapping(replicas.get(one.role)).get("restartPolicy")
+    for template in pod_templates(manifest):
+        clean = check_template(
+            without_restart_policy(template.template), template.path, context, problems, frozenset(), clean
+        )
+        finalizers = f.as_field_mapping(f.as_field_mapping(template.template).get("metadata")).get("finalizers")
+        check_finalizers(finalizers, (*template.path, "metadata", "finalizers"), problems)
+        policy = f.as_field_mapping(replicas.get(template.role)).get("restartPolicy")
         if policy:
-            f.check_choice(found, (*one.path[:-1], "restartPolicy"), policy, _RESTART)
+            f.check_choice(problems, (*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
 
 
 FIXED: Final = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)
-"""What the CRD makes immutable (training-operator 1.8 and later)."""
+"""Fields that the CRD makes immutable (training-operator 1.8 and later)."""
 
-_LATER: Final = (
+_UNSEEN_CHANGES: Final = (
     (
         ("spec", "pytorchReplicaSpecs"),
         "running pods keep their template and the job's old size; later pods use the new one: suspend the job, apply, "
@@ -66,13 +68,13 @@ _LATER: Final = (
 
 
 def unseen_changes(old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """What running pods do not see of a change; those of a suspended job are gone."""
-    return () if nested_map(old, "spec", "runPolicy").get("suspend") is True else _LATER
+    """Return the changes that running pods do not see; a suspended job has no pods."""
+    return () if nested_map(old, "spec", "runPolicy").get("suspend") is True else _UNSEEN_CHANGES
 
 
-_say = webhook_rejection("training-operator")
+_rejection = webhook_rejection("training-operator")
 _SPECS: Path = ("spec", "pytorchReplicaSpecs")
-_KEYS = ("Master", "Worker")
+_REPLICA_TYPES = ("Master", "Worker")
 _MANAGERS = ("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue")
 _CONTAINER = "pytorch"
 _PORT_NAME = "pytorchjob-port"
@@ -80,86 +82,87 @@ _PORT = 23456
 
 
 def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
-    """Every condition of the webhook. Before 1.8 the controller asked the same: accepted, then Failed (stage "pod").
+    """Yield the webhook's rejections. Before 1.8 the controller checked the same: accepted, then Failed (stage "pod").
 
-    A controller gives no warnings, and in 1.7 spec.nprocPerNode is no better: workers without a Master never see it.
+    A controller gives no warnings, and in 1.7 spec.nprocPerNode is no alternative: workers without a Master never get
+    it.
     """
-    for problem in _check(manifest, request.established):
+    for problem in _check_job(manifest, request.established):
         if request.versions.training_operator >= (1, 8):
             yield problem
         elif problem.severity == "error":
             yield problem._replace(stage="pod")
 
 
-def _check(manifest: Json, known: Established) -> Iterator[Problem]:
+def _check_job(manifest: Json, established: Established) -> Iterator[Problem]:
     spec = nested_map(manifest, "spec")
-    if not known.decodes:
-        yield from decode_problems(spec, _say, ("spec",))
-    yield from _name(object_name(manifest))
+    if not established.decodes:
+        yield from decode_problems(spec, _rejection, ("spec",))
+    yield from _check_name(object_name(manifest))
     manager = nested_map(spec, "runPolicy").get("managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
         path = ("spec", "runPolicy", "managedBy")
         text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
-        yield _say(path, text, "remove managedBy")
+        yield _rejection(path, text, "remove managedBy")
     specs = spec.get("pytorchReplicaSpecs")
     if specs is None:
-        yield _say(_SPECS, "Required value: must be required", "describe a Master, Workers, or both")
+        yield _rejection(_SPECS, "Required value: must be required", "describe a Master, Workers, or both")
     for key, replica in as_mapping(specs).items():
-        if replica is not None:  # the server drops a null before the webhook looks
-            yield from _replica(str(key), as_mapping(replica))
-    yield from _elastic(spec)
+        if replica is not None:  # the server drops a null before it calls the webhook
+            yield from _check_replica(str(key), as_mapping(replica))
+    yield from _check_elastic_policy(spec)
 
 
-def _name(name: str) -> Iterator[Problem]:
-    # What is no DNS subdomain either is the API server's to refuse.
+def _check_name(name: str) -> Iterator[Problem]:
+    # the API server rejects names that are not DNS subdomains
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(name)):
         help = "start with a letter, then use letters, digits and dashes: the name is part of Service names"
-        yield _say(("metadata", "name"), f'Invalid value: "{name}": {why}', help)
+        yield _rejection(("metadata", "name"), f'Invalid value: "{name}": {why}', help)
 
 
-def _replica(key: str, replica: Json) -> Iterator[Problem]:
+def _check_replica(key: str, replica: Json) -> Iterator[Problem]:
     path = (*_SPECS, key)
-    if key not in _KEYS:
-        meant = key.capitalize() if key.capitalize() in _KEYS else "Worker"
-        text_ = f'Unsupported value: "{key}": supported values: {quote_names(_KEYS)}'
-        yield Problem("webhook-refusal", path, f"{field_path(path)}: {text_}", f"write {meant}",
+    if key not in _REPLICA_TYPES:
+        suggestion = key.capitalize() if key.capitalize() in _REPLICA_TYPES else "Worker"
+        message = f'Unsupported value: "{key}": supported values: {quote_names(_REPLICA_TYPES)}'
+        yield Problem("webhook-refusal", path, f"{field_path(path)}: {message}", f"write {suggestion}",
                       authority="training-operator", on_key=True)  # fmt: skip
     count = replica.get("replicas")
     if key == "Master" and count != 1:
         help = "write `replicas: 1`: the webhook requires it even though 1 is the default"
-        yield _say((*path, "replicas"), "Forbidden: must be 1", help)
+        yield _rejection((*path, "replicas"), "Forbidden: must be 1", help)
     if key == "Worker" and isinstance(count, int) and count < 1:
         help = "use 1 or more, or remove the Worker"
-        yield _say((*path, "replicas"), "Forbidden: must be at least 1", help)
-    yield from _containers(nested_map(replica, "template", "spec").get("containers"), path)
+        yield _rejection((*path, "replicas"), "Forbidden: must be at least 1", help)
+    yield from _check_containers(nested_map(replica, "template", "spec").get("containers"), path)
 
 
-def _containers(containers: object, replica: Path) -> Iterator[Problem]:
+def _check_containers(containers: object, replica: Path) -> Iterator[Problem]:
     path: Path = (*replica, "template", "spec", "containers")
     if not containers:
-        yield _say(path, "Required value: must be specified", f"add a container named {_CONTAINER}")
+        yield _rejection(path, "Required value: must be specified", f"add a container named {_CONTAINER}")
         return
-    found = as_mappings(containers)
-    for i, container in enumerate(found):
+    container_list = as_mappings(containers)
+    for i, container in enumerate(container_list):
         if not as_string(container.get("image")):
-            yield _say((*path, i, "image"), "Required value: must be required", "give every container an image")
-    if not any(c.get("name") == _CONTAINER for c in found):
+            yield _rejection((*path, i, "image"), "Required value: must be required", "give every container an image")
+    if not any(c.get("name") == _CONTAINER for c in container_list):
         help = f"name the container that trains {_CONTAINER}"
-        yield _say(path, f"Required value: must have at least one container with name {_CONTAINER}", help)
+        yield _rejection(path, f"Required value: must have at least one container with name {_CONTAINER}", help)
 
 
-def _elastic(spec: Json) -> Iterator[Problem]:
+def _check_elastic_policy(spec: Json) -> Iterator[Problem]:
     policy = spec.get("elasticPolicy")
     if policy is None:
         return
     if nested_map(spec, "pytorchReplicaSpecs").get("Worker") is None and spec.get("pytorchReplicaSpecs") is not None:
         help = "name the replicas Worker: an elastic job is made of them"
-        yield _say((*_SPECS, "Worker"), "Required value: must be configured if elastic policy is used", help)
+        yield _rejection((*_SPECS, "Worker"), "Required value: must be configured if elastic policy is used", help)
     path = ("spec", "elasticPolicy", "nProcPerNode")
     if as_mapping(policy).get("nProcPerNode") is None:
         return
     if spec.get("nprocPerNode") is not None:
-        yield _say(path, "Forbidden: must not be used with spec.nprocPerNode", "keep spec.nprocPerNode alone")
+        yield _rejection(path, "Forbidden: must not be used with spec.nprocPerNode", "keep spec.nprocPerNode alone")
         return
     message = f"{field_path(path)}: deprecated, use spec.nprocPerNode instead"
     help = "write spec.nprocPerNode, as text"
@@ -167,17 +170,19 @@ def _elastic(spec: Json) -> Iterator[Problem]:
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
-    """Services that the API server refuses, and where the controller panics. The job then sticks without DNS."""
+    """Yield Services that the API server rejects, without which the pods have no DNS names, and controller panics."""
     del request
     spec = nested_map(manifest, "spec")
     replicas = {
-        k: as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items() if k in _KEYS and v is not None
+        k: as_mapping(v)
+        for k, v in nested_map(spec, "pytorchReplicaSpecs").items()
+        if k in _REPLICA_TYPES and v is not None
     }
-    yield from _long_name(object_name(manifest), replicas)
+    yield from _check_service_names(object_name(manifest), replicas)
     for key, replica in replicas.items():
-        yield from _ports(replica, (*_SPECS, key, "template", "spec", "containers"))
+        yield from _check_service_ports(replica, (*_SPECS, key, "template", "spec", "containers"))
         if key == "Worker" and "Master" in replicas:
-            yield from _init(replica)
+            yield from _check_init_containers(replica)
     conf = nested_map(spec, "elasticPolicy").get("rdzvConf")
     if isinstance(conf, list) and not conf:
         path = ("spec", "elasticPolicy", "rdzvConf")
@@ -185,7 +190,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
         yield controller_failure("training-operator", path, why, "remove rdzvConf, or give it an entry")
 
 
-def _long_name(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
+def _check_service_names(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
     suffixes = [f"-{key.lower()}-{max(0, as_int(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()]
     limit = names.longest_name(suffixes)
     if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
@@ -196,31 +201,33 @@ def _long_name(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
         yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
 
 
-def _ports(replica: Json, path: Path) -> Iterator[Problem]:
-    """The Service's ports are those of the container `pytorch`, with the operator's own behind them."""
+def _check_service_ports(replica: Json, path: Path) -> Iterator[Problem]:
+    """Check the Service's ports: those of the container `pytorch`, then the operator's own."""
     containers = as_mappings(nested_map(replica, "template", "spec").get("containers"))
-    at_index = next((i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None)
-    if at_index is None:
+    container_index = next((i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None)
+    if container_index is None:
         return
-    ports = as_mappings(containers[at_index].get("ports"))
-    own = any(p.get("name") == _PORT_NAME for p in ports)
-    seen = set() if own else {_PORT}
-    many = len(ports) + (not own) > 1
+    ports = as_mappings(containers[container_index].get("ports"))
+    has_own_port = any(p.get("name") == _PORT_NAME for p in ports)
+    numbers = set() if has_own_port else {_PORT}
+    needs_names = len(ports) + (not has_own_port) > 1
     for i, port in enumerate(ports):
-        here = (*path, at_index, "ports", i)
+        port_path = (*path, container_index, "ports", i)
         number = as_int(port.get("containerPort"))
-        if many and not as_string(port.get("name")):
+        if needs_names and not as_string(port.get("name")):
             why = "Required value: the replica's Service has several ports, and each needs a name"
-            yield child_rejection((*here, "name"), why, "name the port")
-        if number in seen:
+            yield child_rejection((*port_path, "name"), why, "name the port")
+        if number in numbers:
             why = f"Duplicate value: {number}: the replica's Service would have this port twice"
-            yield child_rejection((*here, "containerPort"), why, f"name the port {_PORT_NAME}, or use another number")
-        seen.add(number)
+            yield child_rejection(
+                (*port_path, "containerPort"), why, f"name the port {_PORT_NAME}, or use another number"
+            )
+        numbers.add(number)
 
 
-def _init(replica: Json) -> Iterator[Problem]:
-    inits = as_mappings(nested_map(replica, "template", "spec").get("initContainers"))
-    for i, container in enumerate(inits):
+def _check_init_containers(replica: Json) -> Iterator[Problem]:
+    init_containers = as_mappings(nested_map(replica, "template", "spec").get("initContainers"))
+    for i, container in enumerate(init_containers):
         if container.get("name") == "init-pytorch":
             path = (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name")
             why = 'Duplicate value: "init-pytorch": the operator adds an init container of this name'

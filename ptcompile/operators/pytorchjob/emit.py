@@ -1,17 +1,17 @@
-"""A job as a PyTorchJob, and why each field is written.
+"""The PyTorchJob target: its manifests, and why each field is written.
 
 Why each field (training-operator 1.9.4):
-- The container that trains is called `pytorch`: the webhook refuses a role without one.
-- A fixed number of nodes is one Master, with `replicas: 1` written out (the webhook refuses its absence), and Workers.
-  The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and PET_NPROC_PER_NODE, and
-  torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is refused.
-- A range of nodes is Workers only, with elasticPolicy: with a Master it would be one torchrun more than the maximum.
-- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE. It is
-  what the operator 1.7 hands on to workers without a Master.
-- How it ends and what is tried again: `endings`.
-- schedulingPolicy is what the operator makes the PodGroup from, where it was started with a gang scheduler; the name
-  of the scheduler it fills in itself.
-- A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.
+- The training container is called `pytorch`: the webhook rejects a role without one.
+- A fixed number of nodes is one Master, with an explicit `replicas: 1` (the webhook rejects its absence), and Workers.
+  The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and PET_NPROC_PER_NODE, so
+  torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is rejected.
+- A range of nodes is Workers only, with elasticPolicy: a Master would be one torchrun more than the maximum.
+- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE, but
+  operator 1.7 passes only that one to workers without a Master.
+- The module `endings` covers how the job ends and what is retried.
+- The operator creates the PodGroup from schedulingPolicy if it runs with a gang scheduler, and fills in the
+  scheduler's name itself.
+- A port other than 23456 is a container port called pytorchjob-port, from which the operator reads it.
 """
 
 from __future__ import annotations
@@ -75,62 +75,62 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset"
         )
     processes = job.launch.nproc_per_node if job.launch else 1
-    if _nproc_by_elastic(job, cluster) and not isinstance(processes, int):
+    if _needs_elastic_nproc(job, cluster) and not isinstance(processes, int):
         message = "training-operator 1.7 passes torchrun the processes of a range only as a number"
         yield unsupported_by_target((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
-    if meets_by_c10d(job):  # which hands out the name that /etc/hosts gives a pod, and that is this one
+    if meets_by_c10d(job):  # c10d publishes the pod's name in /etc/hosts, which is its hostname
         yield from own_host_names(job, "the operator")
     yield from endings.unsupported(job)
     yield from other_container(job, "pytorch", "a PyTorchJob")
 
 
-def _replicas(job: Job) -> list[tuple[str, int, Role]]:
-    """The operator's roles: key, number of pods, and our role that describes them."""
-    first, *others = job.trainers
+def _replica_specs(job: Job) -> list[tuple[str, int, Role]]:
+    """Return the operator's replica types, each as its key, its number of pods and the role that describes them."""
+    first, *rest = job.trainers
     if job.elastic:
         return [("Worker", job.nodes, first)]
-    workers = [("Worker", role.replicas, role) for role in others]
-    if not others:
+    workers = [("Worker", role.replicas, role) for role in rest]
+    if not rest:
         workers = [("Worker", first.replicas - 1, first)]
     return [("Master", 1, first), *(entry for entry in workers if entry[1] > 0)]
 
 
-def _nproc_by_elastic(job: Job, cluster: ClusterProfile) -> bool:
-    """Whether spec.nprocPerNode reaches no worker: training-operator 1.7 hands it on where there is a Master."""
+def _needs_elastic_nproc(job: Job, cluster: ClusterProfile) -> bool:
+    """Return whether spec.nprocPerNode reaches no worker: training-operator 1.7 passes it on only with a Master."""
     return job.elastic and not has_feature("nproc-without-master", cluster.versions())
 
 
 def _groups(job: Job) -> list[IndexedGroup]:
-    return [IndexedGroup(key.lower(), count) for key, count, _ in _replicas(job)]
+    return [IndexedGroup(key.lower(), count) for key, count, _ in _replica_specs(job)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     spec: dict[str, Any] = {}
     if run_policy := _run_policy(job, cluster):
         spec["runPolicy"] = run_policy
-    by_elastic = _nproc_by_elastic(job, cluster)
-    if job.launch is not None and not by_elastic:
+    needs_elastic_nproc = _needs_elastic_nproc(job, cluster)
+    if job.launch is not None and not needs_elastic_nproc:
         spec["nprocPerNode"] = str(job.launch.nproc_per_node)
     if job.elastic and job.launch is not None:
         spec["elasticPolicy"] = {
             "minReplicas": job.min_nodes,
             "maxReplicas": job.most_nodes,
-            **({"nProcPerNode": job.launch.nproc_per_node} if by_elastic else {}),
+            **({"nProcPerNode": job.launch.nproc_per_node} if needs_elastic_nproc else {}),
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,
-            **_etcd(job.launch.rdzv_endpoint),
+            **_etcd_fields(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            **({"rdzvConf": _pairs(settings)} if (settings := job.launch.settings) else {}),
+            **({"rdzvConf": _key_value_pairs(settings)} if (settings := job.launch.settings) else {}),
         }
     spec["pytorchReplicaSpecs"] = {
         key: {
             "replicas": count,
-            "restartPolicy": endings.restarts(job, role),
+            "restartPolicy": endings.restart_policy(job, role),
             "template": pod_template.write(_with_port(role.template, job.master_port)),
         }
-        for key, count, role in _replicas(job)
+        for key, count, role in _replica_specs(job)
     }
     metadata = object_metadata(job, cluster, "pytorchjob")
     return [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}]
@@ -138,26 +138,26 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     policy = job.run_policy
-    ends = endings.run_policy(job)
-    out: dict[str, Any] = {
-        "cleanPodPolicy": ends["cleanPodPolicy"],
+    endings_fields = endings.run_policy(job)
+    fields: dict[str, Any] = {
+        "cleanPodPolicy": endings_fields["cleanPodPolicy"],
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished,
         "activeDeadlineSeconds": policy.active_deadline_seconds,
-        "backoffLimit": ends["backoffLimit"],
+        "backoffLimit": endings_fields["backoffLimit"],
         "suspend": policy.suspend or None,
         **managed_by(job, cluster),
         "schedulingPolicy": scheduling_policy(job, cluster),
     }
-    return {key: value for key, value in out.items() if value is not None}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
-def _pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
+def _key_value_pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in conf.items()]
 
 
-def _etcd(endpoint: str | None) -> dict[str, Any]:
-    found = split_endpoint(endpoint or "")
-    return {} if found is None else {"rdzvHost": found[0], "rdzvPort": found[1]}
+def _etcd_fields(endpoint: str | None) -> dict[str, Any]:
+    host_and_port = split_endpoint(endpoint or "")
+    return {} if host_and_port is None else {"rdzvHost": host_and_port[0], "rdzvPort": host_and_port[1]}
 
 
 def _with_port(template: PodTemplate, port: int) -> PodTemplate:

@@ -1,6 +1,6 @@
 """Defaults, progress and status of a PyTorchJob.
 
-completionTime is set on failure too: Argo Workflows asks for the failure first.
+completionTime is set on failure too, so Argo Workflows evaluates the failure condition first.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ FOLLOWING: Final = Following(
 
 
 def status(live: Json) -> Status:
-    """By the conditions, of which several are true at once: the final ones are asked first, then Restarting.
+    """Return the status from the conditions, several of which can be true: final ones first, then Restarting.
 
-    After Failed no condition changes any more, so that Restarting may stand beside it. Running and Restarting never
-    stand together. Created may be missing for a while: it is saved with the first change of the status.
+    After Failed no condition changes, so Restarting may remain true next to it. Running and Restarting are never
+    both true. Created may be missing for a while: it is saved with the first change of the status.
     """
     conditions = true_conditions(live)
     if "Failed" in conditions:

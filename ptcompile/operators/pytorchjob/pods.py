@@ -1,4 +1,4 @@
-"""The pods of a PyTorchJob: templates, expansion, gang, rendezvous, and what happens on failure."""
+"""Pods of a PyTorchJob: templates, expansion, gang, rendezvous and behavior on failure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _INIT_SCRIPT = (
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """The pods, one headless Service for each, and the PodGroup's size where a gang scheduler is used."""
+    """Return the pods, one headless Service for each, and the PodGroup's size for a gang scheduler."""
     spec = nested_map(manifest, "spec")
     replicas = {
         str(k).capitalize(): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items() if v is not None
@@ -56,17 +56,17 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     if nested_map(spec, "runPolicy").get("suspend") is True:
         notes = ("suspended: the pods are created when spec.runPolicy.suspend becomes false",)
     roles = tuple(job.role(name) for name in ("Master", "Worker") if name in replicas)
-    services = tuple(job.service(role, i) for role in roles for i in _shown(role.count))
+    services = tuple(job.service(role, i) for role in roles for i in _service_indexes(role.count))
     return Expansion(roles, services, job.pod_group(), notes=notes)
 
 
-def _shown(count: int) -> range:
-    """Services are named one by one up to a hundred a role; they differ by their index alone."""
+def _service_indexes(count: int) -> range:
+    """Return the indexes of the listed Services, at most 100 per role; they differ only in their index."""
     return range(min(count, 100))
 
 
 class _PyTorchJob:
-    """What is computed once for all pods of one job."""
+    """Values shared by all pods of one job."""
 
     def __init__(self, manifest: Json, spec: Json, replicas: dict[str, Json], versions: Versions) -> None:
         self.name = object_name(manifest).replace("/", "-")
@@ -87,24 +87,24 @@ class _PyTorchJob:
         return ExpandedRole(kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata))
 
     def pod_spec(self, kind: str) -> dict[str, Any]:
-        """The template with what does not depend on the index; the env comes with the pod."""
+        """Return the pod spec without the env, which depends on the index."""
         policy = as_string(self.replicas[kind].get("restartPolicy")) or "OnFailure"
         spec = {**self.templates[kind], "restartPolicy": "Never" if policy == "ExitCode" else policy}
         if kind != "Worker" or "Master" not in self.replicas:
             return spec
         script = _INIT_SCRIPT.format(master=f"{self.name}-master-0")
-        waiting = {
+        init_container = {
             "name": "init-pytorch",
             "image": "alpine:3.10",
             "command": ["sh", "-c", script],
             "resources": {"requests": {"cpu": "50m", "memory": "10Mi"}, "limits": {"cpu": "100m", "memory": "20Mi"}},
         }
-        return templates.with_items(spec, "initContainers", [waiting])
+        return templates.with_items(spec, "initContainers", [init_container])
 
     def pod(self, kind: str, index: int, spec: Json, metadata: Json) -> PodView:
         name = f"{self.name}-{kind.lower()}-{index}"
         env = self.env(kind, index)
-        leads = index == 0 and (kind == "Master" or "Master" not in self.replicas)
+        is_leader = index == 0 and (kind == "Master" or "Master" not in self.replicas)
         return PodView(
             name=name,
             role=kind.lower(),
@@ -113,24 +113,24 @@ class _PyTorchJob:
             hostname=as_string(spec.get("hostname")) or None,
             subdomain=as_string(spec.get("subdomain")) or None,
             dns=templates.fqdn(name, None, self.namespace),
-            labels={**string_map(metadata.get("labels")), **self.labels(kind, index, leads=leads)},
+            labels={**string_map(metadata.get("labels")), **self.labels(kind, index, is_leader=is_leader)},
             annotations=string_map(metadata.get("annotations")),
             main=CONTAINER,
             spec=templates.with_containers(spec, lambda c: templates.with_env(c, env), init=False),
         )
 
-    def labels(self, kind: str, index: int, *, leads: bool = False) -> dict[str, str]:
-        out = {
+    def labels(self, kind: str, index: int, *, is_leader: bool = False) -> dict[str, str]:
+        labels = {
             f"{_PREFIX}job-name": self.name,
             f"{_PREFIX}operator-name": "pytorchjob-controller",
             f"{_PREFIX}replica-index": str(index),
             f"{_PREFIX}replica-type": kind.lower(),
         }
-        return {**out, f"{_PREFIX}job-role": "master"} if leads else out
+        return {**labels, f"{_PREFIX}job-role": "master"} if is_leader else labels
 
     def service(self, role: ExpandedRole, index: int) -> Json:
         kind = role.name.capitalize()
-        ports = as_mappings(_main(self.templates[kind]).get("ports"))
+        ports = as_mappings(_main_container(self.templates[kind]).get("ports"))
         return {
             "metadata": {"name": f"{self.name}-{role.name}-{index}", "namespace": self.namespace},
             "spec": {
@@ -141,21 +141,28 @@ class _PyTorchJob:
         }
 
     def env(self, kind: str, index: int) -> list[Json]:
-        """The variables in the order that the operator appends them (1.9); older ones lack some."""
-        old = self.versions.training_operator < (1, 7)
-        world = self.env_of_master(kind, index)
-        nproc = [] if old else self.env_of_nproc()
-        nodes: list[Json] = [] if old else [templates.value("PET_NNODES", str(sum(self.counts.values())))]
+        """Return the variables in the order in which the operator appends them (1.9); older releases lack some."""
+        is_before_1_7 = self.versions.training_operator < (1, 7)
+        master_env = self.env_of_master(kind, index)
+        nproc_env = [] if is_before_1_7 else self.env_of_nproc()
+        nnodes_env: list[Json] = (
+            [] if is_before_1_7 else [templates.value("PET_NNODES", str(sum(self.counts.values())))]
+        )
         if self.elastic is not None and "Worker" in self.replicas:
-            nodes = self.env_of_elastic()
+            nnodes_env = self.env_of_elastic()
         if self.versions.training_operator < (1, 8) and "Master" not in self.replicas:
-            nproc = []
-        return [templates.value("PYTHONUNBUFFERED", "0" if old else "1"), *world, *nproc, *nodes]
+            nproc_env = []
+        return [
+            templates.value("PYTHONUNBUFFERED", "0" if is_before_1_7 else "1"),
+            *master_env,
+            *nproc_env,
+            *nnodes_env,
+        ]
 
     def env_of_master(self, kind: str, index: int) -> list[Json]:
         if "Master" not in self.replicas:
             return []
-        port, address = str(_port(self.templates["Master"])), f"{self.name}-master-0"
+        port, address = str(_master_port(self.templates["Master"])), f"{self.name}-master-0"
         rank = str(index if kind == "Master" else index + 1)
         total = sum(self.counts.values())
         if self.versions.training_operator < (1, 7):
@@ -167,17 +174,17 @@ class _PyTorchJob:
             ("PET_MASTER_PORT", port),
             ("MASTER_ADDR", address),
             ("PET_MASTER_ADDR", address),
-            ("WORLD_SIZE", str(_int64(total * (1 if nproc is None else nproc)))),
+            ("WORLD_SIZE", str(_wrap_int64(total * (1 if nproc is None else nproc)))),
             ("RANK", rank),
             ("PET_NODE_RANK", rank),
         ]
         return [templates.value(k, v) for k, v in pairs]
 
     def env_of_nproc(self) -> list[Json]:
-        given = self.spec.get("nprocPerNode")
-        if given is None and as_mapping(self.elastic).get("nProcPerNode") is not None:
+        processes = self.spec.get("nprocPerNode")
+        if processes is None and as_mapping(self.elastic).get("nProcPerNode") is not None:
             return []
-        return [templates.value("PET_NPROC_PER_NODE", "auto" if given is None else as_string(given))]
+        return [templates.value("PET_NPROC_PER_NODE", "auto" if processes is None else as_string(processes))]
 
     def env_of_elastic(self) -> list[Json]:
         policy = as_mapping(self.elastic)
@@ -187,23 +194,23 @@ class _PyTorchJob:
         workers = self.counts["Worker"]
         host = f"{self.name}-worker-0" if policy.get("rdzvHost") is None else as_string(policy.get("rdzvHost"))
         port = policy.get("rdzvPort")
-        port = _port(self.templates["Worker"]) if port is None else as_int(port)
-        out = [
+        port = _master_port(self.templates["Worker"]) if port is None else as_int(port)
+        variables = [
             ("PET_RDZV_ENDPOINT", f"{host}:{port}"),
             ("PET_RDZV_BACKEND", "c10d" if policy.get("rdzvBackend") is None else as_string(policy.get("rdzvBackend"))),
             ("PET_NNODES", f"{as_int(low, workers)}:{as_int(high, workers)}"),
         ]
         for key, name in _ELASTIC_OPTIONS:
             if policy.get(key) is not None:
-                out.append((name, str(policy[key])))
+                variables.append((name, str(policy[key])))
         if policy.get("rdzvConf") is not None:
             pairs = [
                 f"{as_string(i.get('key'))}={as_string(i.get('value'))}" for i in as_mappings(policy.get("rdzvConf"))
             ]
-            out.append(("PET_RDZV_CONF", ",".join(pairs)))
+            variables.append(("PET_RDZV_CONF", ",".join(pairs)))
         if policy.get("standalone") is True:
-            out.append(("PET_STANDALONE", ""))
-        return [templates.value(k, v) for k, v in out]
+            variables.append(("PET_STANDALONE", ""))
+        return [templates.value(k, v) for k, v in variables]
 
 
 _ELASTIC_OPTIONS = (
@@ -213,21 +220,21 @@ _ELASTIC_OPTIONS = (
 )
 
 
-def _int64(number: int) -> int:
-    """A product as 64-bit arithmetic leaves it (WORLD_SIZE overflows silently)."""
+def _wrap_int64(number: int) -> int:
+    """Return a product wrapped to 64 bits, as in Go (WORLD_SIZE overflows silently)."""
     return (number + 2**63) % 2**64 - 2**63
 
 
-def _main(spec: Json) -> Json:
-    """The container called `pytorch`, or the first one, or an empty one."""
+def _main_container(spec: Json) -> Json:
+    """Return the container named `pytorch`, else the first one, else an empty one."""
     containers = as_mappings(spec.get("containers"))
-    named = [c for c in containers if c.get("name") == CONTAINER]
-    return (named or containers or [{}])[0]
+    matches = [c for c in containers if c.get("name") == CONTAINER]
+    return (matches or containers or [{}])[0]
 
 
 def _with_port(spec: Json) -> Json:
-    """The pod spec with the default port on its main container, unless a port of that name is there."""
-    main = _main(spec)
+    """Return the pod spec with the default port on its main container, unless it has a port with that name."""
+    main = _main_container(spec)
     if any(p.get("name") == PORT_NAME for p in as_mappings(main.get("ports"))):
         return spec
     port = {"name": PORT_NAME, "containerPort": PORT}
@@ -238,37 +245,37 @@ def _with_port(spec: Json) -> Json:
     return templates.with_containers(spec, add, init=False)
 
 
-def _port(spec: Json) -> int:
-    ports = as_mappings(_main(spec).get("ports"))
+def _master_port(spec: Json) -> int:
+    ports = as_mappings(_main_container(spec).get("ports"))
     return next((as_int(p.get("containerPort")) for p in ports if p.get("name") == PORT_NAME), PORT)
 
 
 def _service_port(port: Json) -> Json:
-    """The Service's port for a container's; the protocol is dropped."""
+    """Return the Service port for a container port, without the protocol."""
     return {k: v for k, v in (("name", port.get("name")), ("port", as_int(port.get("containerPort")))) if v}
 
 
-def recreated(manifest: Json, template: Template) -> bool:
-    """Whether a lost pod of a replica type is recreated."""
+def is_recreated(manifest: Json, template: Template) -> bool:
+    """Return whether a lost pod of a replica type is recreated."""
     spec = nested_map(manifest, "spec")
     policy = as_string(nested_map(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy")) or "OnFailure"
     return policy != "Never" and nested_map(spec, "runPolicy").get("backoffLimit") != 0
 
 
 def retries(manifest: Json) -> int:
-    """How often a pod is restarted."""
+    """Return the maximum number of times that a pod is restarted."""
     return as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"))
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """The templates of Master and Worker, as they are written."""
+    """Yield the pod templates of Master and Worker, as written."""
     for role, replica in nested_map(manifest, "spec", "pytorchReplicaSpecs").items():
         path = ("spec", "pytorchReplicaSpecs", role, "template")
         replicas = as_int(as_mapping(replica).get("replicas"), 1)
         yield Template(path, as_mapping(replica).get("template"), role, replicas, "pytorch")
 
 
-_REPLICA: dict[str, str] = {
+_RESTART_SENTENCES: dict[str, str] = {
     "Always": "a failed pod is recreated",
     "OnFailure": "the kubelet restarts a container that fails; a failed pod is recreated",
     "Never": "a failed pod fails the job, and the other pods go on",
@@ -276,16 +283,16 @@ _REPLICA: dict[str, str] = {
 }
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a PyTorchJob."""
+def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about what a PyTorchJob does on failure and at its end."""
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "runPolicy")
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items()}
     for name, replica in replicas.items():
         restart = as_string(replica.get("restartPolicy")) or "OnFailure"
-        yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'unknown policy')}"
-        lost = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
-        yield f"{name}, a lost node: {lost}"
+        yield f"{name} restartPolicy {restart}: {_RESTART_SENTENCES.get(restart, 'unknown policy')}"
+        lost_effect = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
+        yield f"{name}, a lost node: {lost_effect}"
     limit = policy.get("backoffLimit")
     yield (
         "no backoffLimit: restarts are unlimited"
@@ -300,19 +307,23 @@ def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
         yield "the job succeeds with any of its workers (elastic)"
     else:
         yield "the job succeeds when all workers have"
-    clean = as_string(policy.get("cleanPodPolicy")) or "None"
-    kept = {"None": "all pods stay", "Running": "pods that still run are deleted", "All": "all pods are deleted"}
-    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
+    clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
+    clean_effects = {
+        "None": "all pods stay",
+        "Running": "pods that still run are deleted",
+        "All": "all pods are deleted",
+    }
+    yield f"cleanPodPolicy {clean_policy}: at the end {clean_effects.get(clean_policy, 'that policy is unknown')}"
     yield from limit_sentences(policy, "the job")
 
 
-def counted(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
-    """The first pods, as many as must start together."""
+def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
+    """Return the first pods, as many as must start together."""
     return first(as_int(group.get("minMember")), roles)
 
 
-def meets_nowhere(manifest: Json, options: Mapping[str, str]) -> bool:
-    """Return whether there are only Workers, no elasticPolicy, and no address among the options of torchrun."""
+def lacks_rendezvous(manifest: Json, options: Mapping[str, str]) -> bool:
+    """Return whether the job has only Workers, no elasticPolicy and no address among torchrun's options."""
     spec = nested_map(manifest, "spec")
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return False

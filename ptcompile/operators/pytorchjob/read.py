@@ -1,4 +1,4 @@
-"""A Kubeflow PyTorchJob as the words of a spec (training-operator 1.9)."""
+"""Spec fields read from a Kubeflow PyTorchJob (training-operator 1.9)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _PORT = 23456
-_NO_WAITS: dict[str, str | None] = {"timeout": None, "join_timeout": None}
-_UNTOLD = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": _NO_WAITS}
-"""What the operator tells torchrun nothing of, unless it is written."""
+_NO_TIMEOUTS: dict[str, str | None] = {"timeout": None, "join_timeout": None}
+_NOT_PASSED = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": _NO_TIMEOUTS}
+"""Options that the operator does not pass to torchrun unless they are written."""
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """Master and workers as nodes; workers alone as a range of nodes, which needs an elasticPolicy."""
+    """Yield Master and workers as nodes, or only workers as a range of nodes, which needs an elasticPolicy."""
     spec = nested_map(manifest, "spec")
     specs = nested_map(spec, "pytorchReplicaSpecs")
     policy = spec.get("elasticPolicy")
@@ -42,11 +42,11 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         why = "workers without a Master or an elasticPolicy do not find each other (PTC437)"
         yield not_importable("pytorchjob", path, why, "add a Master or an elasticPolicy")
     else:
-        pods = [_pods(key, nested_map(specs, key)) for key in ("Master", "Worker") if key in specs]
-        yield _job(spec, nested_map(spec, "elasticPolicy"), pods)
+        pods = [_read_role(key, nested_map(specs, key)) for key in ("Master", "Worker") if key in specs]
+        yield _read_job(spec, nested_map(spec, "elasticPolicy"), pods)
 
 
-def _pods(key: str, replica: Json) -> ReadRole:
+def _read_role(key: str, replica: Json) -> ReadRole:
     template = nested_map(replica, "template")
     path: Path = ("spec", "pytorchReplicaSpecs", key, "template")
     restart = as_string(replica.get("restartPolicy")) or "OnFailure"
@@ -55,58 +55,61 @@ def _pods(key: str, replica: Json) -> ReadRole:
     )
 
 
-def _job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
-    words: dict[str, Any]
+def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
+    fields: dict[str, Any]
     if policy:
-        most = count(policy.get("maxReplicas"), pods[0].replicas)
-        least = count(policy.get("minReplicas"), pods[0].replicas)
+        max_nodes = count(policy.get("maxReplicas"), pods[0].replicas)
+        min_nodes = count(policy.get("minReplicas"), pods[0].replicas)
         roles: tuple[ReadRole, ...] = (pods[0]._replace(role="node"),)
-        words = {"nodes": pods[0].replicas, "elastic": {"nnodes": f"{least}:{most}", **_elastic(spec, policy)}}
+        fields = {
+            "nodes": pods[0].replicas,
+            "elastic": {"nnodes": f"{min_nodes}:{max_nodes}", **_read_elastic(spec, policy)},
+        }
     else:
-        roles, words = as_nodes(pods)
+        roles, fields = as_nodes(pods)
         if "nprocPerNode" in spec:
-            words["elastic"] = {**_UNTOLD, "rdzvBackend": "static", "nprocPerNode": _processes(spec)}
+            fields["elastic"] = {**_NOT_PASSED, "rdzvBackend": "static", "nprocPerNode": _nproc_per_node(spec)}
     run = nested_map(spec, "runPolicy")
-    words["runPolicy"] = {
+    fields["runPolicy"] = {
         "cleanPodPolicy": as_string(run.get("cleanPodPolicy")) or "None",
         **without_empty(
-            {word: run.get(word) for word in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend")}
+            {field: run.get(field) for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend")}
         ),
     }
-    if (port := _port(pods[0])) is not None:
-        words["masterPort"] = port
-    return Read("pytorchjob", roles, words)
+    if (port := _custom_master_port(pods[0])) is not None:
+        fields["masterPort"] = port
+    return Read("pytorchjob", roles, fields)
 
 
-def _elastic(spec: Json, policy: Json) -> dict[str, Any]:
-    conf = {as_string(one.get("key")): as_string(one.get("value")) for one in as_mappings(policy.get("rdzvConf"))}
+def _read_elastic(spec: Json, policy: Json) -> dict[str, Any]:
+    conf = {as_string(item.get("key")): as_string(item.get("value")) for item in as_mappings(policy.get("rdzvConf"))}
     host = policy.get("rdzvHost")
     return {
-        "nprocPerNode": _processes(spec),
+        "nprocPerNode": _nproc_per_node(spec),
         "maxRestarts": as_int(policy.get("maxRestarts")),
         "rdzvBackend": as_string(policy.get("rdzvBackend")) or None,
         **({"rdzvEndpoint": f"{host}:{as_int(policy.get('rdzvPort'), 29400)}"} if host else {}),
         "rdzvId": policy.get("rdzvId"),
-        "rdzvConfigs": {**_NO_WAITS, **conf},
+        "rdzvConfigs": {**_NO_TIMEOUTS, **conf},
         "monitorInterval": None,
     }
 
 
-def _processes(spec: Json) -> int | str:
-    said = str(spec.get("nprocPerNode") or "auto")
-    return int(said) if said.isascii() and said.isdigit() else said
+def _nproc_per_node(spec: Json) -> int | str:
+    processes = str(spec.get("nprocPerNode") or "auto")
+    return int(processes) if processes.isascii() and processes.isdigit() else processes
 
 
-def _port(pods: ReadRole) -> int | None:
-    """The port where the nodes meet, where it is not the operator's own."""
+def _custom_master_port(pods: ReadRole) -> int | None:
+    """Return the port of the rendezvous, or None if it is the operator's default."""
     main = next(
         (
-            one
-            for one in as_mappings(nested_map(pods.template, "spec").get("containers"))
-            if one.get("name") == pods.main
+            item
+            for item in as_mappings(nested_map(pods.template, "spec").get("containers"))
+            if item.get("name") == pods.main
         ),
         {},
     )
     ports = as_mappings(main.get("ports"))
-    found = next((as_int(one.get("containerPort")) for one in ports if one.get("name") == "pytorchjob-port"), _PORT)
-    return found if found != _PORT else None
+    number = next((as_int(item.get("containerPort")) for item in ports if item.get("name") == "pytorchjob-port"), _PORT)
+    return number if number != _PORT else None

@@ -1,4 +1,4 @@
-"""scheduler-plugins of Kubernetes: coscheduling, by a label on pods."""
+"""Kubernetes' scheduler-plugins: coscheduling, by a label on pods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SchedulerPlugins(Operator):
 
     folder = "scheduler_plugins"
     authority = "kube-apiserver"
-    release = "kubernetes"  # its own releases are not told apart
+    release = "kubernetes"  # its releases are not distinguished
     kinds = (SchedulerPluginsPodGroup(),)
     install = Install(
         "scheduler-plugins",

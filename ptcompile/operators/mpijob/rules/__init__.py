@@ -1,4 +1,4 @@
-"""Rules for MPIJobs: what the MPI Operator accepts, and mpirun does otherwise than one reads."""
+"""Rules for MPIJobs: manifests that the MPI Operator accepts but mpirun treats unexpectedly."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ RULES: Final[dict[str, str]] = {
     "launcher_without_gpus": VENDORS,
     "processes_differ_from_slots": "mpirun",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

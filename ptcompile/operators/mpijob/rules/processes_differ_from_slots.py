@@ -59,22 +59,22 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     hosts = (worker.replicas if worker is not None else 0) + (subject.spec.get("runLauncherAsWorker") is True)
     slots = hosts * as_int(subject.spec.get("slotsPerWorker"), 1)
-    said = _processes(launcher.mains[0].argv)
-    if slots and said is not None and int(said.text) != slots:
+    option = _process_option(launcher.mains[0].argv)
+    if slots and option is not None and int(option.text) != slots:
         outcome = (
             "mpirun exits because there are too few slots"
-            if int(said.text) > slots
-            else f"{slots - int(said.text)} stay idle"
+            if int(option.text) > slots
+            else f"{slots - int(option.text)} stay idle"
         )
         yield found_at(
-            said.path,
-            f"mpirun starts {said.text} processes on {slots} slots: {outcome}",
+            option.path,
+            f"mpirun starts {option.text} processes on {slots} slots: {outcome}",
             f"use {slots}, or remove the option",
         )
 
 
-def _processes(argv: tuple[Word, ...]) -> Word | None:
-    """The number behind mpirun's -np, of an mpirun that is the first word."""
+def _process_option(argv: tuple[Word, ...]) -> Word | None:
+    """Return the number after mpirun's -np if mpirun is the first word, or None."""
     if not argv or basename(argv[0].text) not in {"mpirun", "mpiexec"}:
         return None
     for name, value in pairwise(argv):

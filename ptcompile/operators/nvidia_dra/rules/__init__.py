@@ -10,4 +10,4 @@ RULES: Final[dict[str, str]] = {
     "nodes_differ_from_domain": "numNodes",
     "repeated_channel_template": "@ResourceClaimTemplate",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

@@ -3,8 +3,8 @@
 What: numNodes is neither 0 nor the number of pods of the stream that claim a channel of the domain.
 
 Why: drivers before 25.8, and newer ones without the feature gate IMEXDaemonsWithDNSNames, hold all pods in
-ContainerCreating until numNodes nodes have joined: with too many it never starts. Newer drivers take it for the
-domain's status alone, which then never is Ready.
+ContainerCreating until numNodes nodes have joined: if it is too high, no pod starts. Newer drivers use it only for the
+domain's status, which then never becomes Ready.
 
 Example:
 
@@ -54,7 +54,7 @@ from ptcompile.registry.table import RUNS_PODS
 
 def _check(subject: Subject) -> Iterator[Finding]:
     nodes, template = as_int(subject.spec.get("numNodes"), 0), channel_template(subject.manifest)
-    pods = _claiming(subject, template) if nodes > 0 and template else 0
+    pods = _count_claiming_pods(subject, template) if nodes > 0 and template else 0
     if pods and pods != nodes:
         yield found_at(
             ("spec", "numNodes"),
@@ -63,18 +63,19 @@ def _check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _claiming(subject: Subject, template: str) -> int:
-    """The pods of the stream that claim a channel by this template, in the domain's namespace."""
+def _count_claiming_pods(subject: Subject, template: str) -> int:
+    """Return the number of pods in the domain's namespace that claim a channel by this template."""
     from ptcompile.simulator.world import simulate
 
-    workloads = [one for one in subject.neighbours if kind_of(one) in RUNS_PODS]
+    workloads = [item for item in subject.neighbours if kind_of(item) in RUNS_PODS]
     jobs = simulate(workloads, versions=subject.versions, others=subject.stream.deciding).jobs
     return sum(
         role.count
         for job in jobs
         for role, pod in job.firsts()
         if any(
-            one.get("resourceClaimTemplateName") == template for one in as_mappings(pod.view.spec.get("resourceClaims"))
+            item.get("resourceClaimTemplateName") == template
+            for item in as_mappings(pod.view.spec.get("resourceClaims"))
         )
     )
 

@@ -2,8 +2,8 @@
 
 What: the stream has a ResourceClaimTemplate of the name in spec.channel.resourceClaimTemplate, in the same namespace.
 
-Why: the domain's controller makes the template of its channels under that name. Where another one is there it cannot,
-and pods that claim by the other get no channel of this domain.
+Why: the domain's controller creates the template of its channels under that name. It cannot if the name is taken,
+and pods that claim through the other template get no channel of this domain.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""Rules for PyTorchJobs: what training-operator takes and does otherwise than it reads."""
+"""Rules for PyTorchJobs: manifests that training-operator accepts but treats unexpectedly."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ RULES: Final[dict[str, str]] = {
     "ignored_scheduling_policy": "schedulingPolicy",
     "roles_with_different_images": "image",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

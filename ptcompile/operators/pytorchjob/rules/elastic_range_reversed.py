@@ -52,21 +52,21 @@ _POLICY = ("spec", "elasticPolicy")
 def _check(subject: Subject) -> Iterator[Finding]:
     policy = nested_map(subject.spec, "elasticPolicy")
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
-    least = as_int(high if low is None else low, 1)
-    most = as_int(low if high is None else high, 1)
-    launchers = {one.seen.launcher for one in subject.trainers}
-    if (least > most or least < 1) and launchers & {"torchrun", "image"}:
+    min_nodes = as_int(high if low is None else low, 1)
+    max_nodes = as_int(low if high is None else high, 1)
+    launchers = {role.seen.launcher for role in subject.trainers}
+    if (min_nodes > max_nodes or min_nodes < 1) and launchers & {"torchrun", "image"}:
         path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")
         swap = Fix(
             "swap minReplicas and maxReplicas",
-            (Edit("set", (*_POLICY, "minReplicas"), most), Edit("set", (*_POLICY, "maxReplicas"), least)),
+            (Edit("set", (*_POLICY, "minReplicas"), max_nodes), Edit("set", (*_POLICY, "maxReplicas"), min_nodes)),
             safe=False,
         )
         yield found_at(
             path,
-            f"torchrun does not start with {least}:{most} nodes: it needs 0 < MIN <= MAX",
+            f"torchrun does not start with {min_nodes}:{max_nodes} nodes: it needs 0 < MIN <= MAX",
             "write the fewest nodes in minReplicas and the most in maxReplicas",
-            swap if least > most > 0 else None,
+            swap if min_nodes > max_nodes > 0 else None,
         )
 
 

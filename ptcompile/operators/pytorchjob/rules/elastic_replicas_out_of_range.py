@@ -51,18 +51,19 @@ def _check(subject: Subject) -> Iterator[Finding]:
     workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     pods = workers + (nested_map(subject.spec, "pytorchReplicaSpecs").get("Master") is not None)
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
-    least = as_int(high if low is None else low, workers)
-    most = as_int(low if high is None else high, workers)
-    if least > most or least < 1 or any("nnodes" in one.launch.options for one in subject.trainers):
+    min_nodes = as_int(high if low is None else low, workers)
+    max_nodes = as_int(low if high is None else high, workers)
+    if min_nodes > max_nodes or min_nodes < 1 or any("nnodes" in role.launch.options for role in subject.trainers):
         return
-    why = "the rendezvous waits for more" if pods < least else f"{workers - most} wait outside the rendezvous"
-    if pods < least or workers > most:
-        right = least if pods < least else most
+    why = "the rendezvous waits for more" if pods < min_nodes else f"{workers - max_nodes} wait outside the rendezvous"
+    if pods < min_nodes or workers > max_nodes:
+        replicas = min_nodes if pods < min_nodes else max_nodes
         yield found_at(
             _REPLICAS,
-            f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range of {least} to {most} nodes: {why}",
+            f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range "
+            f"of {min_nodes} to {max_nodes} nodes: {why}",
             "set replicas to a number in the range",
-            Fix(f"set replicas to {right}", (Edit("set", _REPLICAS, right),), safe=False),
+            Fix(f"set replicas to {replicas}", (Edit("set", _REPLICAS, replicas),), safe=False),
         )
 
 

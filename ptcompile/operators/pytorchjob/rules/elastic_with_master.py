@@ -61,13 +61,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     workers = as_int(nested_map(replicas, "Worker").get("replicas"), 1)
     low = as_int(nested_map(subject.spec, "elasticPolicy").get("minReplicas"), workers)
-    most = as_int(nested_map(subject.spec, "elasticPolicy").get("maxReplicas"), low)
+    max_nodes = as_int(nested_map(subject.spec, "elasticPolicy").get("maxReplicas"), low)
     flags = subject.trainers[0].launch.options if subject.trainers else {}
-    if workers <= most < workers + 1 and "nnodes" not in flags:
+    if workers <= max_nodes < workers + 1 and "nnodes" not in flags:
         yield found_at(
             _MASTER,
             f"with {workers} {'Worker' if workers == 1 else 'Workers'} it is node number "
-            f"{workers + 1} of a rendezvous of at most {most}: one pod waits outside",
+            f"{workers + 1} of a rendezvous of at most {max_nodes}: one pod waits outside",
             "make the Master one of the Workers",
             on_key=True,
         )

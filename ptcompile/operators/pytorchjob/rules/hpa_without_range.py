@@ -54,14 +54,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
     policy = nested_map(subject.spec, "elasticPolicy")
     workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
-    if any(one is not None and not isinstance(one, int) for one in (low, high)):
-        return  # refused, or a placeholder
-    least = as_int(high if low is None else low, workers)
-    most = as_int(low if high is None else high, workers)
-    if policy.get("metrics") and least == most:
+    if any(bound is not None and not isinstance(bound, int) for bound in (low, high)):
+        return  # rejected, or a placeholder
+    min_replicas = as_int(high if low is None else low, workers)
+    max_replicas = as_int(low if high is None else high, workers)
+    if policy.get("metrics") and min_replicas == max_replicas:
         yield found_at(
             _METRICS,
-            f"the job has {least} {'replica' if least == 1 else 'replicas'} at least and at "
+            f"the job has {min_replicas} {'replica' if min_replicas == 1 else 'replicas'} at least and at "
             "most, so there is nothing to scale",
             "give a range by minReplicas and maxReplicas, or remove the metrics",
             Fix("remove metrics", (Edit("remove", _METRICS),), safe=False),

@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for i, metric in enumerate(as_mappings(nested_map(subject.spec, "elasticPolicy").get("metrics"))):
         name = as_string(nested_map(metric, "resource").get("name"))
         share = nested_map(metric, "resource", "target").get("type") == "Utilization"
-        without = [as_string(c.get("name")) for c in containers if not _asks(c, name)]
+        without = [as_string(c.get("name")) for c in containers if not _requests(c, name)]
         if metric.get("type") == "Resource" and share and name and without:
             path = (*_METRICS, i)
             yield found_at(
@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _asks(container: Json, name: str) -> bool:
+def _requests(container: Json, name: str) -> bool:
     resources = nested_map(container, "resources")
     return name in nested_map(resources, "requests") or name in nested_map(resources, "limits")
 

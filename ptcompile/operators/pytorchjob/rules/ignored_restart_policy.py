@@ -26,7 +26,7 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write the policy beside replicas, and remove it from the template.
+Fix: write the policy next to replicas, and remove it from the template.
 
 Source: training-operator 1.9, setRestartPolicy.
 """
@@ -46,15 +46,19 @@ _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 def _check(subject: Subject) -> Iterator[Finding]:
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
         policy = as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
-        written = nested_map(replica, "template", "spec").get("restartPolicy")
-        if policy not in _POLICIES:  # the API server refuses the pods
+        template_policy = nested_map(replica, "template", "spec").get("restartPolicy")
+        if policy not in _POLICIES:  # the API server rejects the pods
             continue
-        if isinstance(written, str) and written and written != ("Never" if policy == "ExitCode" else policy):
+        if (
+            isinstance(template_policy, str)
+            and template_policy
+            and template_policy != ("Never" if policy == "ExitCode" else policy)
+        ):
             path = ("spec", "pytorchReplicaSpecs", role, "template", "spec", "restartPolicy")
             yield found_at(
                 path,
-                f"{written} is overwritten by the {role}'s own restartPolicy, {policy}",
-                "write the policy beside replicas, and remove it here",
+                f"{template_policy} is overwritten by the {role}'s own restartPolicy, {policy}",
+                "write the policy next to replicas, and remove it here",
                 Fix("remove it", (Edit("remove", path),), safe=True),
             )
 

@@ -58,19 +58,19 @@ _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    least = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
+    min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
-    total = sum(as_int(as_mapping(one).get("replicas"), 1) for one in replicas.values() if one is not None)
+    total = sum(as_int(as_mapping(replica).get("replicas"), 1) for replica in replicas.values() if replica is not None)
     if (
-        not isinstance(least, int)
-        or isinstance(least, bool)
+        not isinstance(min_available, int)
+        or isinstance(min_available, bool)
         or nested_map(subject.spec, "elasticPolicy").get("metrics")
     ):
         return
-    if least > total > 0:
+    if min_available > total > 0:
         yield found_at(
             _PATH,
-            f"a gang of {least} pods, but the job has {total}: none is ever scheduled",
+            f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled",
             f"write {total}, or remove it",
             Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
         )

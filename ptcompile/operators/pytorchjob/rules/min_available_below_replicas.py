@@ -58,15 +58,19 @@ _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    least = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
+    min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
-    total = sum(as_int(as_mapping(one).get("replicas"), 1) for one in replicas.values() if one is not None)
-    if not isinstance(least, int) or isinstance(least, bool) or subject.spec.get("elasticPolicy") is not None:
+    total = sum(as_int(as_mapping(replica).get("replicas"), 1) for replica in replicas.values() if replica is not None)
+    if (
+        not isinstance(min_available, int)
+        or isinstance(min_available, bool)
+        or subject.spec.get("elasticPolicy") is not None
+    ):
         return
-    if 0 < least < total:
+    if 0 < min_available < total:
         yield found_at(
             _PATH,
-            f"{least} of {total} pods may start, and hold their GPUs while they wait for the rest",
+            f"{min_available} of {total} pods may start, and hold their GPUs while they wait for the rest",
             f"write {total}, or remove it",
             Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
         )

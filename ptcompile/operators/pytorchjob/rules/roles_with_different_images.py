@@ -56,10 +56,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if len(mains) < 2:
         return
     first = as_string(mains[0].spec.get("image"))
-    for one in mains[1:]:
-        image = as_string(one.spec.get("image"))
-        if image and first and image != first and _repository(image) == _repository(first):
-            path = (*one.path, "image")
+    for main in mains[1:]:
+        image = as_string(main.spec.get("image"))
+        if image and first and image != first and _repository_of(image) == _repository_of(first):
+            path = (*main.path, "image")
             yield found_at(
                 path,
                 f"{image} is another release than {first}",
@@ -68,8 +68,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _repository(image: str) -> str:
-    """An image without its tag and digest."""
+def _repository_of(image: str) -> str:
+    """Return an image without its tag and digest."""
     name = image.partition("@")[0]
     head, colon, tag = name.rpartition(":")
     return head if colon and "/" not in tag else name

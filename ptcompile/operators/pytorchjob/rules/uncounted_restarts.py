@@ -47,10 +47,15 @@ _PATH = ("spec", "runPolicy", "backoffLimit")
 def _check(subject: Subject) -> Iterator[Finding]:
     policy = nested_map(subject.spec, "runPolicy")
     restarts = [
-        as_mapping(one).get("restartPolicy") for one in nested_map(subject.spec, "pytorchReplicaSpecs").values()
+        as_mapping(policy_or_replica).get("restartPolicy")
+        for policy_or_replica in nested_map(subject.spec, "pytorchReplicaSpecs").values()
     ]
-    counted = policy.get("activeDeadlineSeconds") is not None or not restarts
-    if policy.get("backoffLimit") is not None and not counted and all(one == "ExitCode" for one in restarts):
+    is_limited = policy.get("activeDeadlineSeconds") is not None or not restarts
+    if (
+        policy.get("backoffLimit") is not None
+        and not is_limited
+        and all(policy_or_replica == "ExitCode" for policy_or_replica in restarts)
+    ):
         yield found_at(
             _PATH,
             "with restartPolicy ExitCode a failed pod is recreated and its restarts count from 0: the limit is never "

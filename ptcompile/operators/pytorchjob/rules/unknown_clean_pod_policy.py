@@ -44,19 +44,23 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
-_WORDS = ("None", "Running", "All")
+_POLICIES = ("None", "Running", "All")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     policy = nested_map(subject.spec, "runPolicy").get("cleanPodPolicy")
-    if not isinstance(policy, str) or policy in _WORDS:
+    if not isinstance(policy, str) or policy in _POLICIES:
         return
-    meant = closest_match(policy, _WORDS)
-    fix = Fix(f"write {meant}", (Edit("set", _PATH, meant),), safe=meant.lower() == policy.lower()) if meant else None
+    suggestion = closest_match(policy, _POLICIES)
+    fix = (
+        Fix(f"write {suggestion}", (Edit("set", _PATH, suggestion),), safe=suggestion.lower() == policy.lower())
+        if suggestion
+        else None
+    )
     yield found_at(
         _PATH,
-        f"{policy!r} is not one of {', '.join(_WORDS)}, so all pods are deleted at the end",
-        f"write {meant}" if meant else "write one of them",
+        f"{policy!r} is not one of {', '.join(_POLICIES)}, so all pods are deleted at the end",
+        f"write {suggestion}" if suggestion else "write one of them",
         fix,
     )
 

@@ -3,7 +3,7 @@
 What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and its command is Python or the image's own.
 
 Why: the operator sets MASTER_ADDR, RANK and WORLD_SIZE where there is a Master, and only there. A script that
-initialises torch.distributed from its environment fails, or trains alone on every pod.
+initializes torch.distributed from its environment fails, or trains alone on every pod.
 
 Example:
 
@@ -58,22 +58,22 @@ def _check(subject: Subject) -> Iterator[Finding]:
     spec = subject.spec
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return
-    found = subject.trainers
-    if count_nodes(found) > 1 and _by_environment(found[0]) and not found[0].unsure:
+    roles = subject.trainers
+    if count_nodes(roles) > 1 and _relies_on_environment(roles[0]) and not roles[0].unsure:
         yield found_at(
             _WORKER,
-            f"{count_nodes(found)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
+            f"{count_nodes(roles)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
             "make one of them the Master",
             on_key=True,
         )
 
 
-def _by_environment(one: TrainingRole) -> bool:
-    """Whether the processes can only know of one another by variables, and have none."""
-    entry = one.launch.entry
-    python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")
-    plain = one.seen.launcher == "image" or (one.seen.launcher == "command" and python)
-    return plain and "MASTER_ADDR" not in one.launch.env
+def _relies_on_environment(role: TrainingRole) -> bool:
+    """Return whether the processes can find one another only through variables, which are not set."""
+    entry = role.launch.entry
+    is_python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")
+    starts_plainly = role.seen.launcher == "image" or (role.seen.launcher == "command" and is_python)
+    return starts_plainly and "MASTER_ADDR" not in role.launch.env
 
 
 RULE = Rule("workers-without-rank", _check, severity="warning", stage="run", authority="training-operator")

@@ -45,9 +45,9 @@ _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = subject.trainers
-    total = count_nodes(found)
-    if total > 1 and subject.parties and subject.meets_nowhere and found[0].seen.nodes != (1, 1):
+    roles = subject.trainers
+    total = count_nodes(roles)
+    if total > 1 and subject.parties and subject.meets_nowhere and roles[0].seen.nodes != (1, 1):
         policy = {"minReplicas": total, "maxReplicas": total}
         yield found_at(
             _WORKER,

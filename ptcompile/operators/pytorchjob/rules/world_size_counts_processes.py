@@ -38,8 +38,8 @@ Example:
 
 Fix: start the script with torchrun, or leave nprocPerNode out.
 
-Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issue 1790. A script that starts its own processes is right
-as it is.
+Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issue 1790. A script that starts its own processes needs no
+change.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ _NPROC = ("spec", "nprocPerNode")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     processes = atoi(as_string(subject.spec.get("nprocPerNode"))) or 1
-    found = subject.trainers
-    if processes < 2 or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs") or not found:
+    roles = subject.trainers
+    if processes < 2 or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs") or not roles:
         return
-    pods = count_nodes(found)
-    if all(_one_process(one) for one in found):
+    pods = count_nodes(roles)
+    if all(_starts_one_process(role) for role in roles):
         yield found_at(
             _NPROC,
             f"WORLD_SIZE is {pods * processes}, and python starts one process in each of {pods} "
@@ -72,14 +72,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _one_process(one: TrainingRole) -> bool:
-    """Whether the command is Python with a script or a module that is no launcher."""
-    entry = one.launch.entry
-    if one.seen.launcher != "command" or one.unsure or not entry:
+def _starts_one_process(role: TrainingRole) -> bool:
+    """Return whether the command is Python with a script, or with a module that is not a launcher."""
+    entry = role.launch.entry
+    if role.seen.launcher != "command" or role.unsure or not entry:
         return False
-    started = entry[2] if len(entry) > 2 and entry[1] == "-m" else ""
-    python = entry[0].rpartition("/")[2].startswith("python")
-    return python and not started.startswith(("accelerate", "deepspeed", "torch", "lightning"))
+    module = entry[2] if len(entry) > 2 and entry[1] == "-m" else ""
+    is_python = entry[0].rpartition("/")[2].startswith("python")
+    return is_python and not module.startswith(("accelerate", "deepspeed", "torch", "lightning"))
 
 
 RULE = Rule("world-size-counts-processes", _check, severity="warning", stage="run", authority="training-operator")
