@@ -1,1 +1,1 @@
-"""What ptcompile knows by name, as data with sources: accelerators, fabrics between their nodes, torch's options."""
+"""The hardware catalog, as data with sources: accelerators, machine types, nodes and the fabrics between them."""

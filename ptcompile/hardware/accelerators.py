@@ -1,8 +1,8 @@
-"""The accelerators, and what a name of one means in a cloud.
+"""The accelerators, and the meaning of each name in a cloud.
 
-Data with sources, of public documentation as of 2026. A name is `nvidia-h100`, or with a slice of it behind a slash:
-`nvidia-a100-40gb/1g.5gb` (a MIG profile), `google-tpu-v5e/2x4` (a topology). A profile's own entries win over these.
-Nothing imports this module before a job or a profile names an accelerator.
+Data with sources, from public documentation as of 2026. A name is `nvidia-h100`, optionally with a slice after a slash:
+`nvidia-a100-40gb/1g.5gb` (a MIG profile), `google-tpu-v5e/2x4` (a topology). A profile's own entries take precedence.
+Nothing imports this module until a job or a profile names an accelerator.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _XPK = "https://github.com/AI-Hypercomputer/xpk src/xpk/core/system_characterist
 _KARPENTER = "https://github.com/aws/karpenter-provider-aws reference/instance-types.md (2026-08-21)"
 SOURCES = {
     "gke": _XPK,
-    "eks": f"{_KARPENTER}; p3.* and dl1: kubernetes/autoscaler ec2_instance_types.go (2026-08-22); "
+    "eks": f"{_KARPENTER}; p3.* and dl1: kubernetes/autoscaler ec2_instances.go (2026-08-22); "
     "trn2u: https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html (2026)",
-    "aks": "https://github.com/kubernetes/autoscaler cloudprovider/azure/azure_instance_types.go (2026-08-22)",
+    "aks": "https://github.com/kubernetes/autoscaler cloudprovider/azure/azure_instances.go (2026-08-22)",
     "oke": "https://github.com/oracle-quickstart/oci-hpc-oke docs (2026-08-20)",
     "nvidia": "https://github.com/NVIDIA/k8s-device-plugin docs/gpu-feature-discovery (2026-08-19)",
     "amd": "https://github.com/ROCm/k8s-device-plugin cmd/k8s-node-labeller (2026-08-11)",
@@ -31,30 +31,30 @@ SOURCES = {
     "tpu": _XPK,
     "neuron": f"{_KARPENTER}; https://github.com/aws-neuron/aws-neuron-sdk (2026-08-21)",
 }
-"""Where values are from and when that was looked at: by cloud, and by vendor where no cloud is named."""
+"""Sources of the values with the dates of retrieval, keyed by cloud, or by vendor for values of no cloud."""
 
 
 class AcceleratorRow(NamedTuple):
-    """One accelerator. `nodes` are the values of the cloud's label, any of which it is."""
+    """One accelerator. `nodes` has the values of the cloud's label that identify it."""
 
     vendor: str
     nodes: Mapping[str, tuple[str, ...]]
     slices: tuple[str, ...] = ()
     processes: int = 1
-    """How many processes a device takes."""
+    """Number of processes per device."""
     refused: Mapping[str, tuple[str, ...]] = _NONE
-    """Slices that a cloud's device plugin does not make of it."""
+    """Slices that a cloud's device plugin does not offer, keyed by cloud."""
     domain: int = 0
-    """How many nodes NVLink joins in one rack; 0 where it ends at the machine."""
+    """Number of nodes that NVLink joins in one rack; 0 if NVLink ends at the machine."""
     arm: bool = False
-    """Whether the machines' CPUs are arm64, so that images must be."""
+    """Whether the machines have arm64 CPUs and so need arm64 images."""
 
     def slices_in(self, cloud: str) -> tuple[str, ...]:
-        """The slices that a cloud's nodes can be cut in."""
-        return tuple(one for one in self.slices if one not in self.refused.get(cloud, ()))
+        """Return the slices that a cloud's nodes can offer."""
+        return tuple(slice_name for slice_name in self.slices if slice_name not in self.refused.get(cloud, ()))
 
     def sources(self, cloud: str) -> tuple[str, ...]:
-        """Where the row's values for a cloud are from, each with the day it was looked at."""
+        """Return the sources of the row's values for a cloud, each with its date."""
         profiles = (MIG,) if self.vendor == "nvidia" and self.slices else ()
         return (SOURCES[cloud or self.vendor], *profiles)
 
@@ -74,18 +74,20 @@ _FLAT = ("1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16")
 
 
 def _torus(cubes: int) -> tuple[str, ...]:
-    """The topologies of up to so many cubes of 4x4x4: the parts of one, then multiples of 4, AxBxC with A<=B<=C."""
+    """Return the topologies of up to `cubes` cubes of 4x4x4: parts of one cube, then multiples of 4, AxBxC with
+    A<=B<=C.
+    """
     whole = [
         (a, b, c)
         for a in range(1, isqrt(cubes) + 1)
         for b in range(a, isqrt(cubes // a) + 1)
         for c in range(b, cubes // (a * b) + 1)
     ]
-    whole.sort(key=lambda one: (prod(one), one))
+    whole.sort(key=lambda sizes: (prod(sizes), sizes))
     return ("2x2x1", "2x2x2", "2x2x4", "2x4x4", *(f"{4 * a}x{4 * b}x{4 * c}" for a, b, c in whole))
 
 
-def _sizes(family: str, *sizes: str) -> tuple[str, ...]:
+def _instances(family: str, *sizes: str) -> tuple[str, ...]:
     return tuple(f"{family}.{size}" for size in sizes)
 
 
@@ -102,32 +104,32 @@ def _trainium(machines: tuple[str, ...], cores: int) -> AcceleratorRow:
     return AcceleratorRow("neuron", dict.fromkeys(("eks", ANYWHERE), machines), processes=cores)
 
 
-_X = "xlarge"
+_XLARGE = "xlarge"
 ROWS: dict[str, AcceleratorRow] = {
     "nvidia-t4": AcceleratorRow("nvidia", {
         "gke": ("nvidia-tesla-t4",),
-        "eks": (*_sizes("g4dn", _X, "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge"), "g4dn.metal"),
+        "eks": (*_instances("g4dn", _XLARGE, "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge"), "g4dn.metal"),
         "aks": tuple(f"Standard_NC{n}as_T4_v3" for n in (4, 8, 16, 64)),
         ANYWHERE: ("Tesla-T4",),
     }),
     "nvidia-v100": AcceleratorRow("nvidia", {
         "gke": ("nvidia-tesla-v100",),
-        "eks": (*_sizes("p3", "2xlarge", "8xlarge", "16xlarge"), "p3dn.24xlarge"),
+        "eks": (*_instances("p3", "2xlarge", "8xlarge", "16xlarge"), "p3dn.24xlarge"),
         "aks": (*(f"Standard_NC{kind}_v3" for kind in ("6s", "12s", "24s", "24rs")), "Standard_ND40rs_v2"),
         ANYWHERE: tuple(f"Tesla-V100-{kind}" for kind in ("SXM2-16GB", "SXM2-32GB", "PCIE-16GB", "PCIE-32GB")),
     }),
     "nvidia-l4": AcceleratorRow("nvidia", {
         "gke": ("nvidia-l4",),
-        "eks": (*_sizes("g6", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
-                *_sizes("gr6", "4xlarge", "8xlarge")),
+        "eks": (*_instances("g6", _XLARGE, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
+                *_instances("gr6", "4xlarge", "8xlarge")),
         ANYWHERE: ("NVIDIA-L4",),
     }),
     "nvidia-l40s": AcceleratorRow("nvidia", {
-        "eks": _sizes("g6e", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
+        "eks": _instances("g6e", _XLARGE, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
         ANYWHERE: ("NVIDIA-L40S",),
     }),
     "nvidia-a10g": AcceleratorRow("nvidia", {
-        "eks": _sizes("g5", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
+        "eks": _instances("g5", _XLARGE, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
         ANYWHERE: ("NVIDIA-A10G",),
     }),
     "nvidia-a100-40gb": AcceleratorRow("nvidia", {
@@ -154,7 +156,7 @@ ROWS: dict[str, AcceleratorRow] = {
     "nvidia-h100-nvl": AcceleratorRow("nvidia", {
         "aks": ("Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"),
         ANYWHERE: ("NVIDIA-H100-NVL",),
-    }, _HOPPER_94),  # 94 GB: other MIG profiles than those of 80 GB
+    }, _HOPPER_94),  # 94 GB: its MIG profiles differ from those of 80 GB
     "nvidia-h100-mega": AcceleratorRow("nvidia", {
         "gke": ("nvidia-h100-mega-80gb",),
     }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),  # A3 Mega, of TCPXO
@@ -192,7 +194,7 @@ ROWS: dict[str, AcceleratorRow] = {
     "nvidia-h20": AcceleratorRow("nvidia", {ANYWHERE: ("NVIDIA-H20",)}, _HOPPER_96),
     "nvidia-rtx-pro-6000": AcceleratorRow("nvidia", {
         "gke": ("nvidia-rtx-pro-6000",),
-        "eks": _sizes("g7e", *(f"{n}xlarge" for n in (2, 4, 8, 12, 24, 48))),
+        "eks": _instances("g7e", *(f"{n}xlarge" for n in (2, 4, 8, 12, 24, 48))),
         "oke": ("BM.GPU.RTXPRO.8",),
     }, ("1g.24gb", "2g.48gb", "4g.96gb")),
     "amd-mi300x": AcceleratorRow("amd", {
@@ -213,7 +215,7 @@ ROWS: dict[str, AcceleratorRow] = {
     "google-tpu-v7": _tpu("tpu7x", ("1x1x1", *_torus(144))),
     "aws-trainium1": _trainium(("trn1.32xlarge", "trn1n.32xlarge", "trn1.2xlarge"), 2),
     "aws-trainium2": _trainium(("trn2.48xlarge", "trn2u.48xlarge"), 4),
-    "aws-trainium3": _trainium((), 4),  # of which the sources name no instance type yet
+    "aws-trainium3": _trainium((), 4),  # the sources name no instance type yet
 }  # fmt: skip
 """`refused` is what GoogleCloudPlatform/container-engine-accelerators has no parts for (pkg/gpu/nvidia/mig,
 2026-06-11): 4g.20gb and 4g.40gb, 1g.10gb on an A100 of 40 GB, 1g.20gb on other than an H100."""
@@ -227,41 +229,45 @@ ALIASES = {
     "tpu-v6e-slice": "google-tpu-v6e",
     "tpu7x": "google-tpu-v7",
 }
-"""GKE's names of some, which Flyte uses too."""
+"""GKE's names for some accelerators, which Flyte uses too."""
 
 
 class Whole(NamedTuple):
-    """A whole machine: its devices, and the devices of a fabric that come with them."""
+    """A whole machine: its devices, and the fabric devices that it has."""
 
     devices: int
     fabrics: Mapping[str, int]
 
 
 class CloudAccelerator(NamedTuple):
-    """What a name means in one cloud."""
+    """An accelerator as one cloud's nodes offer it."""
 
     resource: str
     labels: Mapping[str, tuple[str, ...]]
     without: tuple[str, ...]
-    """Labels that the nodes must not have: a node that is cut in slices gives slices under the whole one's resource."""
+    """Labels that the nodes must not have, because a sliced node offers slices under the whole device's resource
+    name.
+    """
     taints: tuple[NodeTaint, ...]
     processes: int
     one_drives_all: bool
     env: Mapping[str, str]
     whole: Whole | None
     domain: int
-    """How many nodes NVLink joins in one rack; 0 where it ends at the machine, and for a slice."""
+    """Number of nodes that NVLink joins in one rack; 0 for a slice, or if NVLink ends at the machine."""
     sources: tuple[str, ...]
 
 
 def row_of(name: str) -> tuple[AcceleratorRow | None, str]:
-    """The row of a name, and the slice behind its slash, which may be empty."""
+    """Return the row of a name, and the slice after its slash, or ""."""
     base, _, part = name.partition("/")
     return ROWS.get(ALIASES.get(base, base)), part
 
 
 def find(name: str, cloud: str = ANYWHERE) -> CloudAccelerator | None:
-    """What a name means in a cloud; None where it is not known, not there, or without such a slice."""
+    """Return an accelerator as a cloud offers it, or None if the name is unknown, or the cloud lacks it or the
+    slice.
+    """
     row, part = row_of(name)
     if row is None or cloud not in row.nodes or (part and part not in row.slices_in(cloud)) or name.endswith("/"):
         return None
@@ -291,25 +297,28 @@ def find(name: str, cloud: str = ANYWHERE) -> CloudAccelerator | None:
 
 
 def machines_of(name: str, cloud: str | None, *, largest: bool = True) -> Machines:
-    """The machines of an accelerator, or of a slice of it: the largest, or all; none where they are not known."""
+    """Return the machines of an accelerator or of its slices: the largest, or all; () if they are unknown."""
     base = name.partition("/")[0]
     machines = MACHINES.get(ALIASES.get(base, base), {}).get(cloud or ANYWHERE, ())
-    most = max((one.devices for one in machines), default=0)
-    return tuple(one for one in machines if one.devices == most or not largest)
+    most = max((machine.devices for machine in machines), default=0)
+    return tuple(machine for machine in machines if machine.devices == most or not largest)
 
 
 def whole(name: str, cloud: str) -> Whole | None:
-    """A largest machine of an accelerator, with as many devices of a fabric as all that have it have."""
+    """Return the largest machine of an accelerator, with the smallest count of each fabric among the machines that have
+    it.
+    """
     machines = machines_of(name, cloud)
-    fabrics = {fabric for one in machines for fabric in one.fabrics}
+    fabrics = {fabric for machine in machines for fabric in machine.fabrics}
     least = {
-        fabric: min(one.fabrics[fabric] for one in machines if fabric in one.fabrics) for fabric in sorted(fabrics)
+        fabric: min(machine.fabrics[fabric] for machine in machines if fabric in machine.fabrics)
+        for fabric in sorted(fabrics)
     }
     return Whole(machines[0].devices, least) if machines else None
 
 
 def names(cloud: str = ANYWHERE, *, slices: bool = False) -> Iterator[str]:
-    """The names that mean something in a cloud, in the order of the table; with `slices` those behind a slash too."""
+    """Yield the names that are valid in a cloud, in table order; with `slices`, also those of slices."""
     for name, row in ROWS.items():
         if cloud in row.nodes:
             yield name

@@ -1,8 +1,8 @@
 """Which machines have which fabric.
 
-A fabric's devices are counted in the table of machines, so a machine without a count does not have the fabric. Two
-fabrics are counted nowhere: `nvlink-domain` follows from the accelerator, and `roce` needs a device plugin of the
-site's own. Sources: those of `machines` and of each fabric.
+The machine table counts a fabric's devices, so a machine without a count does not have the fabric. Two fabrics have no
+counts: `nvlink-domain` follows from the accelerator, and `roce` needs a site's device plugin. Sources: those of
+`machines` and of each fabric.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Iterable, Sequence
 
 from ptcompile.hardware.accelerators import ALIASES, ROWS
 from ptcompile.hardware.fabrics import FABRICS
-from ptcompile.hardware.machines import MACHINES, Machines, by_name
+from ptcompile.hardware.machines import MACHINES, Machines, machines_by_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
 _ROCE: Final = ("oke",)
-"""Clouds whose RDMA network is RoCE, so a device plugin of the site's may give `roce`."""
+"""Clouds whose RDMA network is RoCE, so a site's device plugin may offer `roce`."""
 
-_SHOWN: Final = 4
+_MAX_NAMES: Final = 4
 
 
 def home_of(fabric: str) -> str:
     """Return the only cloud that has a fabric, or "" if several have it."""
-    known = FABRICS.get(fabric)
-    return known.only_on if known is not None else ""
+    fabric_needs = FABRICS.get(fabric)
+    return fabric_needs.only_on if fabric_needs is not None else ""
 
 
 def is_counted(fabric: str, cloud: str) -> bool:
@@ -36,14 +36,14 @@ def is_counted(fabric: str, cloud: str) -> bool:
 
 def fabrics_of(machines: Iterable[str]) -> list[str]:
     """Return the fabrics that any of these machine types has, in the order of the table."""
-    known = [by_name()[one].machine for one in machines if one in by_name()]
-    return list(dict.fromkeys(fabric for one in known for fabric in one.fabrics))
+    catalog_machines = [machines_by_name()[name].machine for name in machines if name in machines_by_name()]
+    return list(dict.fromkeys(fabric for name in catalog_machines for fabric in name.fabrics))
 
 
 def fabrics_in(cloud: str) -> list[str]:
     """Return the fabrics that any machine of a cloud has."""
-    machines = (one for clouds in MACHINES.values() for one in clouds.get(cloud, ()))
-    return list(dict.fromkeys(fabric for one in machines for fabric in one.fabrics))
+    machines = (machine for clouds in MACHINES.values() for machine in clouds.get(cloud, ()))
+    return list(dict.fromkeys(fabric for machine in machines for fabric in machine.fabrics))
 
 
 def machines_with(accelerator: str, cloud: str) -> Machines | None:
@@ -61,17 +61,19 @@ def machines_with(accelerator: str, cloud: str) -> Machines | None:
 
 def accelerators_with(fabric: str, cloud: str) -> list[str]:
     """Return the accelerators of which a cloud has a machine with a fabric."""
-    return [name for name, clouds in MACHINES.items() if any(fabric in one.fabrics for one in clouds.get(cloud, ()))]
+    return [
+        name for name, clouds in MACHINES.items() if any(fabric in machine.fabrics for machine in clouds.get(cloud, ()))
+    ]
 
 
 def without_fabric(fabric: str, cloud: str, machines: str, offered: Sequence[str]) -> str:
     """Return the sentence for machines without a fabric: what they have instead, and which accelerators have it."""
     has = f"has {' and '.join(offered)}, not {fabric}" if offered else "has no fabric"
-    others = shown(accelerators_with(fabric, cloud))
-    return f"{machines} {has}" + (f"; {fabric} comes with {others}" if others else "")
+    alternatives = shorten(accelerators_with(fabric, cloud))
+    return f"{machines} {has}" + (f"; {fabric} comes with {alternatives}" if alternatives else "")
 
 
-def shown(accelerators: Sequence[str]) -> str:
+def shorten(accelerators: Sequence[str]) -> str:
     """Return the first names of a list, and how many more there are."""
-    more = len(accelerators) - _SHOWN
-    return ", ".join(accelerators[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(accelerators) - _MAX_NAMES
+    return ", ".join(accelerators[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

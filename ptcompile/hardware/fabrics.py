@@ -1,11 +1,11 @@
-"""Networks as whole sets of settings, and how NCCL is tuned for them.
+"""Fabrics as complete sets of settings, and NCCL tuning for them.
 
-Data with sources, of public documentation as of 2026. Huge pages are asked for only where cpu or memory is, as
-Kubernetes wants them.
+Data with sources, from public documentation as of 2026. Huge pages are requested only along with cpu or memory, as
+Kubernetes requires.
 
-What is left to the libraries is not here: NCCL 2.21 and newer choose the HCAs and the GID of RoCE v2, and aws-ofi-nccl
-turns on RDMA where the device has it, and tunes NCCL by itself on every EFA machine (src/platform-aws.cpp, 2026-08-21).
-Neither is what names a file of the image, such as NCCL_TOPO_FILE of Azure's ND machines.
+Settings that the libraries choose are omitted: NCCL 2.21 and newer choose the HCAs and the GID of RoCE v2, and
+aws-ofi-nccl enables RDMA on devices that support it and tunes NCCL on every EFA machine (src/platform-aws.cpp,
+2026-08-21). So are settings that name a file of the image, such as NCCL_TOPO_FILE of Azure's ND machines.
 """
 
 from __future__ import annotations
@@ -22,55 +22,55 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 
-_NOTHING: Json = {}
+_EMPTY: Json = {}
 
 
 class FabricNeeds(NamedTuple):
-    """What a pod needs to reach others over a fabric."""
+    """The settings that a pod needs to use a fabric."""
 
     source: str
-    resources: Mapping[str, str] = _NOTHING
+    resources: Mapping[str, str] = _EMPTY
     counted: str | None = None
-    """The resource whose amount is the machine's, so that the one in `resources` is only the least."""
+    """The resource whose count comes from the machine type; its count in `resources` is only the minimum."""
     counted_on: tuple[str, ...] | None = None
-    """The clouds where that is so; None for everywhere."""
+    """Clouds to which `counted` applies, or None for all."""
     only_on: str = ""
-    """The one cloud whose nodes have its devices or its node software; empty for a technology that several have."""
+    """The only cloud with the fabric's devices or node software, or "" if several clouds have them."""
     capabilities: tuple[str, ...] = ()
-    env: Mapping[str, str] = _NOTHING
-    annotations: Mapping[str, str] = _NOTHING
-    pod_template: Json = _NOTHING
-    claims: Mapping[str, tuple[str, int]] = _NOTHING
-    """Devices that a pod claims (DRA): DeviceClass and number, by the claim's name."""
+    env: Mapping[str, str] = _EMPTY
+    annotations: Mapping[str, str] = _EMPTY
+    pod_template: Json = _EMPTY
+    claims: Mapping[str, tuple[str, int]] = _EMPTY
+    """Devices that a pod claims (DRA): DeviceClass and count, keyed by claim name."""
     compute_domain: bool = False
-    """Whether a job has a ComputeDomain, and each of its pods a channel of it."""
-    beyond: Mapping[str, str] = _NOTHING
-    """The fabric of a cloud that comes along, for the nodes that this one does not reach."""
-    of: Mapping[str, FabricNeeds] = _NOTHING
-    """What it is instead on the machines of some accelerators."""
+    """Whether a job has a ComputeDomain and each pod claims one of its channels."""
+    beyond: Mapping[str, str] = _EMPTY
+    """Additional fabric for nodes that this one does not connect, keyed by cloud."""
+    of: Mapping[str, FabricNeeds] = _EMPTY
+    """Replacements for the machines of some accelerators, keyed by accelerator."""
     device_network: str = ""
-    """The network that the annotation of Multus names once for each of the counted devices."""
-    node_has: Mapping[str, int] = _NOTHING
-    """What every node has of a resource, in MiB: a pod gets no more than its share of that, by its accelerators."""
+    """The network that Multus' annotation repeats for each counted device."""
+    node_has: Mapping[str, int] = _EMPTY
+    """MiB of a resource that every node has; a pod gets at most its share, in proportion to its accelerators."""
 
-    def with_beyond(self, other: FabricNeeds) -> FabricNeeds:
-        """This fabric and another one that comes along; what both say is this one's."""
+    def with_beyond(self, extra: FabricNeeds) -> FabricNeeds:
+        """Return this fabric combined with another; values of this one take precedence."""
         return self._replace(
-            resources={**other.resources, **self.resources},
-            counted=self.counted or other.counted,
-            counted_on=self.counted_on or other.counted_on,
-            capabilities=tuple(dict.fromkeys((*self.capabilities, *other.capabilities))),
-            env={**other.env, **self.env},
-            annotations={**other.annotations, **self.annotations},
-            pod_template=self.pod_template or other.pod_template,
-            claims={**other.claims, **self.claims},
-            device_network=self.device_network or other.device_network,
-            node_has={**other.node_has, **self.node_has},
+            resources={**extra.resources, **self.resources},
+            counted=self.counted or extra.counted,
+            counted_on=self.counted_on or extra.counted_on,
+            capabilities=tuple(dict.fromkeys((*self.capabilities, *extra.capabilities))),
+            env={**extra.env, **self.env},
+            annotations={**extra.annotations, **self.annotations},
+            pod_template=self.pod_template or extra.pod_template,
+            claims={**extra.claims, **self.claims},
+            device_network=self.device_network or extra.device_network,
+            node_has={**extra.node_has, **self.node_has},
         )
 
 
 ON_ETH0 = {"NCCL_SOCKET_IFNAME": "eth0"}
-"""Processes find each other on the pod's own interface, also where a second one is attached."""
+"""Makes processes use the pod's primary interface even if a second one is attached."""
 
 
 _GPU_DEVICES = (*(f"/dev/nvidia{n}" for n in range(8)), "/dev/nvidiactl", "/dev/nvidia-uvm")
@@ -83,8 +83,8 @@ _CHUNKS = {
 }
 
 
-def _networks(count: int) -> str:
-    """The annotation of GKE's multi-networking: eth0 and one interface a network vpc1, vpc2, ..."""
+def _network_annotations(count: int) -> str:
+    """Return the annotation of GKE's multi-networking: eth0, and one interface per network vpc1, vpc2, ..."""
     names = ["default", *(f"vpc{n}" for n in range(1, count + 1))]
     pairs = (f'{{"interfaceName":"eth{n}","network":"{name}"}}' for n, name in enumerate(names))
     return f"[{','.join(pairs)}]"
@@ -99,7 +99,7 @@ def _mount(name: str, path: str) -> Json:
 
 
 def _daemon(name: str, image: str, command: list[str], capabilities: list[str], mounts: list[Json]) -> Json:
-    """The process that receives for the GPUs: a native sidecar, so that the job ends when training does."""
+    """Return the container that receives for the GPUs: a native sidecar, so the job ends when training does."""
     return {
         "name": name,
         "image": image,
@@ -116,7 +116,7 @@ def _daemon(name: str, image: str, command: list[str], capabilities: list[str], 
     }
 
 
-def _gke(daemon: Json, mounts: list[Json], volumes: list[Json]) -> Json:
+def _gke_pod_template(daemon: Json, mounts: list[Json], volumes: list[Json]) -> Json:
     host = [
         _host("gpu-libraries", "/home/kubernetes/bin/nvidia/lib64"),
         _host("host-sys", "/sys"),
@@ -133,8 +133,8 @@ def _devices(*paths: str) -> str:
 _RDMA = "GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma (2026-06-11)"
 
 
-def _rdma(count: int) -> Json:
-    """The annotations of GKE's RDMA networks, which begin at eth2: eth1 is for a second gVNIC."""
+def _rdma_annotations(count: int) -> Json:
+    """Return the annotations of GKE's RDMA networks, which begin at eth2 because eth1 is for a second gVNIC."""
     pairs = [("eth0", "default"), *((f"eth{n + 2}", f"rdma-{n}") for n in range(count))]
     interfaces = ",".join(f'{{"interfaceName":"{nic}","network":"{network}"}}' for nic, network in pairs)
     return {"networking.gke.io/default-interface": "eth0", "networking.gke.io/interfaces": f"[{interfaces}]"}
@@ -152,13 +152,13 @@ _GIB_ENV = {
     "NCCL_IB_TC": "52",
     "NCCL_IB_FIFO_TC": "84",
 }
-"""What scripts/set_nccl_env.sh of gIB exports, for a command that no shell starts."""
+"""The variables that gIB's scripts/set_nccl_env.sh exports, for commands that run without a shell."""
 
 _GIB = FabricNeeds(
     source=f"{_RDMA}; https://docs.cloud.google.com/ai-hypercomputer/docs/create/gke-ai-hypercompute-custom (2026-04)",
     only_on="gke",
     env={"LD_LIBRARY_PATH": f"{_LIBRARIES}:/usr/local/gib/lib64", **_GIB_ENV},
-    annotations=_rdma(8),
+    annotations=_rdma_annotations(8),
     pod_template={
         "spec": {
             "containers": [
@@ -174,7 +174,7 @@ _GIB = FabricNeeds(
         }
     },
 )
-"""Of A3 Ultra and A4; the networks rdma-0 to rdma-7 are those of Google's guide."""
+"""For A3 Ultra and A4; the networks rdma-0 to rdma-7 are those of Google's guide."""
 
 GKE: dict[str, FabricNeeds] = {
     "tcpx": FabricNeeds(
@@ -209,9 +209,9 @@ GKE: dict[str, FabricNeeds] = {
         annotations={
             "devices.gke.io/container.tcpx-daemon": _devices(*_GPU_DEVICES),
             "networking.gke.io/default-interface": "eth0",
-            "networking.gke.io/interfaces": _networks(4),
+            "networking.gke.io/interfaces": _network_annotations(4),
         },
-        pod_template=_gke(
+        pod_template=_gke_pod_template(
             _daemon(
                 "tcpx-daemon",
                 "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpx/tcpgpudmarxd-dev:v2.0.12",
@@ -258,9 +258,9 @@ GKE: dict[str, FabricNeeds] = {
         annotations={
             "devices.gke.io/container.tcpxo-daemon": _devices(*_GPU_DEVICES, "/dev/dmabuf_import_helper"),
             "networking.gke.io/default-interface": "eth0",
-            "networking.gke.io/interfaces": _networks(8),
+            "networking.gke.io/interfaces": _network_annotations(8),
         },
-        pod_template=_gke(
+        pod_template=_gke_pod_template(
             _daemon(
                 "tcpxo-daemon",
                 "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.20",
@@ -277,7 +277,7 @@ GKE: dict[str, FabricNeeds] = {
     ),
     "gib": _GIB._replace(
         of={
-            "nvidia-gb200": _GIB._replace(annotations=_rdma(4)),
+            "nvidia-gb200": _GIB._replace(annotations=_rdma_annotations(4)),
             "nvidia-gb300": FabricNeeds(
                 source=f"{_RDMA}; AI-Hypercomputer/gpu-recipes training/a4x-max (2026-08-12)",
                 only_on="gke",
@@ -288,16 +288,18 @@ GKE: dict[str, FabricNeeds] = {
         }
     ),
 }  # fmt: skip
-"""By name. The networks vpc1, vpc2, ... of tcpx and tcpxo are those of Google's manifests: a profile says its own."""
+"""Keyed by fabric name. The networks vpc1, vpc2, ... of tcpx and tcpxo are those of Google's manifests; profiles
+override them.
+"""
 
 
 class Tuning(NamedTuple):
-    """One recommendation."""
+    """One recommended set of variables."""
 
     fabric: str
     cloud: str
     accelerators: tuple[str, ...]
-    """By their rows' names; empty for all."""
+    """Names of accelerator rows, or () for all."""
     env: Mapping[str, str]
     source: str
 
@@ -351,13 +353,17 @@ TUNINGS: tuple[Tuning, ...] = (
 )  # fmt: skip
 
 
-def tuned(fabric: str, cloud: str | None, accelerator: str) -> dict[str, str]:
-    """What is recommended for a fabric on the machines of an accelerator in a cloud; later rows win."""
-    found: dict[str, str] = {}
-    for one in TUNINGS:
-        if one.fabric == fabric and one.cloud == cloud and (not one.accelerators or accelerator in one.accelerators):
-            found |= one.env
-    return found
+def recommended_env(fabric: str, cloud: str | None, accelerator: str) -> dict[str, str]:
+    """Return the recommended variables for a fabric on an accelerator's machines in a cloud; later rows win."""
+    env: dict[str, str] = {}
+    for tuning in TUNINGS:
+        if (
+            tuning.fabric == fabric
+            and tuning.cloud == cloud
+            and (not tuning.accelerators or accelerator in tuning.accelerators)
+        ):
+            env |= tuning.env
+    return env
 
 
 FABRICS: dict[str, FabricNeeds] = {
@@ -368,7 +374,7 @@ FABRICS: dict[str, FabricNeeds] = {
         only_on="eks",
         capabilities=("IPC_LOCK",),
         env={"FI_PROVIDER": "efa"},
-        node_has={"hugepages-2Mi": 10256},  # 5128 pages of 2 MiB: the guide's launch template
+        node_has={"hugepages-2Mi": 10256},  # 5128 pages of 2 MiB, as in the guide's launch template
     ),
     "infiniband": FabricNeeds(
         source="coreweave/nccl-tests mpi-operator (2026-05-27): one rdma/ib is all HCAs of the node; "
@@ -411,22 +417,22 @@ FABRICS: dict[str, FabricNeeds] = {
     ),
     **GKE,
 }  # fmt: skip
-"""By name."""
+"""Keyed by fabric name."""
 
 
 def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> FabricNeeds | None:
-    """What a name means on the machines of an accelerator in a cloud; None for an unknown name."""
-    found, card = FABRICS.get(name), _card(accelerator)
-    if found is None:
+    """Return the needs of a fabric on an accelerator's machines in a cloud, or None for an unknown name."""
+    needs, row_name = FABRICS.get(name), _row_name(accelerator)
+    if needs is None:
         return None
-    found = found.of.get(card, found)
-    found = found._replace(env={**found.env, **tuned(name, cloud, card)})
-    beyond = found.beyond.get(cloud or "")
-    other = fabric_in(beyond, cloud, accelerator) if beyond is not None else None
-    return found.with_beyond(other) if other is not None else found
+    needs = needs.of.get(row_name, needs)
+    needs = needs._replace(env={**needs.env, **recommended_env(name, cloud, row_name)})
+    beyond = needs.beyond.get(cloud or "")
+    extra = fabric_in(beyond, cloud, accelerator) if beyond is not None else None
+    return needs.with_beyond(extra) if extra is not None else needs
 
 
-def _card(accelerator: str | None) -> str:
-    """The row's own name of an accelerator or a slice of it."""
+def _row_name(accelerator: str | None) -> str:
+    """Return the row name of an accelerator or of a slice."""
     base = (accelerator or "").partition("/")[0]
     return ALIASES.get(base, base)

@@ -30,10 +30,10 @@ from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import MILLI, NANO
 
 EKS_ROOT_LEFT = "17Gi"
-"""What EKS's default root volume of 20 GiB leaves pods (aws/karpenter-provider-aws, types.go, 2026-08-21)."""
+"""The part of EKS's default 20 GiB root volume that pods can use (aws/karpenter-provider-aws, types.go, 2026-08-21)."""
 
 
-def _sizes(family: str, *disks: tuple[str, int]) -> dict[str, str]:
+def _disks(family: str, *disks: tuple[str, int]) -> dict[str, str]:
     return {f"{family}.{size}xlarge": f"{disk}G" for size, disk in disks}
 
 
@@ -51,12 +51,12 @@ DISKS: dict[str, str] = {
     "p3dn.24xlarge": "1800G", "p4d.24xlarge": "8000G", "p4de.24xlarge": "8000G",
     "p5.4xlarge": "3800G", "p5.48xlarge": "30400G", "p5e.48xlarge": "30400G", "p5en.48xlarge": "30400G",
     "p6-b200.48xlarge": "30400G", "p6-b300.48xlarge": "30400G", "p6e-gb200.36xlarge": "22500G",
-    **_sizes("g4dn", ("", 125), ("2", 225), ("4", 225), ("8", 900), ("16", 900), ("12", 900)), "g4dn.metal": "1800G",
-    **_sizes("g5", *_G5), **_sizes("g6", *_G6), **_sizes("g6e", *_G5),
-    **_sizes("g7e", ("2", 1900), ("4", 1900), ("8", 1900), ("12", 3800), ("24", 7600), ("48", 15200)),
+    **_disks("g4dn", ("", 125), ("2", 225), ("4", 225), ("8", 900), ("16", 900), ("12", 900)), "g4dn.metal": "1800G",
+    **_disks("g5", *_G5), **_disks("g6", *_G6), **_disks("g6e", *_G5),
+    **_disks("g7e", ("2", 1900), ("4", 1900), ("8", 1900), ("12", 3800), ("24", 7600), ("48", 15200)),
     "trn1.2xlarge": "474G", "trn1.32xlarge": "7600G", "trn1n.32xlarge": "7600G", "trn2.48xlarge": "7600G",
 }  # fmt: skip
-"""By machine type."""
+"""Size of the local disks, keyed by machine type."""
 
 
 _NO_FABRIC: Mapping[str, int] = {}
@@ -68,11 +68,11 @@ class Machine(NamedTuple):
     name: str
     devices: int
     cpu: int
-    """vCPUs; 0 where no source says it."""
+    """Number of vCPUs; 0 if no source gives it."""
     memory: int
-    """In GiB; 0 where no source says it."""
+    """Memory in GiB; 0 if no source gives it."""
     fabrics: Mapping[str, int] = _NO_FABRIC
-    """How many devices of a fabric it has, by the fabric's name."""
+    """Number of fabric devices, keyed by fabric name."""
 
 
 Machines = tuple[Machine, ...]
@@ -80,7 +80,7 @@ _EFA = {"efa": 1}
 
 
 def _series(family: str, memory: int) -> Machines:
-    """The sizes that g5, g6 and g6e share: `memory` GiB a vCPU; EFA from 8xlarge on."""
+    """Return the sizes that g5, g6 and g6e share: `memory` GiB per vCPU; EFA from 8xlarge on."""
     sizes = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (12, 4), (24, 4), (48, 8))
     wide = {24: 2, 48: 4} if family == "g6e" else {}
     return tuple(
@@ -113,7 +113,7 @@ _V6E = tuple(Machine(f"ct6e-standard-{n}t", n, cpu, memory) for n, cpu, memory i
 
 
 def _oci(shape: str, functions: int = 0) -> Machine:
-    """A bare-metal shape, with so many virtual functions for RDMA. Its OCPUs and memory are not in the source."""
+    """Return a bare-metal shape with this many virtual functions for RDMA. The source omits OCPUs and memory."""
     return Machine(f"BM.GPU{shape}", int(shape.rpartition(".")[2]), 0, 0, {"rdma-vf": functions} if functions else {})
 
 
@@ -224,7 +224,7 @@ MACHINES: dict[str, dict[str, Machines]] = {
     "aws-trainium1": dict.fromkeys(("eks", ANYWHERE), _TRN1),
     "aws-trainium2": dict.fromkeys(("eks", ANYWHERE), _TRN2),
 }  # fmt: skip
-"""By the accelerator's name and the cloud."""
+"""Keyed by accelerator name and cloud."""
 
 
 _OTHER_PODS = 234
@@ -246,8 +246,9 @@ _PODS: dict[str, int] = {
     }.items()
     for machine in machines
 }  # fmt: skip
-"""Maximum number of pods of EC2 machines, where it is not 234: awslabs/amazon-eks-ami,
-templates/shared/runtime/eni-max-pods.txt (2026). It does not name g7e, p6e-gb200 and trn2u."""
+"""Maximum number of pods of EC2 machines, if not 234: awslabs/amazon-eks-ami,
+templates/shared/runtime/eni-max-pods.txt (2026). The file lacks g7e, p6e-gb200 and trn2u.
+"""
 
 
 def least_memory(machine: Machine, cloud: str | None) -> int:
@@ -271,100 +272,104 @@ def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
     gce_reserved.go); EKS 255 MiB and 11 MiB a pod, and may keep more: see `least_memory`
     (cloudpilot-ai/karpenter-provider-gcp, aws/karpenter-provider-aws, Azure/karpenter-provider-azure, 2026-08).
     """
-    first, second, next_two, others = (60, 40, 20, 10.0) if cloud == "aks" else (60, 10, 5, 2.5)
-    reserved = first + second + 2 * next_two + max(machine.cpu - 4, 0) * others
+    first, second, next_two, remaining = (60, 40, 20, 10.0) if cloud == "aks" else (60, 10, 5, 2.5)
+    reserved = first + second + 2 * next_two + max(machine.cpu - 4, 0) * remaining
     memory = machine.memory * 1024
     if cloud == "gke":
-        kept = _share(memory) + 100 + memory / 64 + 80 + min(memory * 0.00175, 248)
+        kept = _reserved_memory(memory) + 100 + memory / 64 + 80 + min(memory * 0.00175, 248)
     elif cloud == "aks":
-        kept = _share(memory) + 750
+        kept = _reserved_memory(memory) + 750
     else:
-        kept = 255 + 11 * 29 + 100.0  # 29 pods are those of the smallest instances
+        kept = 255 + 11 * 29 + 100.0  # the smallest instances allow 29 pods
     return int(machine.cpu * 1000 - reserved), int(memory - kept)
 
 
-def _share(memory: int) -> float:
-    """The MiB of memory that GKE and AKS keep: 25% of 4 GiB, 20% of the next 4, 10% of 8, 6% of 112, 2% of the rest."""
-    kept, below = 0.0, 0
+def _reserved_memory(memory: int) -> float:
+    """Return the MiB that GKE and AKS reserve: 25% of 4 GiB, 20% of the next 4, 10% of 8, 6% of 112, 2% of the rest."""
+    kept, lower = 0.0, 0
     for upto, share in ((4, 0.25), (8, 0.2), (16, 0.1), (128, 0.06)):
-        kept += max(min(memory, upto * 1024) - below, 0) * share
-        below = upto * 1024
-    return kept + max(memory - below, 0) * 0.02
+        kept += max(min(memory, upto * 1024) - lower, 0) * share
+        lower = upto * 1024
+    return kept + max(memory - lower, 0) * 0.02
 
 
 MIB = 2**20 * NANO
 
 
 class Ask(NamedTuple):
-    """An amount that a pod asks for, in nano units. `what` is cpu, memory, devices or the name of a fabric."""
+    """An amount that a pod requests, in nano units. `what` is cpu, memory, devices or a fabric's name."""
 
     what: str
     nano: int
 
 
 class Misfit(NamedTuple):
-    """An amount for which no machine has enough, or for which its kubelet leaves too little."""
+    """A requested amount that no machine has, or that its kubelet does not leave to pods."""
 
     ask: Ask
     machine: str
-    """The machine that has the most of it."""
+    """The machine with the largest amount."""
     has: str
-    """How much that is, for people."""
+    """The machine's amount, as text."""
     left: str | None
-    """What of it is left to pods, and what that depends on, where the machine itself would have enough."""
+    """The amount left to pods and its conditions, or None if the machine itself has too little."""
 
 
 def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Iterator[Misfit]:
-    """What does not fit, each amount at most once; what the kubelet keeps only where the rest fits."""
+    """Yield the amounts that do not fit, each at most once. The kubelet's share is checked only if everything fits
+    without it.
+    """
     fits, rest = True, machines
     for ask in asks:
-        enough = tuple([one for one in rest if _has(one, ask) >= ask.nano])
+        enough = tuple([machine for machine in rest if _capacity(machine, ask) >= ask.nano])
         if not enough:
-            most, fits = max(rest, key=lambda one: _has(one, ask)), False
-            yield Misfit(ask, most.name, shown(most, ask.what), None)
+            most, fits = max(rest, key=lambda machine: _capacity(machine, ask)), False
+            yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
         rest = enough or rest
     for ask in asks if fits else ():
-        enough = tuple([one for one in rest if surely_left(one, ask.what, cloud) >= ask.nano])
+        enough = tuple([machine for machine in rest if guaranteed(machine, ask.what, cloud) >= ask.nano])
         if not enough:
-            most = max(rest, key=lambda one: surely_left(one, ask.what, cloud))
-            yield Misfit(ask, most.name, shown(most, ask.what), _left(most, ask, cloud))
+            most = max(rest, key=lambda machine: guaranteed(machine, ask.what, cloud))
+            yield Misfit(ask, most.name, format_capacity(most, ask.what), _format_left(most, ask, cloud))
         rest = enough or rest
 
 
-def _left(machine: Machine, ask: Ask, cloud: str | None) -> str:
-    """Return what is left of a machine to pods, for people; a range if the ask is within it."""
-    least, most = surely_left(machine, ask.what, cloud), left_of(machine, ask.what, cloud)
+def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:
+    """Return as text what a machine leaves to pods; a range if the requested amount is within it."""
+    least, most = guaranteed(machine, ask.what, cloud), allocatable(machine, ask.what, cloud)
     if ask.nano > most:
-        return f"at most {_text(most, ask.what)} to pods"
+        return f"at most {_format_amount(most, ask.what)} to pods"
     depends = "depending on the hypervisor's share and the kubelet's maximum number of pods"
-    return f"{_text(least, ask.what)} to {_text(most, ask.what)} to pods, {depends}"
+    return f"{_format_amount(least, ask.what)} to {_format_amount(most, ask.what)} to pods, {depends}"
 
 
 class Shared(NamedTuple):
-    """A machine of which a pod takes a part of the accelerators."""
+    """A machine that several pods share, each with a part of its accelerators."""
 
     machine: str
     devices: int
     pods: int
-    """How many such pods fit it."""
+    """Number of such pods that fit the machine."""
 
 
-def shared(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Shared | None:
-    """The smallest machine that has enough, where a pod does not take all of its accelerators; else None."""
-    fitting = [one for one in machines if all(left_of(one, ask.what, cloud) >= ask.nano for ask in asks)]
-    asked = next((ask.nano // NANO for ask in asks if ask.what == "devices"), 0)
-    least = min(fitting, key=lambda one: one.devices, default=None)
-    if least is None or not 0 < asked < least.devices:
+def find_shared_machine(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Shared | None:
+    """Return the smallest machine that fits, or None if the pod takes all of its accelerators or no machine fits."""
+    fitting = [
+        machine for machine in machines if all(allocatable(machine, ask.what, cloud) >= ask.nano for ask in asks)
+    ]
+    devices = next((ask.nano // NANO for ask in asks if ask.what == "devices"), 0)
+    least = min(fitting, key=lambda machine: machine.devices, default=None)
+    if least is None or not 0 < devices < least.devices:
         return None
-    pods = min(left_of(least, ask.what, cloud) // ask.nano for ask in asks if ask.nano)
+    pods = min(allocatable(least, ask.what, cloud) // ask.nano for ask in asks if ask.nano)
     return Shared(least.name, least.devices, pods)
 
 
 _PLENTY = 2**63 * NANO
 
 
-def _has(machine: Machine, ask: Ask) -> int:
-    """How much of it a machine has, in nano units."""
+def _capacity(machine: Machine, ask: Ask) -> int:
+    """Return a machine's amount, in nano units."""
     if ask.what == "devices":
         return machine.devices * NANO
     if ask.what == "cpu":
@@ -374,35 +379,35 @@ def _has(machine: Machine, ask: Ask) -> int:
     return machine.fabrics.get(ask.what, 0) * NANO
 
 
-def left_of(machine: Machine, what: str, cloud: str | None) -> int:
-    """How much of it the kubelet leaves, in nano units."""
-    if what not in {"cpu", "memory"} or not machine.cpu:
-        return _has(machine, Ask(what, 0))
+def allocatable(machine: Machine, resource: str, cloud: str | None) -> int:
+    """Return the amount that the kubelet leaves to pods, in nano units."""
+    if resource not in {"cpu", "memory"} or not machine.cpu:
+        return _capacity(machine, Ask(resource, 0))
     cpu, memory = left_for_pods(machine, cloud)
-    return cpu * MILLI if what == "cpu" else memory * MIB
+    return cpu * MILLI if resource == "cpu" else memory * MIB
 
 
-def surely_left(machine: Machine, what: str, cloud: str | None) -> int:
-    """Return how much of it is left on any node of that machine type, in nano units."""
-    if what != "memory" or not machine.memory:
-        return left_of(machine, what, cloud)
+def guaranteed(machine: Machine, resource: str, cloud: str | None) -> int:
+    """Return the amount that any node of the machine type leaves to pods, in nano units."""
+    if resource != "memory" or not machine.memory:
+        return allocatable(machine, resource, cloud)
     return least_memory(machine, cloud) * MIB
 
 
-def shown(machine: Machine, what: str) -> str:
-    """How much of it a machine has, for people."""
-    if what == "cpu":
+def format_capacity(machine: Machine, resource: str) -> str:
+    """Return a machine's amount as text."""
+    if resource == "cpu":
         return f"{machine.cpu} vCPUs"
-    return f"{machine.memory}Gi" if what == "memory" else str(_has(machine, Ask(what, 0)) // NANO)
+    return f"{machine.memory}Gi" if resource == "memory" else str(_capacity(machine, Ask(resource, 0)) // NANO)
 
 
-def _text(nano: int, what: str) -> str:
-    """What is left of cpu or memory, for people."""
-    return f"{nano // MILLI}m" if what == "cpu" else f"{nano // MIB // 1024}Gi"
+def _format_amount(nano: int, resource: str) -> str:
+    """Return an amount of cpu or memory left to pods, as text."""
+    return f"{nano // MILLI}m" if resource == "cpu" else f"{nano // MIB // 1024}Gi"
 
 
 class KnownMachine(NamedTuple):
-    """A machine type, with the accelerator and the cloud in whose rows it is."""
+    """A machine type with its accelerator and cloud."""
 
     machine: Machine
     accelerator: str
@@ -410,17 +415,17 @@ class KnownMachine(NamedTuple):
 
 
 @cache
-def by_name() -> dict[str, KnownMachine]:
-    """The machines of all clouds by their type."""
+def machines_by_name() -> dict[str, KnownMachine]:
+    """Return the machines of all clouds, keyed by machine type."""
     return {
-        one.name: KnownMachine(one, accelerator, cloud)
+        machine.name: KnownMachine(machine, accelerator, cloud)
         for accelerator, clouds in MACHINES.items()
         for cloud, machines in clouds.items()
-        for one in machines
+        for machine in machines
     }
 
 
-def amount(text: str) -> int:
-    """A quantity of the catalogue's in nano units."""
+def parse_nano(text: str) -> int:
+    """Return a quantity of the catalog in nano units."""
     parsed = quantity.parse(text)
     return parsed.nano if parsed is not None else 0

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-_ANYWHERE: Final = ""  # vendors.ANYWHERE, without the vendors
+_ANYWHERE: Final = ""  # same value as ANYWHERE
 
 HOST = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
-"""The NVLink domain of a node: cluster and clique. Not there before its Fabric Manager has joined."""
+"""The NVLink domain of a Kubernetes node: cluster and clique. Absent until the node's Fabric Manager has joined."""
 
 LEVELS: Mapping[str, Mapping[str, str]] = {
     "gke": {
@@ -47,27 +47,27 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
     },
     _ANYWHERE: {"nvlink-domain": CLIQUE, "host": HOST},
 }
-"""By cloud, from the widest level to one node. A profile's own level of a name wins."""
+"""Keyed by cloud, from the widest level to one node. A profile's own level of the same name wins."""
 
 
 def nvlink_domain(cloud: str | None) -> str:
-    """The label whose value is a node's NVLink domain. On GKE a sub-block of A4X is one rack."""
+    """Return the label whose value is a node's NVLink domain. On GKE, a sub-block of A4X is one rack."""
     return LEVELS["gke"]["subblock"] if cloud == "gke" else CLIQUE
 
 
 def levels_of(cloud: str | None) -> Mapping[str, str]:
-    """The labels of the levels that are known of a cloud, or anywhere, by their names."""
+    """Return the labels of a cloud's topology levels, or those of any cloud, keyed by level."""
     return LEVELS[cloud or _ANYWHERE]
 
 
 ANYWHERE = ""
-"""The cloud of a profile that names none: the labels that the vendor's own feature discovery gives."""
+"""The cloud of a profile that names none; its labels are those of the vendor's feature discovery."""
 
 _NONE: Mapping[str, str] = {}
 
 
 class NodeTaint(NamedTuple):
-    """A taint with the effect NoSchedule; without a value any value."""
+    """A taint with the effect NoSchedule; `value` None matches any value."""
 
     key: str
     value: str | None = None
@@ -80,28 +80,28 @@ class NodeTaint(NamedTuple):
 
 
 ARM = NodeTaint("kubernetes.io/arch", "arm64")
-"""Of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x, 2026-06-25)."""
+"""The taint of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x, 2026-06-25)."""
 
 
 class NodeMarks(NamedTuple):
-    """How one cloud marks the nodes of one vendor's accelerators."""
+    """The labels and taints of a vendor's nodes in one cloud."""
 
     label: str | None
-    """The label whose value tells the accelerator; None where only the resource does."""
+    """The label whose value identifies the accelerator, or None if only the resource does."""
     source: str
     taints: tuple[NodeTaint, ...] = ()
     slice_label: str | None = None
-    """The label of a slice, where it is not in the resource's name."""
+    """The label of a slice, if the resource name does not contain it."""
 
 
 class Vendor(NamedTuple):
-    """What all accelerators of one vendor share."""
+    """Properties that all accelerators of a vendor share."""
 
     resource: str
     source: str
     dialects: Mapping[str, NodeMarks]
     slice_resource: str | None = None
-    """The name of a slice's resource with {} for the slice, where no label tells it."""
+    """Resource name of a slice, with {} for the slice, if no label identifies it."""
     one_drives_all: bool = False
     """Whether one process may drive all devices of a node."""
     env: Mapping[str, str] = _NONE
@@ -113,13 +113,13 @@ _OCI = "https://github.com/oracle-quickstart/oci-hpc-oke docs (2026-08-20)"
 
 
 class SpotNodes(NamedTuple):
-    """How one cloud marks its spot (preemptible) nodes."""
+    """The labels and taints of a cloud's spot (preemptible) nodes."""
 
     labels: Mapping[str, str]
     """Labels of such nodes. Each provisioner sets its own, so a node has one of them, not all."""
     taints: tuple[NodeTaint, ...] = ()
     tainted: bool = True
-    """Whether the cloud itself sets the taints; else they are what its guide advises."""
+    """Whether the cloud itself sets the taints; otherwise its guide recommends them."""
 
 
 _GKE_SPOT = "cloud.google.com/gke-spot"

@@ -1,4 +1,4 @@
-"""The built-in catalogue as tables: accelerators with their machines by cloud, and the fabrics between nodes."""
+"""The built-in catalog as tables: accelerators with their machines by cloud, and the fabrics between nodes."""
 
 from __future__ import annotations
 
@@ -28,74 +28,75 @@ _HEAD: Final = (
     "fabric devices",
 )
 _ANY: Final = "any"
-"""What the absent cloud is called."""
+"""Table cell for a row without a cloud."""
 
 
 def to_dict() -> Json:
-    """The catalogue as data: accelerators by name, each by cloud; fabrics, variables and levels of the network."""
+    """Return the catalog as data: accelerators by name and cloud, fabrics, variables and topology levels."""
     return {
-        "accelerators": {name: _accelerator(name) for name in ROWS},
-        "fabrics": {name: _fabric(name) for name in FABRICS},
+        "accelerators": {name: _accelerator_dict(name) for name in ROWS},
+        "fabrics": {name: _fabric_dict(name) for name in FABRICS},
         "variables": [
-            {**one._asdict(), "accelerators": list(one.accelerators), "env": dict(one.env)} for one in TUNINGS
+            {**tuning._asdict(), "accelerators": list(tuning.accelerators), "env": dict(tuning.env)}
+            for tuning in TUNINGS
         ],
         "levels": {cloud or _ANY: dict(levels) for cloud, levels in LEVELS.items()},
     }
 
 
-def _accelerator(name: str) -> Json:
+def _accelerator_dict(name: str) -> Json:
     row = ROWS[name]
     return {
         "resource": VENDORS[row.vendor].resource,
         "processesPerDevice": row.processes,
         "nodesPerDomain": row.domain or None,
         "arm64": row.arm,
-        "clouds": {cloud or _ANY: _in_cloud(name, cloud) for cloud in row.nodes},
+        "clouds": {cloud or _ANY: _cloud_dict(name, cloud) for cloud in row.nodes},
     }
 
 
-def _in_cloud(name: str, cloud: str) -> Json:
-    row, found = ROWS[name], accelerators.find(name, cloud)
-    labels = dict(found.labels) if found is not None else {}
+def _cloud_dict(name: str, cloud: str) -> Json:
+    row, accelerator = ROWS[name], accelerators.find(name, cloud)
+    labels = dict(accelerator.labels) if accelerator is not None else {}
     return {
         "labels": {key: list(values) for key, values in labels.items()},
         "slices": list(row.slices_in(cloud)),
-        "machines": [_machine(one, cloud) for one in accelerators.machines_of(name, cloud, largest=False)],
+        "machines": [_machine_dict(one, cloud) for one in accelerators.machines_of(name, cloud, largest=False)],
         "sources": list(row.sources(cloud)),
     }
 
 
-def _machine(one: Machine, cloud: str) -> Json:
+def _machine_dict(machine: Machine, cloud: str) -> Json:
     return {
-        "name": one.name,
-        "devices": one.devices,
-        "cpu": one.cpu or None,
-        "memory": f"{one.memory}Gi" if one.memory else None,
-        "leftForPods": _left(one, cloud) if one.cpu else None,
-        "localDisk": DISKS.get(one.name),
-        "fabricDevices": dict(one.fabrics),
+        "name": machine.name,
+        "devices": machine.devices,
+        "cpu": machine.cpu or None,
+        "memory": f"{machine.memory}Gi" if machine.memory else None,
+        "leftForPods": _allocatable_dict(machine, cloud) if machine.cpu else None,
+        "localDisk": DISKS.get(machine.name),
+        "fabricDevices": dict(machine.fabrics),
     }
 
 
-def _left(one: Machine, cloud: str) -> Json:
-    cpu, memory = left_for_pods(one, cloud or None)
-    return {"cpu": f"{cpu}m", "memory": f"{memory}Mi", "memoryAtLeast": f"{least_memory(one, cloud or None)}Mi"}
+def _allocatable_dict(machine: Machine, cloud: str) -> Json:
+    cpu, memory = left_for_pods(machine, cloud or None)
+    return {"cpu": f"{cpu}m", "memory": f"{memory}Mi", "memoryAtLeast": f"{least_memory(machine, cloud or None)}Mi"}
 
 
-def _fabric(name: str) -> Json:
-    one = FABRICS[name]
+def _fabric_dict(name: str) -> Json:
+    fabric = FABRICS[name]
     return {
-        "source": one.source,
-        "resources": dict(one.resources),
-        "capabilities": list(one.capabilities),
-        "env": dict(one.env),
-        "computeDomain": one.compute_domain,
-        "besideIt": dict(one.beyond),
+        "source": fabric.source,
+        "resources": dict(fabric.resources),
+        "capabilities": list(fabric.capabilities),
+        "env": dict(fabric.env),
+        "computeDomain": fabric.compute_domain,
+        "besideIt": dict(fabric.beyond),
     }
 
 
 def text() -> str:
-    """The machines as a table for people."""
+    """Return the machines as a plain-text table."""
     rows = [_HEAD, *_rows()]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
     lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
@@ -103,7 +104,7 @@ def text() -> str:
 
 
 def markdown() -> str:
-    """The machines as a Markdown table."""
+    """Return the machines as a Markdown table."""
     rows = [_HEAD, tuple("---" for _ in _HEAD), *_rows()]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
@@ -112,17 +113,21 @@ def _rows() -> Iterator[tuple[str, ...]]:
     for name, row in ROWS.items():
         for cloud in row.nodes:
             machines = accelerators.machines_of(name, cloud, largest=False)
-            for one in machines:
-                yield (name, cloud or _ANY, *_cells(one, cloud))
+            for machine in machines:
+                yield (name, cloud or _ANY, *_cells(machine, cloud))
             if not machines:
                 yield (name, cloud or _ANY, *("",) * (len(_HEAD) - 2))
 
 
-def _cells(one: Machine, cloud: str) -> tuple[str, ...]:
-    fabrics = ", ".join(f"{count} {fabric}" for fabric, count in one.fabrics.items())
+def _cells(machine: Machine, cloud: str) -> tuple[str, ...]:
+    fabrics = ", ".join(f"{count} {fabric}" for fabric, count in machine.fabrics.items())
     size: tuple[str, ...] = ("?", "?", "?")
-    if one.cpu:
-        cpu, memory = left_for_pods(one, cloud or None)
-        least, most = least_memory(one, cloud or None) // 1024, memory // 1024
-        size = (str(one.cpu), str(one.memory), f"{cpu}m, {most}Gi" if least == most else f"{cpu}m, {least}-{most}Gi")
-    return (one.name, str(one.devices), *size, DISKS.get(one.name, ""), fabrics)
+    if machine.cpu:
+        cpu, memory = left_for_pods(machine, cloud or None)
+        least, most = least_memory(machine, cloud or None) // 1024, memory // 1024
+        size = (
+            str(machine.cpu),
+            str(machine.memory),
+            f"{cpu}m, {most}Gi" if least == most else f"{cpu}m, {least}-{most}Gi",
+        )
+    return (machine.name, str(machine.devices), *size, DISKS.get(machine.name, ""), fabrics)

@@ -8,7 +8,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabric_gaps import EFA
-from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, by_name, misfits
+from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, machines_by_name, misfits
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import nested_map, string_map
@@ -131,7 +131,7 @@ def pins_of(template: ManifestTemplate) -> Pinned | None:
     """Return the machines that all values of a label leave, or None if one of them is unknown."""
     for label in _TYPES:
         for _, values in pinned_values(template.spec, label):
-            known = [by_name().get(value) for value in values]
+            known = [machines_by_name().get(value) for value in values]
             found = [one for one in known if one is not None]
             if not found or len(found) < len(known) or len({one.cloud for one in found}) > 1:
                 return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.hardware.accelerators import ROWS
-from ptcompile.hardware.fabrics import FABRICS, TUNINGS, fabric_in, tuned
+from ptcompile.hardware.fabrics import FABRICS, TUNINGS, fabric_in, recommended_env
 from ptcompile.hardware.nodes import LEVELS, levels_of
 from ptcompile.kubernetes import names
 from ptcompile.spec import devices as hardware
@@ -77,13 +77,13 @@ def test_every_recommendation_names_rows_fabrics_and_its_source() -> None:
         assert set(one.accelerators) <= ROWS.keys()
         assert all(one.cloud in ROWS[name].nodes for name in one.accelerators)
         assert "(20" in one.source
-        assert tuned(one.fabric, one.cloud, (one.accelerators or ("",))[0]).items() >= one.env.items()
+        assert recommended_env(one.fabric, one.cloud, (one.accelerators or ("",))[0]).items() >= one.env.items()
 
 
 def test_recommendations_stay_in_their_cloud() -> None:
-    assert tuned("infiniband", "aks", "nvidia-h100")["NCCL_IB_QPS_PER_CONNECTION"] == "4"
-    assert tuned("infiniband", None, "nvidia-h100") == {}
-    assert tuned("infiniband", "aks", "nvidia-a100-80gb") == {}
+    assert recommended_env("infiniband", "aks", "nvidia-h100")["NCCL_IB_QPS_PER_CONNECTION"] == "4"
+    assert recommended_env("infiniband", None, "nvidia-h100") == {}
+    assert recommended_env("infiniband", "aks", "nvidia-a100-80gb") == {}
 
 
 def test_levels_are_labels() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ptcompile.hardware import tables
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS
-from ptcompile.hardware.machines import by_name
+from ptcompile.hardware.machines import machines_by_name
 from tests.cli.running import here
 from tests.conftest import ROOT
 
@@ -27,7 +27,7 @@ def test_the_guide_shows_the_table() -> None:
 
 def test_every_machine_is_in_the_table() -> None:
     cells = {cell for line in tables.text().splitlines() for cell in line.split()}
-    assert cells >= {*by_name(), *ROWS}
+    assert cells >= {*machines_by_name(), *ROWS}
 
 
 def test_as_data(capsys: Capture) -> None:

@@ -62,13 +62,13 @@ def _is_own(job: JobSpec, cluster: ClusterProfile) -> bool:
 def _choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choice | None:
     """Return the machines that the job may run on, or None if they are unknown."""
     from ptcompile.hardware.fabric_machines import machines_with
-    from ptcompile.hardware.machines import by_name
+    from ptcompile.hardware.machines import machines_by_name
 
     name, pools = job.accelerator or "", cluster.spec.node_pools
     if name in cluster.spec.accelerators:
         return None
     pinned = job.node_selector.get(_INSTANCE_TYPE) or ""
-    if pinned in by_name() and not pools:
+    if pinned in machines_by_name() and not pools:
         return _Choice(pinned, (pinned,))
     machines = machines_with(name, cloud)
     if machines is None:
@@ -76,7 +76,7 @@ def _choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choice | None
     if not pools:
         return _Choice(f"{name} on {cloud}", [one.name for one in machines])
     types = [pool.machine or "" for pool in pools.values()]
-    if not all(one in by_name() for one in types):
+    if not all(one in machines_by_name() for one in types):
         return None
     ours = [one.name for one in machines if one.name in types]
     return _Choice(f"{name} in the node pools", ours) if ours else None
@@ -93,9 +93,9 @@ def _of_another_cloud(fabric: str, home: str, cloud: str, job: JobSpec) -> Probl
 
 
 def _without_machine(fabric: str, cloud: str, title: str, offered: Sequence[str]) -> Problem:
-    from ptcompile.hardware.fabric_machines import accelerators_with, shown, without_fabric
+    from ptcompile.hardware.fabric_machines import accelerators_with, shorten, without_fabric
 
-    message, others = without_fabric(fabric, cloud, title, offered), shown(accelerators_with(fabric, cloud))
+    message, others = without_fabric(fabric, cloud, title, offered), shorten(accelerators_with(fabric, cloud))
     ways = [f"use {' or '.join(offered)}" if offered else "remove it"]
     ways += [f"name an accelerator that has it: {others}"] if others else []
     help = ", or ".join(ways)

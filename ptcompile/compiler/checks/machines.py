@@ -17,7 +17,16 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, blocks, total_quantity
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.hardware.machines import DISKS, EKS_ROOT_LEFT, Ask, amount as nano, by_name, left_of, misfits, shared
+from ptcompile.hardware.machines import (
+    DISKS,
+    EKS_ROOT_LEFT,
+    Ask,
+    allocatable,
+    find_shared_machine,
+    machines_by_name,
+    misfits,
+    parse_nano as nano,
+)
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job, Role, accelerators_in
 from ptcompile.ir.pods import PodTemplate
@@ -134,7 +143,7 @@ def _told(found: Misfit, said: _Said, name: str, cloud: str | None) -> Problem:
 
 def _share(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
     """A node that takes a part of its machine's accelerators: what is left of them is of use to other pods alone."""
-    found = shared([one.ask for one in said], machines, cloud)
+    found = find_shared_machine([one.ask for one in said], machines, cloud)
     devices = next((one for one in said if one.ask.what == "devices"), None)
     if found is None or devices is None:
         return
@@ -209,13 +218,13 @@ def check(job: Job, spec: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]
 
 def _pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
     """A pool of the profile's, with what the catalogue knows of its machine."""
-    known = by_name().get(pool.machine or "")
+    known = machines_by_name().get(pool.machine or "")
     labels: dict[str, str] = {"node.kubernetes.io/instance-type": pool.machine} if pool.machine else {}
     amounts: dict[str, int] = {}
     if known is not None:
         entry = hardware.built_in_accelerator(known.accelerator, cluster.spec.cloud)
         labels |= entry.node_labels if entry is not None and cluster.spec.cloud == known.cloud else {}
-        amounts = {what: left_of(known.machine, what, known.cloud) for what in ("cpu", "memory")}
+        amounts = {what: allocatable(known.machine, what, known.cloud) for what in ("cpu", "memory")}
         if entry is not None and entry.resource_name:
             amounts[entry.resource_name] = known.machine.devices * NANO
         for fabric, count in known.machine.fabrics.items():

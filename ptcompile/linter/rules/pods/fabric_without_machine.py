@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shown, without_fabric
+from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shorten, without_fabric
 from ptcompile.linter.machines import misplaced
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield found_at(
                     one.path,
                     f"{one.text} is for {one.fabric}, but {without_fabric(one.fabric, cloud, one.pins.what, offered)}",
-                    f"select machines that have it, such as those with {shown(accelerators_with(one.fabric, cloud))}",
+                    f"select machines that have it, such as those with {shorten(accelerators_with(one.fabric, cloud))}",
                 )
 
 

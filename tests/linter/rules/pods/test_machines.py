@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.hardware.machines import by_name, left_of
+from ptcompile.hardware.machines import allocatable, machines_by_name
 from ptcompile.kubernetes.quantity import MILLI
 from ptcompile.linter import run
 
@@ -35,15 +35,15 @@ def told(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
     return [(one.name, one.severity, one.path[-1]) for one in found]
 
 
-@pytest.mark.parametrize("name", sorted(by_name()))
+@pytest.mark.parametrize("name", sorted(machines_by_name()))
 def test_every_machine(name: str) -> None:
     """What it leaves fits; one device, one core more does not."""
-    machine, accelerator, cloud = by_name()[name]
+    machine, accelerator, cloud = machines_by_name()[name]
     from ptcompile.hardware.accelerators import ROWS
     from ptcompile.hardware.nodes import VENDORS
 
     device = VENDORS[ROWS[accelerator].vendor].resource
-    cpu = left_of(machine, "cpu", cloud) // MILLI if machine.cpu else 1000
+    cpu = allocatable(machine, "cpu", cloud) // MILLI if machine.cpu else 1000
     assert told(pod({device: machine.devices, "cpu": f"{cpu}m", "memory": "1Gi"}, {TYPE: name})) == []
     assert told(pod({device: machine.devices + 1}, {TYPE: name})) == [("fits-no-machine", "error", device)]
     if machine.cpu:
