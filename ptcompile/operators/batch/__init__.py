@@ -36,9 +36,9 @@ class BatchJob(Kind):
         return expand(manifest, request)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.batch.pods import recreated
+        from ptcompile.operators.batch.pods import is_recreated
 
-        return recreated(manifest, template)
+        return is_recreated(manifest, template)
 
     def retries(self, manifest: Json) -> int:
         from ptcompile.operators.batch.pods import retries
@@ -46,9 +46,9 @@ class BatchJob(Kind):
         return retries(manifest)
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        from ptcompile.operators.batch.pods import sentences
+        from ptcompile.operators.batch.pods import describe_failures
 
-        return sentences(manifest, others)
+        return describe_failures(manifest, others)
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         from ptcompile.operators.batch.read import read

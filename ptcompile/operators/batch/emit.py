@@ -1,4 +1,4 @@
-"""A job as an Indexed Job and a headless Service, and why each field is written.
+"""The batch/v1 Job target, with a headless Service: its manifests, and why each field is written.
 
 Why each field (Kubernetes 1.36):
 - One node needs neither index nor Service: its completionMode is NonIndexed, the default.
@@ -8,10 +8,10 @@ Why each field (Kubernetes 1.36):
   the pod is ready, so no pod waits for a probe that waits for the rendezvous.
 - backoffLimit 0 unless the user asks for restarts: a single replaced pod cannot rejoin a static rendezvous, and the
   default of 6 would leave its peers waiting. The controller replaces failed pods one by one, never all of them.
-- restartPolicy Never unless the user says OnFailure, so that a failure counts and its log stays.
-- successPolicy (Kubernetes 1.33) ends a job with node 0, an elastic one always: the others may never have been needed.
-- podFailurePolicy tells a node that goes, which is the pod condition DisruptionTarget, from a failure: not counted for
-  elastic and spot jobs. It needs restartPolicy Never. A new pod is made when the old one has ended for good.
+- restartPolicy Never unless the user sets OnFailure, so that a failure counts and its log stays.
+- successPolicy (Kubernetes 1.33) ends a job with node 0, an elastic one always: it may never have needed the others.
+- podFailurePolicy distinguishes a lost node, which is the pod condition DisruptionTarget, from a failure: it is not
+  counted for elastic and spot jobs. It needs restartPolicy Never. The old pod must end before a new one is created.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does"
     yield from endings.pods_left(job, "a batch/v1 Job", "kube-apiserver", instead=instead)
-    yield from batch_endings.success_policy_is_there(job, cluster, "a batch/v1 Job")
+    yield from batch_endings.check_success_policy_support(job, cluster, "a batch/v1 Job")
     yield from endings.only_its_pod(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
@@ -83,14 +83,14 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    role, policy, several = job.roles[0], job.run_policy, job.most_nodes > 1
+    role, policy, is_multi_node = job.roles[0], job.run_policy, job.most_nodes > 1
     spec: dict[str, Any] = {}
     if policy.suspend:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
-    spec |= {"completionMode": "Indexed"} if several else {}
+    spec |= {"completionMode": "Indexed"} if is_multi_node else {}
     spec |= {"completions": job.nodes, "parallelism": job.nodes}
-    spec |= batch_endings.fields(
+    spec |= batch_endings.ending_fields(
         endings.retries(job),
         endings.on_disruption(job),
         in_place=endings.restarts_in_place(role),
@@ -105,7 +105,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         template,
         main=job.names.container,
         restartPolicy=role.restart_policy or "Never",
-        subdomain=job.name if several else None,
+        subdomain=job.name if is_multi_node else None,
     )
     manifest = {
         "apiVersion": "batch/v1",
@@ -113,20 +113,20 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         "metadata": _metadata(job, cluster),
         "spec": spec,
     }
-    beside = [_service(job)] if several else []
-    return [*beside, *emitting.pod_group(job, cluster, "job"), manifest]
+    services = [_headless_service(job)] if is_multi_node else []
+    return [*services, *emitting.pod_group(job, cluster, "job"), manifest]
 
 
 def _metadata(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
-    """KAI takes a Job's pods one by one unless an annotation says how many start together (KAI 0.15)."""
+    """Return the metadata; without its annotation for the gang's size, KAI schedules a Job's pods singly (KAI 0.15)."""
     metadata = object_metadata(job, cluster, "job")
     if gang_of(job, cluster) == "kai":
         metadata["annotations"] = {**metadata.get("annotations", {}), KAI_MIN_MEMBER: str(job.min_nodes)}
     return metadata
 
 
-def _service(job: Job) -> dict[str, Any]:
-    """The Service that gives each pod its name; before the Job, so that it is there when the first pod looks."""
+def _headless_service(job: Job) -> dict[str, Any]:
+    """Return the Service that gives each pod its name; it precedes the Job so that names resolve from the start."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -155,7 +155,7 @@ SENTENCES: Mapping[str, str] = {
     **ENDING,
     **COUNTED,
     "subdomain": "Pods in the subdomain of the headless Service find each other by name.",
-    "clusterIP": "A Service without an address of its own gives each pod a DNS name.",
+    "clusterIP": "A headless Service gives each pod a DNS name.",
     "publishNotReadyAddresses": (
         "Names resolve before pods are ready, so no pod waits for a probe that waits for the rendezvous."
     ),

@@ -1,4 +1,4 @@
-"""How a batch/v1 Job ends: the fields that the targets job, jobset and trainjob write alike (Kubernetes 1.36)."""
+"""Ending fields of a batch/v1 Job, shared by the targets job, jobset and trainjob (Kubernetes 1.36)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 
 
-def fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) -> dict[str, Any]:
-    """backoffLimit, successPolicy and podFailurePolicy of a Job.
+def ending_fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) -> dict[str, Any]:
+    """Return backoffLimit, successPolicy and podFailurePolicy of a Job.
 
-    `retries` is how many failures it tries again, `lost` what follows when a node goes, `in_place` whether the kubelet
-    restarts containers, which leaves no room for a podFailurePolicy, `node_0` whether the Job ends with its index 0.
+    `retries` is the number of retried failures, `lost` the action for a lost node, `in_place` whether the kubelet
+    restarts containers, which excludes a podFailurePolicy, `node_0` whether the Job ends with its index 0.
     """
     spec: dict[str, Any] = {"backoffLimit": retries}
     if node_0:
@@ -34,21 +34,21 @@ def fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) ->
     return spec
 
 
-def success_policy_is_there(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
-    """A refusal where a Job must end before all its pods have, and Kubernetes is older than 1.33."""
+def check_success_policy_support(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
+    """Yield an error if a Job must end before all its pods have, and Kubernetes is older than 1.33."""
     if endings.ends_with_node_0(job) and not has_feature("job-success-policy", cluster.versions()):
-        said = job.run_policy.success_policy is not None
+        is_set = job.run_policy.success_policy is not None
         yield unsupported_by_target(
-            endings.SUCCESS_POLICY if said else (*SPEC, "elastic", "nnodes"),
+            endings.SUCCESS_POLICY if is_set else (*SPEC, "elastic", "nnodes"),
             f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since 1.33",
-            f"{'use AllNodes' if said else 'use a fixed number of nodes'}, or use the target pytorchjob or volcano",
+            f"{'use AllNodes' if is_set else 'use a fixed number of nodes'}, or use the target pytorchjob or volcano",
         )
 
 
 def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
-    """What `kind` cannot tell apart where containers are restarted in place: its Job counts a lost node (rule 166).
+    """Yield an error or a warning if containers restart in place, so `kind` counts a lost node as a failure.
 
-    For an auxiliary role that is the default: there a lost node counts as one of its restarts.
+    For an auxiliary role that is the default: a lost node counts as one of its restarts.
     """
     role = next((role for role in job.trainers if role.restart_policy == "OnFailure"), None)
     if role is None:

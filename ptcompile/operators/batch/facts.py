@@ -1,7 +1,7 @@
 """Defaults, progress and status of a Job.
 
 A client that sends no propagation policy leaves the pods of a deleted Job running (pkg/registry/batch/job/strategy.go).
-completionTime is set on success alone.
+completionTime is set only on success.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-def backoff_limit(job: Json) -> Any:
-    """No limit over all pods where each index has its own."""
+def default_backoff_limit(job: Json) -> Any:
+    """Return the default backoffLimit: the maximum if each index has its own limit."""
     return 2**31 - 1 if "backoffLimitPerIndex" in job else 6
 
 
-def pod_replacement_policy(job: Json) -> Any:
-    """When a pod that has not ended yet is replaced: not before it has, where a policy must see how it ended."""
+def default_replacement_policy(job: Json) -> Any:
+    """Return the default podReplacementPolicy: with a podFailurePolicy, a pod must have ended before it is replaced."""
     return "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed"
 
 
-def one(_job: Json) -> Any:
-    """A Job runs one pod at a time."""
+def default_parallelism(_job: Json) -> Any:
+    """Return the default parallelism."""
     return 1
 
 
-def completions(job: Json) -> Any:
-    """1 where the Job says neither; with a parallelism and without completions it is a work queue."""
+def default_completions(job: Json) -> Any:
+    """Return the default of completions: 1 if parallelism is also unset, else none, since the Job is a work queue."""
     return NO_DEFAULTS if "parallelism" in job else 1
 
 
@@ -53,10 +53,10 @@ DEFAULTS = KindDefaults(
         ("onPodConditions", "*", "status"): "True",
     },
     {
-        ("batch/Job", "spec", "backoffLimit"): backoff_limit,
-        ("batch/Job", "spec", "parallelism"): one,
-        ("batch/Job", "spec", "completions"): completions,
-        ("batch/Job", "spec", "podReplacementPolicy"): pod_replacement_policy,
+        ("batch/Job", "spec", "backoffLimit"): default_backoff_limit,
+        ("batch/Job", "spec", "parallelism"): default_parallelism,
+        ("batch/Job", "spec", "completions"): default_completions,
+        ("batch/Job", "spec", "podReplacementPolicy"): default_replacement_policy,
     },
 )
 
@@ -74,12 +74,12 @@ FOLLOWING: Final = Following(
 
 
 def status(live: Json) -> Status:
-    """By the conditions, then by the counts.
+    """Return the status from the conditions, then from the counts.
 
-    From 1.31 on FailureTarget and SuccessCriteriaMet stand before Failed and Complete while the last pods end.
-    `active` counts pods that are pending; `ready` does not.
+    Since 1.31 FailureTarget and SuccessCriteriaMet precede Failed and Complete until the last pods end.
+    `active` counts pending pods; `ready` does not.
     """
-    conditions, told = true_conditions(live), nested_map(live, "status")
+    conditions, live_status = true_conditions(live), nested_map(live, "status")
     if "Failed" in conditions:
         return by_condition("failed", conditions["Failed"])
     if "Complete" in conditions:
@@ -89,8 +89,8 @@ def status(live: Json) -> Status:
     for ending in ("FailureTarget", "SuccessCriteriaMet"):
         if ending in conditions:
             return by_condition("running", conditions[ending])
-    if as_int(told.get("ready")) > 0:
+    if as_int(live_status.get("ready")) > 0:
         return Status("running")
-    if as_int(told.get("failed")) > 0 and as_int(told.get("active")) > 0:
-        return Status("restarting", None, f"{as_int(told.get('failed'))} pods failed and are replaced")
+    if as_int(live_status.get("failed")) > 0 and as_int(live_status.get("active")) > 0:
+        return Status("restarting", None, f"{as_int(live_status.get('failed'))} pods failed and are replaced")
     return Status("created")

@@ -1,4 +1,4 @@
-"""The pods of a Job: templates, expansion, restarts, and what happens on failure."""
+"""Pods of a Job: templates, expansion, restarts and behavior on failure."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ _INDEX_ENV_OLD = templates.field("JOB_COMPLETION_INDEX", f"metadata.annotations[
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """One pod an index of an Indexed Job; of another Job as many as it wants to complete."""
+    """Return one pod per index of an Indexed Job, or the completions of another Job."""
     spec = nested_map(manifest, "spec")
-    name, space = object_name(manifest), namespace_of(manifest)
+    name, namespace = object_name(manifest), namespace_of(manifest)
     metadata = template_parts(spec.get("template"))[0]
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
-    service = headless_for(request.others, as_string(_spec(spec).get("subdomain")) or None, labels, space)
-    role = job_role("job", name, spec, space, request, dns=service is not None)
+    service = headless_for(request.others, as_string(_pod_spec_of(spec).get("subdomain")) or None, labels, namespace)
+    role = job_role("job", name, spec, namespace, request, dns=service is not None)
     notes: tuple[str, ...] = ()
     if spec.get("suspend") is True:
         notes = ("suspended: the pods are created when spec.suspend becomes false",)
     return Expansion((role,), (service,) if service else (), jobs=(job_summary(name, "job", spec),), notes=notes)
 
 
-def _spec(job_spec: Json) -> Json:
+def _pod_spec_of(job_spec: Json) -> Json:
     return template_parts(job_spec.get("template"))[1]
 
 
 def pod_count(spec: Json) -> int:
-    """How many pods succeed before the Job is complete; those that run at once are `parallelism`."""
+    """Return how many pods must succeed to complete the Job; `parallelism` is how many run at once."""
     completions = spec.get("completions")
     return max(0, as_int(spec.get("parallelism") if completions is None else completions, 1))
 
 
 def job_summary(name: str, role: str, spec: Json) -> Json:
-    """The Job in a few words, its defaults filled in."""
+    """Return the main fields of the Job with their defaults."""
     mode = as_string(spec.get("completionMode")) or "NonIndexed"
     completions = spec.get("completions")
     return {
@@ -68,13 +68,13 @@ def job_summary(name: str, role: str, spec: Json) -> Json:
 
 
 def job_role(role: str, name: str, spec: Json, space: str, request: KindContext, *, dns: bool) -> ExpandedRole:
-    """The pods of one Job as a role. `dns` says whether a Service answers for their subdomain."""
+    """Return the pods of one Job as a role. `dns` tells whether a Service resolves their subdomain."""
     build = PodBuilder(role, spec, space, request, dns=dns)
     return ExpandedRole(role, pod_count(spec), lambda index: build(index, index, name, {}))
 
 
 class PodBuilder:
-    """Builds the pods of Jobs with one template: what they share is computed once. JobSet makes such Jobs too."""
+    """Builder of the pods of Jobs with one template, including JobSet's; shared values are computed once."""
 
     def __init__(
         self, role: str, spec: Json, space: str, request: KindContext, *, dns: bool, main: str | None = None
@@ -88,10 +88,10 @@ class PodBuilder:
         self.pod = _with_index(pod, labelled=self.labelled) if self.indexed else pod
 
     def __call__(self, index: int, within: int, job: str, extra: Mapping[str, str]) -> PodView:
-        """The pod with this index in the role; `within` is its index in the Job."""
+        """Return the pod with this index in the role; `within` is its index in the Job."""
         hostname = as_string(self.pod.get("hostname")) or None
         labels = {**self.labels, **extra, **job_labels(job)}
-        annotations = {**self.annotations, **extra}  # what JobSet adds it adds as both
+        annotations = {**self.annotations, **extra}  # JobSet adds its keys as both
         if self.indexed:
             hostname = f"{job}-{within}"
             annotations = {**annotations, templates.COMPLETION_INDEX: str(within)}
@@ -116,7 +116,7 @@ class PodBuilder:
 
 
 def _with_index(pod: Json, *, labelled: bool) -> dict[str, Any]:
-    """The pod spec with JOB_COMPLETION_INDEX behind the env of each container that has no such variable."""
+    """Append JOB_COMPLETION_INDEX to the env of each container that lacks it."""
     entry = _INDEX_ENV if labelled else _INDEX_ENV_OLD
 
     def add(container: Json) -> Json:
@@ -126,29 +126,29 @@ def _with_index(pod: Json, *, labelled: bool) -> dict[str, Any]:
     return templates.with_containers(templates.with_containers(pod, add, init=True), add, init=False)
 
 
-def recreated(manifest: Json, _template: Template) -> bool:
-    """Whether a lost pod is recreated."""
+def is_recreated(manifest: Json, _template: Template) -> bool:
+    """Return whether a lost pod is recreated."""
     return retries(manifest) > 0
 
 
 def retries(manifest: Json) -> int:
-    """How often a pod is restarted."""
+    """Return the maximum number of times that a pod is restarted."""
     return as_int(nested_map(manifest, "spec").get("backoffLimit"), 6)
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """The template of all pods."""
+    """Yield the template of all pods."""
     spec = nested_map(manifest, "spec")
     yield Template(("spec", "template"), spec.get("template"), "", as_int(spec.get("parallelism"), 1))
 
 
-def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
-    """The sentences for a Job."""
-    yield from of_spec(nested_map(manifest, "spec"), "Never")
+def describe_failures(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about what a Job does on failure and at its end."""
+    yield from describe_spec_failures(nested_map(manifest, "spec"), "Never")
 
 
-def of_spec(spec: Json, restart: str) -> Iterator[str]:
-    """The sentences for a Job's spec; `restart` is the restartPolicy of pods that name none."""
+def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
+    """Yield sentences for a Job spec; `restart` is the restartPolicy of pods that set none."""
     template = nested_map(spec, "template", "spec")
     yield pod_restart(template, restart)
     if spec.get("backoffLimitPerIndex") is not None:
@@ -161,33 +161,33 @@ def of_spec(spec: Json, restart: str) -> Iterator[str]:
             else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
             "recreated"
         )
-    yield from _job_rules(as_mappings(nested_map(spec, "podFailurePolicy").get("rules")))
+    yield from _describe_failure_rules(as_mappings(nested_map(spec, "podFailurePolicy").get("rules")))
     for rule in as_mappings(nested_map(spec, "successPolicy").get("rules"))[:1]:
         indexes = as_string(rule.get("succeededIndexes"))
         yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
     yield from limit_sentences(spec, "the Job")
 
 
-_LOST: dict[str, str] = {
+_DISRUPTION_EFFECTS: dict[str, str] = {
     "Ignore": "the pod is recreated and not counted",
     "Count": "the pod counts as failed",
     "FailJob": "the Job fails",
     "FailIndex": "the pod's index fails",
 }
-"""A Job's actions where a node goes, which is the pod condition DisruptionTarget (Kubernetes 1.36)."""
+"""A Job's actions for a lost node, which is the pod condition DisruptionTarget (Kubernetes 1.36)."""
 
 
-def _job_rules(rules: list[Json]) -> Iterator[str]:
+def _describe_failure_rules(rules: list[Json]) -> Iterator[str]:
     if rules:
         actions = ", ".join(as_string(rule.get("action")) for rule in rules)
         yield f"podFailurePolicy: the first rule that matches decides ({actions})"
-    action = next((as_string(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
-    yield f"a lost node: {_LOST.get(action, 'unknown action')}"
+    action = next((as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count")
+    yield f"a lost node: {_DISRUPTION_EFFECTS.get(action, 'unknown action')}"
 
 
-def _is_of_disruption(rule: Json) -> bool:
+def _matches_disruption(rule: Json) -> bool:
     conditions = as_mappings(rule.get("onPodConditions"))
     return any(
-        one.get("type") == "DisruptionTarget" and (as_string(one.get("status")) or "True") == "True"
-        for one in conditions
+        condition.get("type") == "DisruptionTarget" and (as_string(condition.get("status")) or "True") == "True"
+        for condition in conditions
     )

@@ -1,4 +1,4 @@
-"""A batch/v1 Job as the words of a spec."""
+"""Spec fields read from a batch/v1 Job."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """The pods as equal nodes. A Job that runs its indexes one after the other is not a job of nodes."""
+    """Yield the pods as equal nodes. A Job that runs its indexes one after the other is rejected."""
     spec, template = nested_map(manifest, "spec"), nested_map(manifest, "spec", "template")
     path: Path = ("spec", "template")
     parallelism, completions = count(spec.get("parallelism")), count(spec.get("completions"))

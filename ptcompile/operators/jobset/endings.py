@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def unsupported(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Iterator[Problem]:
     """What cannot be said of the end of a job, and what is done roughly. `by_role`: each pod is a Job of its own."""
     if not by_role:
-        yield from batch_endings.success_policy_is_there(job, cluster, kind)
+        yield from batch_endings.check_success_policy_support(job, cluster, kind)
     yield from batch_endings.disruption_needs_never(job, "the Job of a JobSet")
     again = endings.on_pod_failure(job, whole=True)
     if again == "RestartPod" and by_role:
@@ -53,7 +53,7 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
     """How a Job of the JobSet ends: its fields beside the number of pods and their template. `deadline` in seconds."""
     in_place, lost = endings.restarts_in_place(role), endings.on_disruption(job)
     by_pod = endings.on_pod_failure(job, whole=True) == "RestartPod"
-    spec = batch_endings.fields(
+    spec = batch_endings.ending_fields(
         endings.restarts(job, role) if in_place else endings.retries(job) if by_pod else 0,
         "FailJob" if lost == "Ignore" and not endings.restarts_alone(job) else lost,
         in_place=in_place,

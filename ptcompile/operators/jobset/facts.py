@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.operators.batch.facts import backoff_limit, completions, one, pod_replacement_policy
+from ptcompile.operators.batch.facts import (
+    default_backoff_limit,
+    default_completions,
+    default_parallelism,
+    default_replacement_policy,
+)
 from ptcompile.registry.model import KindDefaults
 from ptcompile.registry.status import (
     Following,
@@ -41,10 +46,10 @@ DEFAULTS = KindDefaults(
         ("retentionPolicy", "whenDeleted"): "Delete",
     },
     {
-        (*_CHILD, "backoffLimit"): backoff_limit,
-        (*_CHILD, "podReplacementPolicy"): pod_replacement_policy,
-        (*_CHILD, "parallelism"): one,
-        (*_CHILD, "completions"): completions,
+        (*_CHILD, "backoffLimit"): default_backoff_limit,
+        (*_CHILD, "podReplacementPolicy"): default_replacement_policy,
+        (*_CHILD, "parallelism"): default_parallelism,
+        (*_CHILD, "completions"): default_completions,
     },
 )
 

@@ -17,7 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     object_name,
 )
-from ptcompile.operators.batch.pods import PodBuilder, job_summary, of_spec as of_job, pod_count
+from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as of_job, job_summary, pod_count
 from ptcompile.registry.model import KindContext
 from ptcompile.registry.pods import ExpandedRole, Expansion, PodView
 from ptcompile.registry.templates import Template, indexed_mappings, limit_sentences

@@ -36,7 +36,7 @@ class Kueue(Operator):
     probes = (("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, "queueSystem": "kueue"}),)
     foreign = Foreign(
         marks="kueue.x-k8s.io/",
-        kinds=frozenset(  # Volcano Jobs have queues of their own
+        kinds=frozenset(  # Volcano Jobs have their own queues
             {
                 ("v1", "Pod"),
                 ("batch/v1", "Job"),
@@ -54,11 +54,11 @@ class Kueue(Operator):
         return QUEUES
 
     def validate_foreign(self, manifest: Json, key: GroupVersionKind) -> Iterator[Problem]:
-        from ptcompile.operators.kueue.admission import check
+        from ptcompile.operators.kueue.admission import check_queued
 
-        return check(manifest, key)
+        return check_queued(manifest, key)
 
     def validate_foreign_update(self, update: Update, group_kind: tuple[str, str]) -> Iterator[Problem]:
-        from ptcompile.operators.kueue.admission import kueue_update
+        from ptcompile.operators.kueue.admission import check_update
 
-        return kueue_update(update, group_kind)
+        return check_update(update, group_kind)

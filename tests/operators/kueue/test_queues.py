@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators.kueue.queues import PodSet, Queues, shortage
+from ptcompile.operators.kueue.queues import PodSet, Queues, find_shortage
 
 Json = dict[str, Any]
 NANO = 10**9
@@ -58,7 +58,7 @@ def pods(name: str, count: int, cpu: int, **spec: Any) -> PodSet:
 
 def short(objects: list[Json], *sets: PodSet) -> tuple[str, bool] | None:
     """Why the queue `a` can never admit the pods, and whether that is certain."""
-    found = shortage(Queues(objects), "a", sets)
+    found = find_shortage(Queues(objects), "a", sets)
     return (found.why, found.certain) if found else None
 
 

@@ -16,4 +16,4 @@ RULES: Final[dict[str, str]] = {
     "idle_parallelism": "completions parallelism",
     "job_without_pods": "completions/parallelism",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

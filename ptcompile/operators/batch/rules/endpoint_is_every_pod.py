@@ -58,31 +58,31 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = endpoint_service(subject)
-    job = subject.job if found is not None else None
-    if found is None or job is None or job.size < 2 or not job.roles:
+    service_and_rendezvous = endpoint_service(subject)
+    job = subject.job if service_and_rendezvous is not None else None
+    if service_and_rendezvous is None or job is None or job.size < 2 or not job.roles:
         return
-    service, met = found
+    service, rendezvous = service_and_rendezvous
     role = job.roles[0]
     if selected(service, job.pod(role, 0).view.labels) and selected(service, job.pod(role, role.count - 1).view.labels):
-        path = _place(subject, met.host)
+        path = _host_path(subject, rendezvous.host)
         yield found_at(
             path,
-            f"the endpoint {met.endpoint} is the Service {object_name(service)}, which resolves to any of "
+            f"the endpoint {rendezvous.endpoint} is the Service {object_name(service)}, which resolves to any of "
             f"{job.size} pods, but only one of them serves the rendezvous",
             f"name the first pod: {subject.name}-0.{object_name(service)}",
         )
 
 
-def _place(subject: Subject, host: str) -> Path:
-    """Where the host is written, as far as that can be seen; else the pod template."""
+def _host_path(subject: Subject, host: str) -> Path:
+    """Return the path where the host is written, or that of the pod spec if it is not visible."""
     for container in subject.containers:
         for entry in container.env:
             if entry.value and host in entry.value:
                 return (*entry.path, "value")
-        for word in container.argv:
-            if (host in word.text and "=" in word.text) or word.text.startswith(host):
-                return word.path
+        for token in container.argv:
+            if (host in token.text and "=" in token.text) or token.text.startswith(host):
+                return token.path
     return ("spec", "template", "spec")
 
 

@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if subject.spec.get("completionMode") == "Indexed":
         return
     for container in subject.containers:
-        path = next(_uses(container), None)
+        path = next(_index_paths(container), None)
         if path is not None:
             edits = [Edit("set", ("spec", "completionMode"), "Indexed")]
             if subject.spec.get("completions") is None:
@@ -65,16 +65,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _uses(container: ManifestContainer) -> Iterator[Path]:
-    """Where a container relies on its index; a variable of that name of its own is another thing."""
+def _index_paths(container: ManifestContainer) -> Iterator[Path]:
+    """Yield the paths where a container uses its index, unless it sets a variable of that name itself."""
     for entry in container.env:
         if _FIELD in as_string(nested_map(entry.source, "fieldRef").get("fieldPath")):
             yield (*entry.path, "valueFrom", "fieldRef", "fieldPath")
         if entry.name == _VARIABLE:
             return
-    for word in container.argv:
-        if f"${_VARIABLE}" in word.text or f"$({_VARIABLE})" in word.text or f"${{{_VARIABLE}}}" in word.text:
-            yield word.path
+    for token in container.argv:
+        if f"${_VARIABLE}" in token.text or f"$({_VARIABLE})" in token.text or f"${{{_VARIABLE}}}" in token.text:
+            yield token.path
 
 
 RULE = Rule("index-without-indexed-job", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -64,15 +64,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
     pods = min(as_int(subject.spec.get("completions")), as_int(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
-    met = subject.met
-    if met is None or met.backend not in ("static", "env") or (met.nodes or (1, 1))[0] < 2:
+    rendezvous = subject.met
+    if rendezvous is None or rendezvous.backend not in ("static", "env") or (rendezvous.nodes or (1, 1))[0] < 2:
         return
-    written = subject.spec.get("backoffLimit") is not None
-    path = _LIMIT if written else ("spec",)
+    is_set = subject.spec.get("backoffLimit") is not None
+    path = _LIMIT if is_set else ("spec",)
     yield found_at(
         path,
         f"up to {retries} failed pods are replaced one by one"
-        f"{'' if written else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the others",
+        f"{'' if is_set else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the others",
         "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",
         Fix("set backoffLimit to 0", (Edit("set", _LIMIT, 0),), safe=False),
         on_key=True,

@@ -61,7 +61,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     services = subject.neighbours
     subdomain = as_string(nested_map(subject.manifest, *_POD).get("subdomain"))
     if any(
-        as_string(nested_map(one, "metadata").get("name")) == subdomain for one in services.named(SERVICE, subdomain)
+        as_string(nested_map(candidate, "metadata").get("name")) == subdomain
+        for candidate in services.named(SERVICE, subdomain)
     ):
         return
     labels = {**labels_of(nested_map(subject.manifest, "spec", "template")), **job_labels(subject.name)}
@@ -69,10 +70,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         name = as_string(nested_map(service, "metadata").get("name"))
         if as_string(nested_map(service, "spec").get("clusterIP")) == "None" and name:
             path = (*_POD, "subdomain") if subdomain else _POD
-            said = f"{subdomain} is not a Service in this stream" if subdomain else "there is no subdomain"
+            cause = f"{subdomain} is not a Service in this stream" if subdomain else "there is no subdomain"
             yield found_at(
                 path,
-                f"{said}, and the headless Service {name} selects these pods: their names do not resolve",
+                f"{cause}, and the headless Service {name} selects these pods: their names do not resolve",
                 f"set subdomain to {name}",
                 Fix(f"set subdomain to {name}", (Edit("set", (*_POD, "subdomain"), name),), safe=False),
                 on_key=True,
@@ -82,8 +83,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _meets_at(subject: Subject, service: str) -> bool:
-    """Whether the pods meet at a name that this Service would give one of them."""
-    hosts = [one.seen.host for group in (*subject.groups, *subject.plain) for one in group if count_nodes(group) > 1]
+    """Return whether the pods meet at a name that this Service would give to one of them."""
+    hosts = [role.seen.host for group in (*subject.groups, *subject.plain) for role in group if count_nodes(group) > 1]
     return any(host.split(".")[1:2] == [service] for host in hosts)
 
 

@@ -41,7 +41,7 @@ Example:
 
 Fix: set parallelism to completions.
 
-Source: Kubernetes 1.36, Job: parallelism defaults to 1; PyTorch 2.13, a rendezvous waits for its least number of
+Source: Kubernetes 1.36, Job: parallelism defaults to 1; PyTorch 2.13, a rendezvous waits for its minimum number of
 nodes.
 """
 
@@ -60,17 +60,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
     parallelism = as_int(subject.spec.get("parallelism"), 1)
     if not 0 < parallelism < completions:
         return
-    met = subject.met
-    nodes = met.nodes if met is not None and met.launcher in ("torchrun", "tune") else None
+    rendezvous = subject.met
+    nodes = rendezvous.nodes if rendezvous is not None and rendezvous.launcher in ("torchrun", "tune") else None
     if nodes is None or not parallelism < nodes[0] <= completions:
-        return  # more nodes than there are pods at all is a question of the launch
+        return  # a launch with more nodes than pods has its own rule
     target: Path = ("spec", "parallelism")
-    written = "parallelism" in subject.spec
-    path: Path = target if written else ("spec", "completions")
+    is_set = "parallelism" in subject.spec
+    path: Path = target if is_set else ("spec", "completions")
     yield found_at(
         path,
-        f"the rendezvous waits for {nodes[0]} nodes, and {parallelism} of {completions} pods run "
-        f"at once{'' if written else ' (parallelism defaults to 1)'}",
+        f"the rendezvous waits for {nodes[0]} nodes, but {parallelism} of {completions} pods run "
+        f"at once{'' if is_set else ' (parallelism defaults to 1)'}",
         f"set parallelism to {completions}",
         Fix(f"set parallelism to {completions}", (Edit("set", target, completions),), safe=False),
         on_key=True,

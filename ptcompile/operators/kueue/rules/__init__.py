@@ -1,4 +1,4 @@
-"""Rules for what Kueue reads of an object, whatever its kind."""
+"""Rules for what Kueue reads from objects of any kind."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ RULES: Final[dict[str, str]] = {
     "multikueue_without_queue": "kueue managedBy",
     "unsuspended_in_queue": "kueue suspend",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `words`)."""

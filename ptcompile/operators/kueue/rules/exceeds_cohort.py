@@ -44,7 +44,7 @@ Example:
 
 Fix: request less, use another queue, or raise a quota of the cohort.
 
-Source: Kueue 0.19 pkg/cache/scheduler/resource_node.go: what a queue can have is its own and what the cohort lends.
+Source: Kueue 0.19 pkg/cache/scheduler/resource_node.go: a queue can use its own quota and what the cohort lends.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import QUEUE, queue
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import job_shortage
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    short = job_shortage(subject) if queue(subject.metadata) else None
-    if short is not None and not short.certain:
-        message = f"metadata.labels[{QUEUE}]: queue {queue(subject.metadata)} cannot admit this: {short.why}"
+    shortage = job_shortage(subject) if queue_of(subject.metadata) else None
+    if shortage is not None and not shortage.certain:
+        message = f"metadata.labels[{QUEUE}]: queue {queue_of(subject.metadata)} cannot admit this: {shortage.why}"
         yield Finding(
             ("metadata", "labels", QUEUE),
             f"{message}, unless queues outside these files lend more",

@@ -1,6 +1,6 @@
 """Kueue reads this from an annotation, but it is a label.
 
-What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, stands among the labels of
+What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, is among the labels of
 the object or of a pod template.
 
 Why: Kueue ignores the label: the pods are placed anywhere, or the group is rejected as incomplete.
@@ -49,19 +49,19 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    yield from _of((), subject.manifest)
+    yield from _check_holder((), subject.manifest)
     for template in subject.templates:
         if template.path:
-            yield from _of(template.path, template.data)
+            yield from _check_holder(template.path, template.data)
 
 
-def _of(at_path: Path, holder: Json) -> Iterator[Finding]:
+def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
     labels = string_map(nested_map(holder, "metadata").get("labels"))
-    there = nested_map(holder, "metadata", "annotations")
+    annotations = nested_map(holder, "metadata", "annotations")
     for name in ANNOTATIONS:
-        if name in labels and name not in there:
-            path = (*at_path, "metadata", "labels", name)
-            edits = (Edit("set", (*at_path, "metadata", "annotations", name), labels[name]), Edit("remove", path))
+        if name in labels and name not in annotations:
+            path = (*base, "metadata", "labels", name)
+            edits = (Edit("set", (*base, "metadata", "annotations", name), labels[name]), Edit("remove", path))
             yield found_at(
                 path,
                 "Kueue reads it from the annotations, and ignores the label",

@@ -54,23 +54,23 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import namespace_of, nested_map
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import QUEUE, queue
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import queues_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    name = queue(subject.metadata)
+    name = queue_of(subject.metadata)
     if not name:
         return
-    queues, space = subject.stream.once(queues_of), namespace_of(subject.manifest)
-    known = [other for where, other in queues.local if where == space]
+    queues, job_namespace = subject.stream.once(queues_of), namespace_of(subject.manifest)
+    queue_names = [queue_name for namespace, queue_name in queues.local if namespace == job_namespace]
     path = ("metadata", "labels", QUEUE)
-    if known and name not in known:
-        near = closest_match(name, known)
-        help = f"did you mean {near}?" if near else f"name one of {', '.join(sorted(known))}"
+    if queue_names and name not in queue_names:
+        suggestion = closest_match(name, queue_names)
+        help = f"did you mean {suggestion}?" if suggestion else f"name one of {', '.join(sorted(queue_names))}"
         yield Finding(path, f"metadata.labels[{QUEUE}]: LocalQueue {name} doesn't exist", help)
         return
-    target = nested_map(queues.local.get((space, name), {}), "spec").get("clusterQueue")
+    target = nested_map(queues.local.get((job_namespace, name), {}), "spec").get("clusterQueue")
     if queues.cluster and isinstance(target, str) and target not in queues.cluster:
         message = f"metadata.labels[{QUEUE}]: ClusterQueue {target} of LocalQueue {name} doesn't exist"
         yield Finding(path, message, f"name one of {', '.join(sorted(queues.cluster))} in the LocalQueue")

@@ -36,13 +36,13 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import QUEUE, queue
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     path = ("spec", "runPolicy", "managedBy") if subject.kind[1] == "PyTorchJob" else ("spec", "managedBy")
     manager = nested_map(subject.manifest, *path[:-1]).get("managedBy")
-    if manager == "kueue.x-k8s.io/multikueue" and not queue(subject.metadata):
+    if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.metadata):
         yield found_at(
             path,
             f"the operator leaves the {subject.kind[1]} to MultiKueue, which only takes those with a queue",

@@ -52,14 +52,14 @@ from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import QUEUE, queue
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import job_shortage
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    short = job_shortage(subject) if queue(subject.metadata) else None
-    if short is not None and short.certain:
-        message = f"metadata.labels[{QUEUE}]: queue {queue(subject.metadata)} can never admit this: {short.why}"
+    shortage = job_shortage(subject) if queue_of(subject.metadata) else None
+    if shortage is not None and shortage.certain:
+        message = f"metadata.labels[{QUEUE}]: queue {queue_of(subject.metadata)} can never admit this: {shortage.why}"
         yield Finding(("metadata", "labels", QUEUE), message, "request less, use another queue, or raise the quota")
 
 

@@ -1,8 +1,8 @@
 """The queue is set on the pods, not on the job.
 
-What: the label kueue.x-k8s.io/queue-name stands in a pod template, and not on the object that owns the pods.
+What: the label kueue.x-k8s.io/queue-name is in a pod template, and not on the object that owns the pods.
 
-Why: Kueue then admits the pods one by one, each as a workload of its own. Some pods of a distributed job start, hold
+Why: Kueue then admits the pods one by one, each as a separate workload. Some pods of a distributed job start, hold
 their GPUs and wait for the others.
 
 Example:
@@ -29,7 +29,7 @@ Example:
 
 Fix: put the label on the object.
 
-Source: Kueue 0.19, plain pods and jobs: the webhook of pods skips those whose owner is managed, and takes all others.
+Source: Kueue 0.19, plain pods and jobs: the webhook of pods skips pods with a managed owner, and queues all others.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import QUEUE, queue
+from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if queue(subject.metadata):
+    if queue_of(subject.metadata):
         return
     for template in subject.templates:
         name = as_string(string_map(nested_map(template.data, "metadata").get("labels")).get(QUEUE))

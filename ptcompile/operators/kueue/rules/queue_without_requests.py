@@ -1,7 +1,7 @@
 """A queued job requests nothing, so no quota counts it.
 
-What: an object with a queue label has pods that request no resource at all. A note, for a ClusterQueue may have a quota
-for the number of pods; where one of the stream has, nothing is said.
+What: an object with a queue label has pods that request no resource at all. It is a note, since a ClusterQueue may have
+a quota for the number of pods; it is not reported if one of the stream has.
 
 Why: Kueue reserves what the pods request. A job that requests nothing is always admitted, takes nothing from the
 quota, and is scheduled wherever it lands.
@@ -27,7 +27,7 @@ Example:
 
 Fix: request cpu, memory and GPUs in every container.
 
-Source: Kueue 0.19, Workload: the resources of a pod set are its requests; Kubernetes 1.36: a limit stands for a
+Source: Kueue 0.19, Workload: the resources of a pod set are its requests; Kubernetes 1.36: a limit implies a
 request.
 """
 
@@ -39,7 +39,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import queue
+from ptcompile.operators.kueue.queues import queue_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,33 +51,35 @@ CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if not queue(subject.metadata) or subject.job is None:
+    if not queue_of(subject.metadata) or subject.job is None:
         return
     if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get("resourcesPerNode"):
         return
-    if any(_counts_pods(one) for kind in CLUSTER_QUEUES for one in subject.others.of(kind)):
+    if any(_has_pod_quota(cluster_queue) for kind in CLUSTER_QUEUES for cluster_queue in subject.others.of(kind)):
         return
     for role, pod in subject.job.firsts():
         if not any(pod.requests.values()):
-            path = _place(subject, role)
+            path = _container_path(subject, role)
             yield found_at(
                 path,
-                f"the pods request nothing, so the queue {queue(subject.metadata)} counts nothing",
+                f"the pods request nothing, so the queue {queue_of(subject.metadata)} counts nothing",
                 "request cpu, memory and GPUs",
             )
 
 
-def _counts_pods(cluster_queue: Json) -> bool:
-    """Whether a ClusterQueue of the stream has a quota for pods, which needs no request."""
+def _has_pod_quota(cluster_queue: Json) -> bool:
+    """Return whether a ClusterQueue of the stream has a quota for pods, which needs no request."""
     groups = as_mappings(nested_map(cluster_queue, "spec").get("resourceGroups"))
     return any("pods" in as_strings(group.get("coveredResources")) for group in groups)
 
 
-def _place(subject: Subject, role: ExpandedRole) -> Path:
-    """The container that trains, of the role's template."""
-    found = subject.templates
-    named = [one for one in found if one.role.lower() == role.name.lower()] or list(found[:1])
-    mains = named[0].mains if named else ()
+def _container_path(subject: Subject, role: ExpandedRole) -> Path:
+    """Return the path of the main container in the role's template."""
+    all_templates = subject.templates
+    matching = [template for template in all_templates if template.role.lower() == role.name.lower()] or list(
+        all_templates[:1]
+    )
+    mains = matching[0].mains if matching else ()
     return mains[0].path if mains else ("spec",)
 
 

@@ -1,9 +1,9 @@
 """Kueue reads the topology from the pod template, but it is on the object.
 
-What: a podset topology annotation stands in the metadata of a job and not in that of its pod template.
+What: a podset topology annotation is in the metadata of a job and not in that of its pod template.
 
 Why: Kueue looks at the pod template of each pod set. The annotation on the object has no effect, and the pods are
-spread over the data centre.
+spread over the data center.
 
 Example:
 
@@ -53,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for name in TOPOLOGY:
         if name in annotations:
             path = ("metadata", "annotations", name)
-            moved = (Edit("set", (*t.path, "metadata", "annotations", name), annotations[name])
+            additions = (Edit("set", (*t.path, "metadata", "annotations", name), annotations[name])
                      for t in subject.templates)  # fmt: skip
-            fix = Fix("move it to the pod template", (*moved, Edit("remove", path)), safe=False)
+            fix = Fix("move it to the pod template", (*additions, Edit("remove", path)), safe=False)
             yield found_at(
                 path,
                 "Kueue looks for it only in the pod template",

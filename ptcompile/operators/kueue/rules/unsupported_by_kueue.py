@@ -1,6 +1,6 @@
 """Kueue does not support this for this kind.
 
-What: the queue label stands on a Volcano Job, or the elastic-job annotation on a kind that Kueue does not resize.
+What: the queue label is on a Volcano Job, or the elastic-job annotation on a kind that Kueue does not resize.
 
 Why: Kueue manages Pods, Jobs, JobSets, TrainJobs and the jobs of training-operator, and leaves Volcano Jobs to
 Volcano's own queues. Only Jobs and Ray's kinds are resized by it. The label or annotation is ignored.
@@ -44,20 +44,20 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 
 _ELASTIC = f"{PREFIX}elastic-job"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue(subject.metadata):
+    if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue_of(subject.metadata):
         path = ("metadata", "labels", QUEUE)
-        named = Edit("set", ("spec", "queue"), queue(subject.metadata))
+        queue_edit = Edit("set", ("spec", "queue"), queue_of(subject.metadata))
         yield found_at(
             path,
             "Kueue does not manage Volcano Jobs: this one bypasses the queue",
             "name a Volcano queue in spec.queue",
-            Fix("use spec.queue", (named, Edit("remove", path)), safe=False)
+            Fix("use spec.queue", (queue_edit, Edit("remove", path)), safe=False)
             if subject.spec.get("queue") is None
             else None,
             on_key=True,

@@ -38,12 +38,12 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.operators.kueue.queues import queue
+from ptcompile.operators.kueue.queues import queue_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     path = ("spec", "runPolicy", "suspend") if subject.kind[1] == "PyTorchJob" else ("spec", "suspend")
-    if queue(subject.metadata) and nested_map(subject.manifest, *path[:-1]).get("suspend") is False:
+    if queue_of(subject.metadata) and nested_map(subject.manifest, *path[:-1]).get("suspend") is False:
         yield found_at(
             path,
             "Kueue decides whether the job is suspended, and sets it to true at creation",
