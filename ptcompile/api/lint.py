@@ -18,8 +18,10 @@ from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linter import Stream, run
 from ptcompile.linter.foreign import foreign, judgeable, may_be_template, unrendered
 from ptcompile.linter.nested import inside, texts_inside
+from ptcompile.linter.unrendered import unrendered_file, without_verdicts_on_marks
 from ptcompile.source import streams
 from ptcompile.source.documents import Source
+from ptcompile.source.templates import chart_role, may_have_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,6 +180,7 @@ def everything_found(
     texts = {id(document.data): document.texts for document in read.documents}
     everything = Stream([manifest for _, _, manifest in objects], asked.versions, texts, related=beside)
     templates = _templates(read)
+    marked = may_have_marks(read.text)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
             yield streams.to_diagnostic(problem, document, filename)
@@ -198,7 +201,8 @@ def everything_found(
             unchecked.append(streams.resource_name(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
         further = () if streams.is_ours(manifest) else extended(manifest, everything, asked)  # compiling asks
-        for problem in (*problems, *further, *_inside(manifest, everything, asked)):
+        every = (*problems, *further, *_inside(manifest, everything, asked))
+        for problem in without_verdicts_on_marks(every, manifest, marked):
             yield streams.to_diagnostic(problem, document, filename, at, manifest)
 
 
@@ -324,11 +328,17 @@ def lint(
     read = streams.read(source, filename)
     filename = arguments.filename(source, filename)
     unchecked: list[str] = []
+    chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
+    role = chart_role(filename)
+    if role == "values":
+        return Report((), len(read.documents), ("the values of a Helm chart",))
+    template = unrendered_file(read, role)
+    if template is not None:
+        return _template_report(read, *template, chosen, filename)
     found = [streams.to_diagnostic(problem, None, filename) for problem in of_the_text(read, unchecked)]
     profile, wrong = _profile(cluster)
     found += wrong
     versions = _versions(profile, kubernetes)
-    chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
     asked = LintOptions(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
     every = chain(found, everything_found(read, filename, asked, unchecked, unknown_kinds, beside))
     found, ignored = streams.select(every, asked.selection, filename)
@@ -336,6 +346,16 @@ def lint(
     count = len(read.documents)
     read.documents = ()  # they know their source: apart, both go at once
     return Report(left, count, tuple(unchecked), (*meant, *ignored))
+
+
+def _template_report(read: Source, index: int, problem: Problem, chosen: Selection, filename: str | None) -> Report:
+    """Return the report of a file that is a template as a whole: one note, whatever else is in it."""
+    document = next((one for one in read.documents if one.index == index and problem.path), None)
+    note = streams.to_diagnostic(problem, document, filename)
+    count = len(read.documents)
+    read.documents = ()
+    left, ignored = streams.select([note], chosen, filename)
+    return Report(tuple(left), count, (), tuple(ignored))
 
 
 def _profile(

@@ -232,11 +232,14 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
 
 def file_key(config: Config, beside: RelatedObjects) -> Callable[[InputFile], str]:
     """What gives the digest of a file and of what the other files have for it."""
+    from ptcompile.source.templates import chart_role
+
     deciding = {name: sha256(file.content).digest() for name, file in beside.files.items()}
 
     def key(file: InputFile) -> str:
         others = [one for name, one in deciding.items() if name != file.name]
-        named = json.dumps([file.name, config.ignored_in(file.name), len(others), beside.whole]).encode()
+        decisive = [file.name, chart_role(file.name), config.ignored_in(file.name), len(others), beside.whole]
+        named = json.dumps(decisive).encode()
         return sha256(b"\0".join([named, *others, file.content])).hexdigest()
 
     return key

@@ -139,7 +139,9 @@ class Findings:
 
     def compiled(self, file: InputFile, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
         """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
-        if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
+        if not (file.named or result.manifests) and (
+            all(d.name == "unknown-kind" for d in result.diagnostics) or _other_template(file)
+        ):
             self._skipped.append(file.name)
             return False
         self.add(file, result.diagnostics, lines=lines)
@@ -239,12 +241,22 @@ class Findings:
             parts.append(f"{self.meant} ignored")
         if judged:
             parts = [_count(self._files, "file"), _count(self._documents, "document"), *parts]
+            templates = {d.filename for d in self._diagnostics if d.name == "unrendered-template"}
+            if templates:
+                parts.append(_count(len(templates), "template"))
         if self._unchecked:
             kinds = sorted({name.partition("/")[0] for name in self._unchecked})
             parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")
         if self._skipped:
             parts.append(f"skipped, no TrainingJob in them: {len(self._skipped)} ({', '.join(self._skipped[:5])})")
         return f"ptcompile: {', '.join(parts)}\n"
+
+
+def _other_template(file: InputFile) -> bool:
+    """Return whether a file that could not be compiled is a template in which no spec of ours is meant."""
+    from ptcompile.source.templates import template_mark
+
+    return b"TrainingJob" not in file.content and template_mark(file.text()) is not None
 
 
 def _count(n: int, what: str) -> str:

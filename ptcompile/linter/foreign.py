@@ -53,7 +53,7 @@ _PLACEHOLDER = Pattern(
     r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>|\{\{[^{}]*\}\}"
 )
 _WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
-_SHELLS_OWN: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
+OWN_TEXTS: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Where a text may have such signs for a reason of its own."""
 _SCHEMA_KEYS: Final = frozenset({"$ref", "$schema"})
 """Keys of JSON Schema, which a CustomResourceDefinition may have by mistake."""
@@ -102,7 +102,7 @@ def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]
             yield path, name, False
     elif isinstance(value, Mapping):
         for key, one in value.items():
-            if key in _SHELLS_OWN or key == "image":  # of an image a rule speaks
+            if key in OWN_TEXTS or key == "image":  # of an image a rule speaks
                 continue
             name = placeholder(key)
             if name is not None and key not in _SCHEMA_KEYS:

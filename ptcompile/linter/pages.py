@@ -54,8 +54,10 @@ ANSWERS: Final[dict[str, CodePage]] = {
     ),
     "no-documents": CodePage("The file has no document.", "write one, or exclude the file"),
     "unrendered-template": CodePage(
-        "The file is a template of envsubst or sed: a note, once a file. Findings on its placeholders are left out.",
-        "render it first: envsubst < FILE | ptcompile lint -",
+        "The file is a template: a note, once a file. A template of Helm, Jinja or ERB is neither checked nor fixed; "
+        "every file below `templates/` of a Helm chart is one. Of a template of envsubst or sed only findings on its "
+        "placeholders are left out.",
+        "render it first: helm template . | ptcompile lint -",
     ),
     "unknown-kind": CodePage(
         "A kind that ptcompile does not know, or that does not belong in this place.",

@@ -139,8 +139,9 @@ def _fixes(opened: OpenDocument, findings: Sequence[Finding], version: int | Non
 
 
 def _ignores(opened: OpenDocument, findings: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
-    """Yield an action that adds an ignore comment for each finding, once per code and span."""
-    for finding in {(finding.code, finding.span): finding for finding in findings}.values():
+    """Yield an action that adds an ignore comment for each finding, once per code and span; none edits a template."""
+    ignorable = [finding for finding in findings if finding.name != "unrendered-template"]
+    for finding in {(finding.code, finding.span): finding for finding in ignorable}.values():
         text, done = add_ignores(opened.text, [finding])
         if done:
             edit = _workspace_edit(opened, text, version)

@@ -308,13 +308,17 @@ def _syntax(text: str, error: Any) -> ReaderProblem:
 
 
 def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
-    """Template marks explain every error after them."""
-    at = text.find("{{")
-    if at < 0 or "}}" not in text or finding.name not in ("yaml-syntax", "unsupported-yaml"):
+    """Return the problem of the text's template marks, which explain every error after them, or else the finding."""
+    if finding.name not in ("yaml-syntax", "unsupported-yaml"):
         return finding
-    message = "template marks '{{ }}' are not YAML"
-    cure = "render the template first (for Helm: helm template), and check what it prints"
-    return ReaderProblem("yaml-syntax", message, cure, at, at + 2)
+    from ptcompile.source.templates import template_mark
+
+    mark = template_mark(text)
+    if mark is None:
+        return finding
+    message = f"the text is a template of {mark.tools}: '{mark.sign}' is not YAML"
+    help = f"render it first and use the result: {mark.command} > rendered.yaml"
+    return ReaderProblem("yaml-syntax", message, help, mark.start, mark.start + 2)
 
 
 def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bool) -> ParsedValue | None:

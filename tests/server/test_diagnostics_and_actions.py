@@ -153,3 +153,11 @@ def test_edits_lead_from_one_text_to_the_other(new: str) -> None:
         start, end = one.lines.offset(edit.range.start), one.lines.offset(edit.range.end)
         text = text[:start] + edit.new_text + text[end:]
     assert text == new
+
+
+@pytest.mark.parametrize("name", ["{{ .Release.Name }}", '"{{ .Release.Name }}-x"'])
+def test_a_template_is_a_note_that_offers_no_edit(name: str) -> None:
+    one = opened(f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name}\nspec: {{}}\n")
+    assert [(d.code, d.severity) for d in diagnostics(one)] == [("PTC076", DiagnosticSeverity.Information)]
+    assert not actions(one, EVERYWHERE, None, None)
+    assert not actions(one, EVERYWHERE, [FIX_ALL], None)

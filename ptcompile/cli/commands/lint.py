@@ -266,12 +266,12 @@ def _add_ignores(inputs: Iterable[InputFile], judge: FileLinter) -> int:
     changed: dict[str, str] = {}
     added = left = 0
     for file in inputs:
-        report = judge.report(file)
-        if not report.diagnostics:
+        ignorable = [one for one in judge.report(file).diagnostics if one.name != "unrendered-template"]
+        if not ignorable:
             continue
-        text, done = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), report.diagnostics)
+        text, done = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), ignorable)
         added += done
-        left += len(report.diagnostics) - done
+        left += len(ignorable) - done
         if done:
             changed[file.name] = text
     if "<stdin>" in changed:

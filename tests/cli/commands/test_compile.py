@@ -225,3 +225,14 @@ def test_as_a_hook_would_run_it(repo: Path) -> None:
     assert process(*words, cwd=repo).status == 0
     (repo / "manifests/a.yaml").unlink()
     assert process(*words, cwd=repo).status == 1
+
+
+def test_a_folder_may_have_templates_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec(tmp_path)
+    template = tmp_path / "job.yaml"
+    template.write_text("{{- if .Values.on }}\nkind: Job\n{{- end }}\n")
+    ran = here(capsys, "compile", tmp_path, "-o", tmp_path / "out.yaml")
+    assert (ran.status, "skipped, no TrainingJob in them: 1" in ran.err) == (0, True)
+    template.write_text("{{- if .Values.on }}\nkind: TrainingJob\n{{- end }}\n")
+    ran = here(capsys, "compile", tmp_path, "-o", tmp_path / "out.yaml")
+    assert (ran.status, "the text is a template of Helm or Jinja" in ran.err) == (1, True)

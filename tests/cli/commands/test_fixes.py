@@ -144,3 +144,26 @@ def test_options_that_do_not_go_together(bad: Path, capsys: Capture, words: tupl
     ran = here(capsys, "lint", bad, *words)
     assert (ran.status, ran.out) == (2, "")
     assert bad.read_text() == BAD
+
+
+def test_a_chart_is_counted_and_left_alone(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ptcompile.toml").touch()
+    (tmp_path / "templates").mkdir()
+    chart = {
+        "Chart.yaml": "apiVersion: v2\nname: c\nversion: 0.1.0\n",
+        "values.yaml": "kind: Job\nimage: a\n",
+        "templates/plain.yaml": BAD,
+        "templates/quoted.yaml": BAD.replace("name: train", 'name: "{{ .Release.Name }}-x"'),
+        "templates/if.yaml": f"{{{{- if .Values.on }}}}\n{BAD}{{{{- end }}}}\n",
+    }
+    for name, text in chart.items():
+        (tmp_path / name).write_text(text)
+    for words in ([], ["--fix", "--unsafe-fixes"], ["--diff", "--unsafe-fixes"], ["--add-ignore"]):
+        ran = here(capsys, "lint", ".", *words)
+        assert ran.status == 0, (words, ran)
+        assert {name: (tmp_path / name).read_text() for name in chart} == chart
+    ran = here(capsys, "lint", ".", "--no-cache")
+    assert ran.err.startswith("ptcompile: 5 files, ")
+    counts = "3 notes, 3 templates, not checked: 2 (a Helm chart, the values of a Helm chart)"
+    assert counts in ran.err

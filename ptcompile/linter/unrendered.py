@@ -1,0 +1,89 @@
+"""Files that another tool renders before anything can judge them: Helm charts, templates of Jinja and ERB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.apiserver import is_supported
+from ptcompile.diagnostics import Path, Problem, Span, field_path
+from ptcompile.linter.foreign import OWN_TEXTS, foreign
+from ptcompile.source.documents import Source
+from ptcompile.source.streams import is_ours
+from ptcompile.source.templates import TemplateMark, mark_within, may_have_marks, template_mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+_UNREADABLE: Final = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
+"""What YAML says of a mark."""
+
+
+def unrendered_file(read: Source, role: str | None) -> tuple[int, Problem] | None:
+    """Return the note on a file that is a template as a whole, with the index of its document; None for others.
+
+    A mark in a text that YAML rejects, or in a field whose value no controller fills in. What has marks for a reason of
+    its own is no template: command lines, data of ConfigMaps, kinds of others such as Argo's Workflow.
+    """
+    if role == "template":
+        message = "this file is a template of a Helm chart and is not checked"
+        return 0, _note(message, "helm template .")._replace(span=Span(1, 1, 1, 1))
+    if not may_have_marks(read.text):
+        return None
+    if any(problem.name in _UNREADABLE for problem in read.problems):
+        mark = template_mark(read.text)
+        if mark is not None:
+            span = read.span(mark.start, mark.start + 2)
+            return 0, _note(_filled_in(mark), mark.command)._replace(span=span)
+    for document in read.documents:
+        if not foreign(document.data) and (is_ours(document.data) or is_supported(document.data)):
+            for path, mark in _marks(document.data, ()):
+                message = f"{field_path(path)}: {_filled_in(mark)}"
+                return document.index, _note(message, mark.command)._replace(path=path)
+    return None
+
+
+def _filled_in(mark: TemplateMark) -> str:
+    return f"{mark.sign} is filled in by another tool, such as {mark.tools}: the file is not checked"
+
+
+def _note(message: str, command: str) -> Problem:
+    help = f"render it first: {command} | ptcompile lint -"
+    return Problem("unrendered-template", (), message, help, severity="note", stage="style", authority="ptcompile")
+
+
+def _marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateMark]]:
+    """Yield the marks in the values of an object, but for texts that have them for a reason of their own."""
+    if isinstance(value, Mapping):
+        for key, child in value.items():
+            if key not in OWN_TEXTS:
+                yield from _marks(child, (*path, key))
+    elif isinstance(value, list):
+        for i, child in enumerate(value):
+            yield from _marks(child, (*path, i))
+    else:
+        mark = mark_within(value)
+        if mark is not None:
+            yield path, mark
+
+
+def without_verdicts_on_marks(
+    problems: Sequence[Problem], manifest: Mapping[str, Any], marked: bool
+) -> Sequence[Problem]:
+    """Return the problems without those about one value that has a mark. `marked`: the file may have marks."""
+    return [one for one in problems if not _concerns_mark(one, manifest)] if marked else problems
+
+
+def _concerns_mark(problem: Problem, manifest: Mapping[str, Any]) -> bool:
+    """Return whether a finding is about one value, and that value has a mark: what it will be is unknown."""
+    value: object = manifest
+    for key in problem.path:
+        if mark_within(key) is not None:
+            return True
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        else:
+            return False
+    return not problem.on_key and mark_within(value) is not None
