@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 
 
 COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-"""Where a pod of an Indexed Job finds its index (Kubernetes 1.36)."""
+"""Field path of a pod's index in an Indexed Job (Kubernetes 1.36)."""
 
 SPEC = ("spec",)
 RUN_POLICY = ("spec", "runPolicy")
 
 
 def rank_of(field: str) -> Json:
-    """A variable's source: a field of the pod that holds its rank."""
+    """Return the source of a variable: the pod field that holds the rank."""
     return {"valueFrom": {"fieldRef": {"fieldPath": field}}}
 
 
 def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple[Json, ...]:
-    """What a plain command reads to meet the others, counting nodes; `rank` is the field path of the pod's own, None
-    for a pod alone.
+    """Return the variables that a plain command needs for its rendezvous, counting nodes, or () if torchrun starts the
+    job.
 
-    Nothing where torchrun starts the job.
+    `rank` is the field path of the pod's rank, or None for a single pod.
     """
     if job.launch is not None:
         return ()
@@ -67,25 +67,30 @@ def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple
 
 
 def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> dict[str, Any]:
-    """Metadata of an object with the job's name; with a cluster, of the one that Kueue or KAI admits on a target."""
-    out: dict[str, Any] = {"name": job.name}
+    """Return the metadata of an object with the job's name. With a cluster, include what Kueue or KAI needs to admit
+    it.
+    """
+    metadata: dict[str, Any] = {"name": job.name}
     if job.namespace:
-        out["namespace"] = job.namespace
+        metadata["namespace"] = job.namespace
     labels = queues.object_labels(job, cluster) if cluster is not None else {}
     annotations = queues.object_annotations(job, cluster, target) if cluster is not None else {}
-    for field, own, added in (("labels", job.labels, labels), ("annotations", job.annotations, annotations)):
-        if not own and not added:
+    for field, job_values, added in (("labels", job.labels, labels), ("annotations", job.annotations, annotations)):
+        if not job_values and not added:
             continue
-        whole = {**own, **added}
-        if given := {name: text for name, text in whole.items() if text is not None and own.get(name, "") is not None}:
-            out[field] = given
-    return out
+        combined = {**job_values, **added}
+        if values := {
+            name: text for name, text in combined.items() if text is not None and job_values.get(name, "") is not None
+        }:
+            metadata[field] = values
+    return metadata
 
 
 def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
-    """The field by which a kind's own controller leaves an object to Kueue, on a MultiKueue manager (Kueue 0.19).
+    """Return the field that leaves an object to Kueue on a MultiKueue manager (Kueue 0.19).
 
-    Kueue writes it itself where the queue is one of MultiKueue's; said here, nothing starts while its webhook is away.
+    Kueue sets it itself for its MultiKueue queues; setting it here keeps the job from starting while Kueue's webhook is
+    down.
     """
     dispatched = cluster.spec.multi_kueue and queues.queue_of(job, cluster) is not None
     return {"managedBy": MULTI_KUEUE} if dispatched else {}
@@ -94,14 +99,14 @@ def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
 def unsupported_by_target(
     path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile"
 ) -> Problem:
-    """A refusal: this target has no way to say what the spec says at `path`."""
+    """Return the error that the target cannot express the spec field at `path`."""
     return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
 
 
 def role_path(role: Role) -> Path:
-    """Where the spec speaks of a role: its own block, or the job for a job of equal nodes.
+    """Return the spec path of a role: its own block, or the job's for a job of equal nodes.
 
-    What the block leaves to the job is found there when the problem is placed (`compiler.frontend.parts.settle`).
+    Fields that the block inherits are located when the problem is placed (`compiler.frontend.parts.settle`).
     """
     if not role.trains:
         return ("spec", "roles", role.name)
@@ -109,7 +114,7 @@ def role_path(role: Role) -> Path:
 
 
 def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[Problem]:
-    """A refusal for each role whose restart policy the target does not have."""
+    """Yield an error for each role whose restart policy the target does not support."""
     for role in job.roles:
         if role.restart_policy is not None and role.restart_policy not in allowed:
             yield unsupported_by_target(
@@ -120,7 +125,7 @@ def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[P
 
 
 def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
-    """A refusal of each auxiliary role, for a kind whose pods are all nodes."""
+    """Yield an error for each auxiliary role: every pod of this kind is a node."""
     for role in job.beside:
         why = f"{kind} has no pods other than those that train"
         yield unsupported_by_target(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(
@@ -129,28 +134,29 @@ def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
 
 
 def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
-    """The names of the pods of each auxiliary role, in the job's headless Service; `between` stands in front
-    of the index."""
+    """Return the host names of each auxiliary role's pods in the job's headless Service; `between` precedes the
+    index.
+    """
     return {
         role.name: tuple(f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas))
         for role in job.beside
     }
 
 
-def dns_1035(job: Job, what: str) -> Iterator[Problem]:
-    """A refusal where the name cannot be that of a Service (DNS-1035: a letter first)."""
+def dns_1035(job: Job, object_name: str) -> Iterator[Problem]:
+    """Yield an error if the job's name is not valid for a Service (DNS-1035: a letter first)."""
     if not names.is_dns_1035_label(job.name) and len(job.name) <= 63:
         yield Problem(
             "spec-invalid-value",
             ("metadata", "name"),
-            f"metadata.name: {job.name!r} cannot name {what}: "
+            f"metadata.name: {job.name!r} cannot name {object_name}: "
             "lower-case letters, digits and '-', a letter first, no '-' at the end",
             "such as 'llama-sft'",
         )
 
 
 def other_container(job: Job, name: str, kind: str) -> Iterator[Problem]:
-    """A warning where the spec has another name for the container that trains than the kind wants."""
+    """Yield a warning if the spec names the training container differently than the kind requires."""
     if job.names.container not in {None, name}:
         path: Path = (*SPEC, "names", "container")
         message = f"{field_path(path)}: {kind} requires the name {name!r} for the container that trains, and gets it"
@@ -158,9 +164,9 @@ def other_container(job: Job, name: str, kind: str) -> Iterator[Problem]:
 
 
 def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
-    """A refusal where the roles' templates differ and the kind has one template."""
-    first, *others = job.trainers
-    for role in others:
+    """Yield an error if the roles' templates differ but the kind has only one template."""
+    first, *rest = job.trainers
+    for role in rest:
         if role.template != first.template or role.restart_policy != first.restart_policy:
             yield unsupported_by_target(
                 ("spec", role.name),
@@ -170,7 +176,7 @@ def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
 
 
 def own_host_names(job: Job, giver: str) -> Iterator[Problem]:
-    """A refusal of a pod template's host name or subdomain where `giver` names each pod."""
+    """Yield an error for a host name or subdomain in a pod template if `giver` names each pod."""
     for role in job.roles:
         for field in ("hostname", "subdomain"):
             if field in role.template.extra:
@@ -188,9 +194,9 @@ _NO_WAITING: Version = (25, 8)
 
 
 def device_objects(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    """The objects that must be there before the job's pods are, in the order in which they are applied."""
+    """Return the objects that must exist before the job's pods, in the order of applying."""
     domain = [_compute_domain(job, cluster)] if job.compute_domain else []
-    return [*domain, *(_template(job, claim, cluster.versions().kubernetes) for claim in job.claims)]
+    return [*domain, *(_claim_template(job, claim, cluster.versions().kubernetes) for claim in job.claims)]
 
 
 def _compute_domain(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
@@ -204,15 +210,17 @@ def _compute_domain(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
 
 
 def waits_for_nodes(release: Version) -> bool:
-    """Whether the driver holds pods back until numNodes nodes joined; its releases after 25.12 are numbered 0.x."""
+    """Return whether the driver delays pods until numNodes nodes have joined; its releases after 25.12 are numbered
+    0.x.
+    """
     return (1, 0) < release < _NO_WAITING
 
 
-def _template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str, Any]:
+def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str, Any]:
     exactly: dict[str, Any] = {"deviceClassName": claim.device_class, "allocationMode": "ExactCount"}
     exactly["count"] = claim.count
     if claim.selectors:
-        exactly["selectors"] = [{"cel": {"expression": one}} for one in claim.selectors]
+        exactly["selectors"] = [{"cel": {"expression": expression}} for expression in claim.selectors]
     flat = kubernetes < (1, 33)
     request = {"name": claim.name, **(exactly if flat else {"exactly": exactly})}
     version = "v1" if kubernetes >= _ON_BY_DEFAULT else "v1beta1" if flat else "v1beta2"
@@ -225,10 +233,10 @@ def _template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str, Any]:
 
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    """What the cluster's Kubernetes cannot express of a job's claims; paths are those of a spec."""
+    """Yield problems if the cluster's Kubernetes cannot express the job's claims; paths are those of a spec."""
     if job.fabric is None and cluster.spec.gpu.claim is None:
         return
-    path, have = _claims_at(job, cluster), cluster.versions().kubernetes
+    path, have = _claims_path(job, cluster), cluster.versions().kubernetes
     if path is None or have >= _ON_BY_DEFAULT:
         return
     release = f"{have[0]}.{have[1]}"
@@ -243,18 +251,18 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield Problem("kubernetes-too-old", path, text, help, severity="warning", stage="run", authority="kube-apiserver")
 
 
-def _claims_at(job: Job, cluster: ClusterProfile) -> Path | None:
-    """The word of the spec because of which pods claim devices; None where they claim none."""
-    found = hardware.fabric(cluster, job.fabric, job.accelerator)
-    if found is not None and (found.compute_domain or found.claims):
+def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:
+    """Return the spec path of the field that makes pods claim devices, or None if none does."""
+    fabric = hardware.fabric(cluster, job.fabric, job.accelerator)
+    if fabric is not None and (fabric.compute_domain or fabric.claims):
         return (*SPEC, "fabric")
-    asks = any(hardware.accelerators_in(cluster, one.template.main.resources.limits) for one in job.roles)
+    asks = any(hardware.accelerators_in(cluster, role.template.main.resources.limits) for role in job.roles)
     by_claim = cluster.spec.gpu.claim is not None
     return (*SPEC, "resources") if by_claim and (asks or job.resources.limits) else None
 
 
 def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
-    """The PodGroup of a job, to come before it; nothing where nothing would read it."""
+    """Return the job's PodGroup, to be applied before the job, or [] if no scheduler would read it."""
     placer = gang(job, cluster)
     if placer not in {"volcano", "scheduler-plugins"}:
         return []
@@ -263,15 +271,17 @@ def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, 
         spec["minResources"] = least
     if placer == "volcano":
         version = "scheduling.volcano.sh/v1beta1"
-        spec |= _given(_volcano(job, cluster) | {"networkTopology": network_topology(job, cluster, target)})
+        spec |= _without_none(
+            _volcano_fields(job, cluster) | {"networkTopology": network_topology(job, cluster, target)}
+        )
     else:
         version = "scheduling.x-k8s.io/v1alpha1"
-        spec |= _given({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
+        spec |= _without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
     return [{"apiVersion": version, "kind": "PodGroup", "metadata": object_metadata(job), "spec": spec}]
 
 
 def in_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
-    """The template of pods that belong to the job's PodGroup."""
+    """Return the template with the mark of the job's PodGroup."""
     placer = gang(job, cluster)
     if placer == "volcano":
         return template._replace(annotations={GROUP_NAME: job.name, **template.annotations})
@@ -281,7 +291,7 @@ def in_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> Po
 
 
 def lone(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
-    """The template of one Pod, whose PodGroup Volcano makes itself: queue and priority are the pod's own words."""
+    """Return the template of a single Pod with its queue and priority, because Volcano itself creates its PodGroup."""
     queue = queue_of(job, cluster)
     if gang(job, cluster) != "volcano" or queue is None:
         return template
@@ -289,36 +299,38 @@ def lone(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplat
 
 
 def with_priority(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
-    """The template of pods whose own priority class is that of their PodGroup of Volcano's."""
-    given = _given({"priorityClassName": _volcano(job, cluster)["priorityClassName"]})
-    return template._replace(extra={**given, **template.extra})
+    """Return the template with the priority class of its Volcano PodGroup."""
+    priority = _without_none({"priorityClassName": _volcano_fields(job, cluster)["priorityClassName"]})
+    return template._replace(extra={**priority, **template.extra})
 
 
 def scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
-    """PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup (training-operator 1.9, 1.9 table)."""
+    """Return PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup (training-operator 1.9)."""
     placer = gang(job, cluster)
     policy: dict[str, Any] = {"minAvailable": job.min_nodes}
     if placer == "volcano":
-        volcano = _volcano(job, cluster)
-        policy |= _given({"queue": volcano["queue"], "priorityClass": volcano["priorityClassName"]})
+        volcano = _volcano_fields(job, cluster)
+        policy |= _without_none({"queue": volcano["queue"], "priorityClass": volcano["priorityClassName"]})
     elif placer == "scheduler-plugins":
-        policy |= _given({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
+        policy |= _without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
     else:
         return None
     return policy
 
 
 def pod_group_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
-    """podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3, facts/trainer)."""
+    """Return podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3,
+    facts/trainer).
+    """
     placer = gang(job, cluster)
     if placer == "volcano":
-        return {"volcano": _given({"networkTopology": network_topology(job, cluster, "trainjob")})}
+        return {"volcano": _without_none({"networkTopology": network_topology(job, cluster, "trainjob")})}
     if placer == "scheduler-plugins":
-        return {"coscheduling": _given({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})}
+        return {"coscheduling": _without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})}
     return None
 
 
-def _volcano(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _volcano_fields(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     queued = cluster.spec.queue_system == "volcano"
     return {
         "queue": queue_of(job, cluster) if queued else None,
@@ -327,13 +339,13 @@ def _volcano(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
 
 
 def _requests(job: Job) -> dict[str, str]:
-    """What the first nodes, as many as the job needs, and the pods beside them ask for: the containers of each."""
+    """Return the total requests of the minimum number of nodes and of all auxiliary pods, including sidecars."""
     total: dict[str, Quantity] = {}
-    left = job.min_nodes
+    remaining = job.min_nodes
     for role in job.roles:
-        count = min(left, role.replicas) if role.trains else role.replicas
-        left -= count if role.trains else 0
-        sidecars = [(one.get("resources") or {}).get("requests") or {} for one in role.template.sidecars]
+        count = min(remaining, role.replicas) if role.trains else role.replicas
+        remaining -= count if role.trains else 0
+        sidecars = [(sidecar.get("resources") or {}).get("requests") or {} for sidecar in role.template.sidecars]
         for amounts in (role.template.main.resources.requests, *sidecars):
             for name, text in amounts.items():
                 amount = quantity.parse(text)
@@ -342,5 +354,5 @@ def _requests(job: Job) -> dict[str, str]:
     return {name: str(amount) for name, amount in total.items()}
 
 
-def _given(fields: dict[str, Any]) -> dict[str, Any]:
+def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Handles on jobs: what an orchestrator must know to apply, follow, suspend and delete what was compiled, as data."""
+"""Handles on jobs: the data that an orchestrator needs to apply, follow, suspend and delete a compiled job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 VERSION = 1
-"""Of the JSON form."""
+"""Version of the JSON form."""
 
 
 class Reference(NamedTuple):
@@ -31,7 +31,7 @@ class Reference(NamedTuple):
     plural: str
     namespaced: bool
     namespace: str | None
-    """None: the namespace of the user who applies it."""
+    """The namespace, or None for that of the user who applies the object."""
     name: str
 
 
@@ -40,15 +40,16 @@ class RolePods(NamedTuple):
 
     name: str
     selector: str
-    """Of labels; empty for a Pod, which is found by its name."""
+    """Label selector; empty for a Pod, which is found by name."""
     replicas: int
     first_rank: int | None
-    """The rank of pod 0 of the role; the others follow by index. None where the pods do not train. With a range of
-    nodes it is a place in this order alone: ranks are given when nodes meet."""
+    """Rank of the role's pod 0; the others follow by index. None if the pods do not train. With a range of nodes it
+    only gives the order: ranks are assigned at the rendezvous.
+    """
     index_label: str | None
-    """The label with the index; None for a Pod and for a Job that is not Indexed, whose one pod is 0."""
+    """Label with the index; None for a Pod and for a non-Indexed Job, whose only pod is 0."""
     container: str
-    """The one whose log is the role's."""
+    """The container whose log represents the role."""
 
 
 class Need(NamedTuple):
@@ -59,47 +60,47 @@ class Need(NamedTuple):
 
 
 class Handle(NamedTuple):
-    """One job from outside. `to_dict` is the form to keep; its schema is `ptcompile.schema("handle")`."""
+    """One job as seen from outside. Store the form of `to_dict`; its schema is `ptcompile.schema("handle")`."""
 
     objects: tuple[Reference, ...]
-    """In the order of applying; the job is the last. Delete the job first, then the others: it does not own them."""
+    """In the order of applying; the job is last. Delete the job first, then the others: the job does not own them."""
     job: Reference
     label_selector: str
-    """All pods of the job; empty for a Pod."""
+    """Selects all pods of the job; empty for a Pod."""
     field_selector: str
-    """`metadata.name=NAME` for a Pod; empty for all others."""
+    """`metadata.name=NAME` for a Pod; otherwise empty."""
     roles: tuple[RolePods, ...]
-    """In the order of ranks; those that do not train come last."""
+    """In rank order; roles that do not train come last."""
     succeeded: Condition
     failed: Condition
     running: str
     """CEL over `object`."""
     suspended: str | None
-    """CEL over `object`; None where the kind has no word for it."""
+    """CEL over `object`, or None if the kind cannot be suspended."""
     suspend: dict[str, Any] | None
-    """JSON merge patch; None where the kind cannot be suspended by one."""
+    """JSON merge patch, or None if no patch suspends the kind."""
     resume: dict[str, Any] | None
     propagation: Literal["Background", "Foreground"]
-    """propagationPolicy of the deletion. A Job that is deleted without one leaves its pods running."""
+    """propagationPolicy of the deletion. Deleting a Job without one leaves its pods running."""
     needs: tuple[Need, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: plain data, names in camelCase."""
-        return {"version": VERSION, **_plain(self)}
+        """Return the JSON form: plain data with names in camelCase."""
+        return {"version": VERSION, **_to_plain(self)}
 
 
 def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
-    """A handle for each job of what was compiled. What stands before a job is its own.
+    """Yield a handle for each compiled job. Objects that precede a job belong to it.
 
-    Raises ValueError for a job that the API server is to name: nothing can be known of it before.
+    Raises ValueError for a job with generateName, because the handle needs its name.
     """
     before: list[Json] = []
-    for one in manifests:
-        following = operators.kind_named(_key(one)).following()
+    for manifest in manifests:
+        following = operators.kind_named(_kind_key(manifest)).following()
         if following is None:
-            before.append(one)
+            before.append(manifest)
             continue
-        yield _handle(one, before, following)
+        yield _handle(manifest, before, following)
         before = []
 
 
@@ -107,11 +108,11 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
     name = as_string(nested_map(job, "metadata").get("name"))
     if not name:
         raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")
-    references = tuple(_reference(one) for one in (*before, job))
+    references = tuple(_reference(item) for item in (*before, job))
     succeeded = following.succeeded
     if following.resumed_first is not None and _begins_suspended(job):
         succeeded = following.resumed_first
-    needs = dict.fromkeys(one for manifest in (*before, job) for one in referenced(manifest))
+    needs = dict.fromkeys(item for manifest in (*before, job) for item in referenced(manifest))
     return Handle(
         objects=references,
         job=references[-1],
@@ -125,52 +126,56 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
         suspend=patch(following.suspend, True),
         resume=patch(following.suspend, False),
         propagation=following.propagation,
-        needs=tuple(Need(*one) for one in needs),
+        needs=tuple(Need(*item) for item in needs),
     )
 
 
 def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[RolePods]:
-    """The first container of the first role trains; the other roles that train have one of its name."""
-    found = [(template, alone, _containers(template)) for template, alone in _templates(job, before)]
-    main, rank = next((names[0] for _, _, names in found if names), ""), 0
-    for template, alone, names in found:
+    """Yield the pods of each role. The main container is the first role's first one; roles train if they have it
+    too.
+    """
+    templates = [(template, is_separate, _containers(template)) for template, is_separate in _templates(job, before)]
+    main, rank = next((names[0] for _, _, names in templates if names), ""), 0
+    for template, is_separate, names in templates:
         trains = main in names
         yield RolePods(
             name=template.role or "node",
             selector=_selector(object_name(job), template.role, following),
             replicas=template.replicas,
             first_rank=rank if trains else None,
-            index_label=_index_label(job, following, alone=alone),
+            index_label=_index_label(job, following, alone=is_separate),
             container=main if trains else next(iter(names), ""),
         )
         rank += template.replicas if trains else 0
 
 
 def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
-    """The pods of a batch/v1 Job have an index where the Job is Indexed; JobSet makes its child Jobs so."""
-    if _key(job) == ("batch/v1", "Job") and nested_map(job, "spec").get("completionMode") != "Indexed":
+    """Return the label with a pod's index. Pods of a batch/v1 Job have one only if the Job is Indexed; JobSet's child
+    Jobs are.
+    """
+    if _kind_key(job) == ("batch/v1", "Job") and nested_map(job, "spec").get("completionMode") != "Indexed":
         return None
     return (following.alone_label if alone else following.index_label) or None
 
 
 def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bool]]:
-    """The pod templates behind a job, and whether each of several pods is a child Job of its own.
+    """Yield the pod templates of a job, and whether each of several pods is a separate child Job.
 
-    Those of a TrainJob stand in its runtime, and its nodes are its own to count.
+    A TrainJob's templates are in its runtime, but its number of nodes is its own.
     """
     if job.get("kind") != "TrainJob":
-        yield from ((one, _alone(job, one)) for one in templates_of(_key(job), job))
+        yield from ((item, _is_child_job(job, item)) for item in templates_of(_kind_key(job), job))
         return
     nodes = as_int(nested_map(job, "spec", "trainer").get("numNodes"), 1)
-    runtime = next((one for one in before if one.get("kind") == "TrainingRuntime"), None)
-    if runtime is None:  # one of Trainer's own
+    runtime = next((item for item in before if item.get("kind") == "TrainingRuntime"), None)
+    if runtime is None:  # a runtime that Trainer provides
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
         return
-    for one in templates_of(_key(runtime), runtime):
-        yield (one._replace(replicas=nodes), False) if one.role == "node" else (one, _alone(runtime, one))
+    for item in templates_of(_kind_key(runtime), runtime):
+        yield (item._replace(replicas=nodes), False) if item.role == "node" else (item, _is_child_job(runtime, item))
 
 
-def _alone(manifest: Json, template: Template) -> bool:
+def _is_child_job(manifest: Json, template: Template) -> bool:
     if "replicatedJobs" not in template.path:
         return False
     child: Any = manifest
@@ -180,7 +185,10 @@ def _alone(manifest: Json, template: Template) -> bool:
 
 
 def _containers(template: Template) -> list[str]:
-    return [as_string(one.get("name")) for one in as_mappings(nested_map(template.template, "spec").get("containers"))]
+    return [
+        as_string(container.get("name"))
+        for container in as_mappings(nested_map(template.template, "spec").get("containers"))
+    ]
 
 
 def _selector(name: str, role: str, following: Following) -> str:
@@ -193,21 +201,23 @@ def _begins_suspended(job: Json) -> bool:
 
 
 def _reference(manifest: Json) -> Reference:
-    metadata, key = nested_map(manifest, "metadata"), _key(manifest)
+    metadata, key = nested_map(manifest, "metadata"), _kind_key(manifest)
     following = operators.kind_named(key).following()
-    plural = following.plural if following is not None else f"{key[1].lower()}s"  # so are all that stand beside a job
+    plural = (
+        following.plural if following is not None else f"{key[1].lower()}s"
+    )  # holds for all auxiliary objects of a job
     return Reference(*key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest))
 
 
-def _key(manifest: Json) -> GroupVersionKind:
+def _kind_key(manifest: Json) -> GroupVersionKind:
     return as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
 
 
-def _plain(value: Any) -> Any:
-    """Named tuples as mappings, tuples as lists."""
+def _to_plain(value: Any) -> Any:
+    """Return named tuples as mappings and tuples as lists."""
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None)
         if fields is None:
-            return [_plain(one) for one in value]
-        return {yaml_name(name): _plain(one) for name, one in zip(fields, value, strict=True)}
+            return [_to_plain(item) for item in value]
+        return {yaml_name(name): _to_plain(item) for name, item in zip(fields, value, strict=True)}
     return value

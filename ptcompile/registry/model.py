@@ -1,8 +1,8 @@
-"""What an operator and a kind are, and their small values.
+"""The classes for an operator and its kinds, and their small values.
 
-The classes of an operator are in the `__init__` of its folder and are its table of contents. Each method imports the
-module that has the answer, so a cold start loads no more than the classes. A method that a class does not
-override has the answer of a kind, or an operator, that has no such thing.
+The classes of an operator are in the `__init__` of its folder and serve as its table of contents. Each method imports
+the module with the answer, so a cold start loads only the classes. A method that is not overridden returns the result
+for a kind or operator without that feature.
 """
 
 from __future__ import annotations
@@ -30,28 +30,30 @@ if TYPE_CHECKING:
 
 
 class Base(NamedTuple):
-    """The object, and how sure it is: `assumed` where no file and no release shows it."""
+    """The object, and whether it is `assumed`: neither a file nor a release shows it."""
 
     source: Json
     assumed: bool
 
 
 NO_DEFAULTS: Final = object()
-"""There is no default."""
+"""Marker for a field without a default."""
 
 KeyPath = tuple[str, ...]
-"""The end of a path, `*` for an item of a list or a key that people choose; before it one kind, where it is its own."""
+"""End of a path; `*` stands for a list item or a user-chosen key. A kind may come first, if the path is specific to
+it.
+"""
 
 
 class KindDefaults(NamedTuple):
-    """Values by place, and those that come from the mapping that would hold the field."""
+    """Default values by path, and those computed from the mapping that would contain the field."""
 
     values: Mapping[KeyPath, Any]
     computed: Mapping[KeyPath, Callable[[Json], Any]] = {}  # never changed
 
 
 class QueueSystem(NamedTuple):
-    """The objects by which one queue system knows queues, priorities and classes of devices."""
+    """The objects that represent queues, priorities and device classes in one queue system."""
 
     api: Callable[[Versions], str]
     """API group and version of its queues."""
@@ -60,17 +62,17 @@ class QueueSystem(NamedTuple):
     spec: Callable[[str], JsonDict]
     """The spec of a queue of this name."""
     namespaced: bool = False
-    """Whether a queue is in the namespace of its jobs, and not the cluster's."""
+    """Whether a queue is in the namespace of its jobs rather than cluster-wide."""
     there: frozenset[str] = frozenset()
-    """Queues that its release brings along."""
+    """Queues that its release includes."""
     priority: str = "PriorityClass"
-    """Kind of the class of a job in its queue."""
+    """Kind of the priority class of a queued job."""
     behind: Callable[[JsonDict], tuple[str, str]] | None = None
-    """Of a queue, what else must exist, and why."""
+    """For a queue, the other object that must exist, and why."""
     devices: Callable[[str, Versions], tuple[str, str]] | None = None
-    """Of a DeviceClass, what must be configured before jobs that claim its devices are admitted, and why."""
+    """For a DeviceClass, the configuration needed before jobs that claim its devices are admitted, and why."""
     named_by: Callable[[Mapping[str, Any]], str] | None = None
-    """Of the metadata of another operator's object, the queue that it names, or an empty text."""
+    """For another operator's object, the queue that its metadata names, or ""."""
 
 
 GroupVersionKind = tuple[str, str]
@@ -80,24 +82,24 @@ POD_RULES = ("linter.rules.containers", "linter.rules.pods", "linter.rules.image
 """The packages of lint rules for every kind with a pod template."""
 
 LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules")
-"""Those for every kind that a target writes, and whose pods train."""
+"""Packages of lint rules for every kind that a target emits and whose pods train."""
 
 
 class RendezvousSettings(NamedTuple):
-    """Which pods of a kind meet one another."""
+    """Which pods of a kind share a rendezvous."""
 
     roles: bool = False
-    """Whether an object has several pod templates, which have to agree with each other."""
+    """Whether an object has several pod templates, which must agree with each other."""
     all_pods: bool = False
     """Whether the operator names all pods of an object to each other, so all of them meet."""
     ranked_by: tuple[str, ...] = ()
-    """Variables of the operator's plugin; the pods that have them meet."""
+    """Variables of the operator's plugin; the pods that have them share a rendezvous."""
     across_objects: bool = False
-    """Whether several objects of the kind may meet at one endpoint."""
+    """Whether several objects of the kind may share an endpoint."""
     open: bool = False
-    """Whether more pods may meet than the object has: it can be scaled, or is one of several."""
+    """Whether more pods may join than the object has: the object can be scaled, or is one of several."""
     fixed_size: bool = False
-    """Whether the kind has a field for the number of nodes, and none for a range."""
+    """Whether the kind has a field for the number of nodes, but none for a range."""
 
 
 class Additions(NamedTuple):
@@ -114,12 +116,12 @@ class Additions(NamedTuple):
 
 
 class LaunchFields(NamedTuple):
-    """Fields of a kind that say what a container and a pod template say elsewhere."""
+    """Fields of a kind that replace settings of a container or a pod template."""
 
     options: Mapping[str, tuple[Path, ...]] = {}  # never changed
     """The fields that the operator turns into options of torchrun, by option."""
     container: tuple[str, ...] = ()
-    """Path of the container that trains, if that is not in a pod template."""
+    """Path of the training container, if it is not in a pod template."""
 
 
 class GroupMark(NamedTuple):
@@ -155,7 +157,7 @@ class KindContext(NamedTuple):
 class ApiServer(NamedTuple):
     """The API server that is asked."""
 
-    kubernetes: tuple[int, int] = (1, 36)  # whose answers the rules were compared with
+    kubernetes: tuple[int, int] = (1, 36)  # the release that the rules were compared with
     """Major and minor version, for example `(1, 36)`."""
     exact: bool = False
     """Whether equal parts of the object are the same data: `structure.complete`."""
@@ -209,27 +211,27 @@ class Kind:
 
     @property
     def rejects(self) -> bool:
-        """Whether its operator rejects anything: in a webhook, or when its controller acts on an object."""
+        """Whether the operator rejects anything, in a webhook or in its controller."""
         return overrides(self, Kind.validate) or overrides(self, Kind.controller_errors)
 
-    # What lint and simulate ask.
+    # used by lint and simulate
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         """Yield the pod templates of an object."""
         return iter(())
 
     def pods(self, manifest: Json, request: KindContext) -> Expansion:
-        """Return what the controller creates. Total: any data, never an exception."""
+        """Return what the controller creates. Accepts any data; never raises."""
         from ptcompile.registry.pods import Expansion
 
         return Expansion()
 
     def crowded(self, manifest: Json, versions: Versions) -> bool:
-        """Return whether its pods, each told of all others, are so many that rules do without them."""
+        """Return whether the pods, each configured with the names of all others, are too many for the rules."""
         return False
 
     def too_wide(self, manifest: Json) -> Problem | None:
-        """Return the finding that its pods are so many that they are not simulated, or None."""
+        """Return the finding that there are too many pods to simulate, or None."""
         return None
 
     def gang(self, group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
@@ -245,21 +247,21 @@ class Kind:
         return 0
 
     def on_failure(self, manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-        """Yield sentences: what happens when a pod fails and when the job ends."""
+        """Yield sentences on what happens when a pod fails and when the job ends."""
         return iter(())
 
     def lacks_rendezvous(self, manifest: Json, options: Mapping[str, str]) -> bool:
-        """Return whether nothing tells the pods where to meet; `options` are those of torchrun."""
+        """Return whether the pods have no rendezvous endpoint; `options` are those of torchrun."""
         return False
 
     def runtime(self, manifest: Json, others: Iterable[Json], versions: Versions) -> Base | None:
-        """Return the object that the controller fills this one from, or None."""
+        """Return the object that the controller fills this one in from, or None."""
         return None
 
-    # What import, status and handles ask.
+    # used by import, status and handles
 
     def read(self, manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
-        """Yield the ways to read an object back into a spec, the best first."""
+        """Yield the ways to convert an object back to a spec, the best first."""
         return iter(())
 
     def status(self, live: Json) -> Status | None:
@@ -267,23 +269,24 @@ class Kind:
         return None
 
     def following(self) -> Following | None:
-        """Return how to follow a job from outside."""
+        """Return how to follow a job from outside, or None."""
         return None
 
-    # What the offline API server and diff ask.
+    # used by the offline API server and diff
 
     def in_current_fields(self, manifest: Json, release: Version) -> Json:
         """Return an object of an older release in the fields of the newest, or the manifest itself."""
         return manifest
 
     def written_path(self, path: Path, release: Version) -> Path:
-        """Return the path in the file that a path in those fields comes from."""
+        """Return the path in the file for a path in those fields."""
         return path
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
-        """Return the object after the mutating webhook, or as the validating one sees it. Total.
+        """Return the object after the mutating webhook, or as the validating one receives it. Accepts any data; never
+        raises.
 
-        `complete`: as if nothing had to be decoded, see `roundtrip.as_go_reads`.
+        `complete`: as if no value needed decoding, see `roundtrip.as_go_reads`.
         """
         if complete or manifest.get("spec") is None:
             return manifest
@@ -292,7 +295,7 @@ class Kind:
         return {**manifest, "spec": without_nulls(manifest["spec"])}
 
     def crd_rules(self, manifest: Json) -> Iterator[Problem]:
-        """Yield what the CRD's rules in CEL reject at creation."""
+        """Yield what the CRD's CEL rules reject at creation."""
         return iter(())
 
     def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
@@ -300,14 +303,14 @@ class Kind:
         return iter(())
 
     def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
-        """Yield what is accepted, and rejected or fails when the controller acts on it."""
+        """Yield errors of accepted objects that occur when the controller acts on them."""
         return iter(())
 
     def check_children(self, manifest: Json, spec: dict[str, Any], context: ApiServer, problems: list[Problem]) -> None:
-        """Append what the API server answers to the pods, Jobs and claims that are created."""
+        """Append the API server's errors for the pods, Jobs and claims that are created."""
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        """Return the fields that the CRD makes immutable, each with the CRD's words; `*` is any item with a key."""
+        """Return the fields that the CRD makes immutable, each with the CRD's message; `*` is any item with a key."""
         return ()
 
     def validate_update(self, update: Update) -> Iterator[Problem]:
@@ -315,29 +318,29 @@ class Kind:
         return iter(())
 
     def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-        """Return paths whose change waits for later pods, each with what happens instead."""
+        """Return paths whose changes only affect later pods, each with what happens instead."""
         return ()
 
 
 class Install(NamedTuple):
-    """What a cluster installs to have the operator."""
+    """What a cluster must install to run the operator."""
 
     software: str = ""
-    """The name of the release; empty if Kubernetes brings it along."""
+    """Name of the release; empty if Kubernetes includes it."""
     crds: tuple[str, ...] = ()
     """Its CRDs, `plural.group/version`."""
     kubernetes: tuple[tuple[Version, Version], ...] = ()
-    """The oldest Kubernetes that its documentation asks for, each from one of its releases on; the oldest first."""
+    """Oldest supported Kubernetes per release of the operator, starting with the oldest release."""
     purpose: str = ""
-    """Why a job needs it, if its name does not say so."""
+    """Why a job needs it, if the name does not say so."""
     brings: tuple[tuple[str, str, str], ...] = ()
-    """What its release must have installed for its target: kind of requirement, name, and what that is."""
+    """Additional requirements of its target: kind of requirement, name, and a description."""
     requires: str = ""
-    """The folder of another operator that this one cannot work without."""
+    """Folder of another operator that this one depends on."""
 
 
 class Feature(NamedTuple):
-    """One thing that some releases of an operator have and others do not."""
+    """A feature that only some releases of an operator have."""
 
     operator: str
     """A field of `Versions`."""
@@ -351,43 +354,43 @@ class Feature(NamedTuple):
 
 
 class Foreign(NamedTuple):
-    """The objects of other operators that an operator's webhooks look at."""
+    """The objects of other operators that an operator's webhooks check."""
 
     marks: str
-    """A part of the keys of all labels and annotations that they look at, on an object and its pod templates."""
+    """Common part of the keys of all labels and annotations that they check, on an object and its pod templates."""
     kinds: frozenset[GroupVersionKind]
 
 
 class Operator:
-    """One operator: the folder that knows it, its names, its kinds. The kind that its target writes is the first."""
+    """One operator: its folder, its names and its kinds. The first kind is the one that its target emits."""
 
     folder: str
     authority: Authority
-    """The authority of what it rejects."""
+    """The authority of its rejections."""
     release: str
     """The field of `kubernetes.versions.Versions` with the release that a cluster runs."""
     kinds: tuple[Kind, ...] = ()
     title: str = ""
-    """Its name in sentences that speak of it as a queue system or a scheduler."""
+    """Its name in sentences about queue systems and schedulers."""
     target_name: str = ""
-    """What `--target` calls it; empty for an operator that ptcompile reads and does not write."""
+    """Its name for `--target`; empty if ptcompile reads but does not emit its kinds."""
     install: Install = Install()
     features: Mapping[str, Feature] = {}
-    """What its releases changed in what ptcompile writes, by our own names."""
+    """Changes between releases that affect emitted manifests, keyed by feature name."""
     older: tuple[str, ...] = ()
-    """API versions that its older releases serve, and of which ptcompile knows no kind."""
+    """API versions that its older releases serve, without kinds that ptcompile knows."""
     queue_system: str = ""
-    """What a profile calls it as the system of the queues (`queueSystem`)."""
+    """Its name in a profile's `queueSystem`."""
     gang_scheduler: str = ""
-    """What a profile calls it as the scheduler of gangs (`gangScheduler`)."""
+    """Its name in a profile's `gangScheduler`."""
     probes: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = ()
-    """What else is tried on each target because of it: a name, what a spec says, and what the profile does."""
+    """Additional combinations to try on each target: a name, spec fields, and profile fields."""
     role_prefix: str = ""
-    """Prefix of role names whose variables would be its own."""
+    """Prefix of role names whose variables would collide with the operator's."""
     foreign: Foreign | None = None
 
     def release_in(self, versions: Versions) -> Version:
-        """Return the operator's release among a cluster's."""
+        """Return the operator's release from a cluster's versions."""
         release: Version = getattr(versions, self.release)
         return release
 
@@ -396,15 +399,15 @@ class Operator:
         raise LookupError(self.folder)
 
     def sentences(self) -> Mapping[str, str]:
-        """Return why the target writes each field, by the keys on the way to it."""
+        """Return why the target writes each field, keyed by key path."""
         return {}
 
     def defaults(self) -> KindDefaults | None:
-        """Return what absent fields of its kinds mean."""
+        """Return the defaults of its kinds."""
         return None
 
     def queues(self) -> QueueSystem:
-        """Return the objects of its queues. Raises LookupError for an operator that is no `queue_system`."""
+        """Return the objects of its queues. Raises LookupError for an operator that is not a `queue_system`."""
         raise LookupError(self.folder)
 
     def platform_objects(self, manifests: Sequence[dict[str, Any]], versions: Versions) -> Iterator[dict[str, Any]]:

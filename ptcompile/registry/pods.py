@@ -1,4 +1,4 @@
-"""Pods, containers and roles as a controller makes them."""
+"""Pods, containers and roles as a controller creates them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class ContainerView(NamedTuple):
-    """One container as the operator writes it: `spec` is the container's own JSON."""
+    """One container as the operator writes it: `spec` is the container's JSON."""
 
     name: str
     init: bool
@@ -27,12 +27,12 @@ class ContainerView(NamedTuple):
 
     @property
     def image(self) -> str | None:
-        """The image, or None where the container has none."""
+        """The image, or None if the container has none."""
         return as_string(self.spec.get("image")) or None
 
     @property
     def env(self) -> tuple[Json, ...]:
-        """The env entries in the order they are written; of two with one name the last one counts."""
+        """The env entries in order; of two with the same name, the last one wins."""
         return tuple(as_mappings(self.spec.get("env")))
 
     @property
@@ -76,44 +76,44 @@ class ContainerView(NamedTuple):
 
 
 class PodView(NamedTuple):
-    """One pod as the operator asks for it. `spec` is the pod's own JSON, with what the operator adds."""
+    """One pod as the operator creates it. `spec` is the pod's JSON with the operator's additions."""
 
     name: str
-    """Without the random part; `random_suffix` says whether the controller puts five random characters behind it."""
+    """Name without the random part; `random_suffix` says whether the controller appends five random characters."""
     role: str
     index: int  # type: ignore[assignment]  # not the method that tuples have
     spec: Json
     random_suffix: bool = False
     namespace: str = "default"
     hostname: str | None = None
-    """None where nothing sets one: then the host name is the pod's own name."""
+    """None if not set; the host name is then the pod's name."""
     subdomain: str | None = None
     dns: str | None = None
-    """The full name that other pods can resolve, or None when no Service gives it one."""
+    """The full name that other pods can resolve, or None if no Service provides one."""
     job: str | None = None
-    """The Job that owns the pod, where one stands between."""
+    """The Job that owns the pod, if there is one between the object and the pod."""
     labels: Mapping[str, str] = _EMPTY
     annotations: Mapping[str, str] = _EMPTY
     main: str | None = None
-    """The container that trains; the first one when None or not there."""
+    """The training container; the first one if None or missing."""
 
     @property
     def restart_policy(self) -> str:
-        """Always where nothing is said (Kubernetes' default)."""
+        """The restart policy; Kubernetes' default is Always."""
         return as_string(self.spec.get("restartPolicy")) or "Always"
 
     @property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers first, then the others."""
-        inits, others = as_mappings(self.spec.get("initContainers")), as_mappings(self.spec.get("containers"))
+        inits, containers = as_mappings(self.spec.get("initContainers")), as_mappings(self.spec.get("containers"))
         return (
-            *[ContainerView(as_string(one.get("name")), True, one) for one in inits],
-            *[ContainerView(as_string(one.get("name")), False, one) for one in others],
+            *[ContainerView(as_string(container.get("name")), True, container) for container in inits],
+            *[ContainerView(as_string(container.get("name")), False, container) for container in containers],
         )
 
     @property
     def main_container(self) -> ContainerView | None:
-        """The container that trains, or None in a pod without containers."""
+        """The training container, or None in a pod without containers."""
         return main_of(self.containers, self.main)
 
     @property
@@ -123,7 +123,7 @@ class PodView(NamedTuple):
 
     @property
     def tolerations(self) -> tuple[Json, ...]:
-        """Taints that the pod bears."""
+        """Taints that the pod tolerates."""
         return tuple(as_mappings(self.spec.get("tolerations")))
 
     @property
@@ -133,18 +133,18 @@ class PodView(NamedTuple):
 
 
 def main_of(containers: Sequence[ContainerView], name: str | None) -> ContainerView | None:
-    """The container of a pod that trains: the one of a name, else the first; None in a pod without containers."""
+    """Return the training container: the one with this name, else the first, or None without containers."""
     first = None
-    for one in containers:
-        if not one.init:
-            if one.name == name:
-                return one
-            first = first or one
+    for container in containers:
+        if not container.init:
+            if container.name == name:
+                return container
+            first = first or container
     return first
 
 
 class ExpandedRole(NamedTuple):
-    """Pods that differ by their index alone. `pod(i)` builds the i-th; nothing is built before it is asked for."""
+    """Pods that differ only in their index. `pod(i)` builds the i-th pod on demand."""
 
     name: str
     count: int  # type: ignore[assignment]  # not the method that tuples have
@@ -152,14 +152,14 @@ class ExpandedRole(NamedTuple):
 
 
 MOST_PODS = 2**31 - 1
-"""Of a role: replicas are 32-bit numbers, and more is garbage."""
+"""Maximum number of pods per role, because replicas are 32-bit numbers."""
 
 MOST_NAMED = 100_000
-"""Host names that are written out one by one in one env value or ConfigMap."""
+"""Maximum number of host names written out in one env value or ConfigMap."""
 
 
 class PodSequence(Sequence[PodView]):
-    """The pods of all roles, one after another; built when asked for."""
+    """The pods of all roles in order, built on demand."""
 
     __slots__ = ("roles",)
 
@@ -179,21 +179,21 @@ class PodSequence(Sequence[PodView]):
     def __getitem__(self, index: int | slice) -> PodView | list[PodView]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        left = index if index >= 0 else len(self) + index
+        offset = index if index >= 0 else len(self) + index
         for role in self.roles:
-            if 0 <= left < role.count:
-                return role.pod(left)
-            left -= role.count
+            if 0 <= offset < role.count:
+                return role.pod(offset)
+            offset -= role.count
         raise IndexError(index)
 
     def __iter__(self) -> Iterator[PodView]:
         return (role.pod(i) for role in self.roles for i in range(role.count))
 
     def folded(self, edge: int = 2) -> Iterator[PodView]:
-        """The first `edge` pods and the last one of each role."""
+        """Yield the first `edge` pods and the last one of each role."""
         for role in self.roles:
-            shown = range(role.count) if role.count <= edge + 1 else (*range(edge), role.count - 1)
-            yield from (role.pod(i) for i in shown)
+            indexes = range(role.count) if role.count <= edge + 1 else (*range(edge), role.count - 1)
+            yield from (role.pod(i) for i in indexes)
 
 
 class Expansion(NamedTuple):
@@ -204,13 +204,13 @@ class Expansion(NamedTuple):
     """Services as the operator writes them: Kubernetes objects without apiVersion and kind."""
     pod_group: Json | None = None
     configmaps_of: Callable[[], tuple[Json, ...]] = tuple
-    """Makes the ConfigMaps: they name every pod, so they are made only when asked for."""
+    """Makes the ConfigMaps on demand, because they name every pod."""
     jobs: tuple[Json, ...] = ()
     """Jobs between the operator's object and the pods: name, role, parallelism, completions, mode."""
     notes: tuple[str, ...] = ()
-    """What was assumed, and what does not show in the objects."""
+    """Assumptions, and facts that the objects do not show."""
     refused: tuple[str, ...] = ()
-    """Why nothing is created: the controller fails, or the API server refuses what it creates."""
+    """Why nothing is created: the controller fails, or the API server rejects its objects."""
 
     @property
     def pods(self) -> PodSequence:
@@ -227,31 +227,33 @@ _REFERENCES = {"secretKeyRef": "secret", "configMapKeyRef": "configmap"}
 
 
 def env_entry(entry: Json) -> dict[str, Any]:
-    """One env entry in the JSON form: `{name, value}`, `{name, fieldRef}` or `{name, from}`.
+    """Return an env entry in the JSON form: `{name, value}`, `{name, fieldRef}` or `{name, from}`.
 
-    `from` is `secret:NAME/KEY` or `configmap:NAME/KEY`; any other source stands as Kubernetes writes it.
+    `from` is `secret:NAME/KEY` or `configmap:NAME/KEY`; other sources keep Kubernetes' form.
     """
-    out: dict[str, Any] = {"name": as_string(entry.get("name"))}
+    entry_json: dict[str, Any] = {"name": as_string(entry.get("name"))}
     source = {k: v for k, v in as_mapping(entry.get("valueFrom")).items() if isinstance(v, Mapping)}
     if entry.get("value") or not source:
-        return {**out, "value": as_string(entry.get("value"))}
+        return {**entry_json, "value": as_string(entry.get("value"))}
     if "fieldRef" in source:
-        return {**out, "fieldRef": as_string(source["fieldRef"].get("fieldPath"))}
-    known = reference(source)
-    return {**out, **source} if known is None else {**out, "from": known}
+        return {**entry_json, "fieldRef": as_string(source["fieldRef"].get("fieldPath"))}
+    key_reference = reference(source)
+    return {**entry_json, **source} if key_reference is None else {**entry_json, "from": key_reference}
 
 
 def reference(source: Json) -> str | None:
-    """The key that a source names, as `secret:NAME/KEY` or `configmap:NAME/KEY`; None for other sources."""
-    for key, word in _REFERENCES.items():
-        one = source.get(key)
-        if type(one) is dict or isinstance(one, Mapping):  # a dict first: a tenth of an ABC's time
-            return f"{word}:{as_string(one.get('name'))}/{as_string(one.get('key'))}"
+    """Return the key that a source names, as `secret:NAME/KEY` or `configmap:NAME/KEY`, or None for other sources."""
+    for key, prefix in _REFERENCES.items():
+        key_source = source.get(key)
+        if type(key_source) is dict or isinstance(
+            key_source, Mapping
+        ):  # checking dict first takes a tenth of the ABC check's time
+            return f"{prefix}:{as_string(key_source.get('name'))}/{as_string(key_source.get('key'))}"
     return None
 
 
 def port_entry(port: Json) -> dict[str, Any]:
-    """One container port in the JSON form."""
+    """Return a container port in the JSON form."""
     out: dict[str, Any] = {"containerPort": as_int(port.get("containerPort"))}
     if as_string(port.get("name")):
         out = {"name": as_string(port.get("name")), **out}
@@ -259,24 +261,24 @@ def port_entry(port: Json) -> dict[str, Any]:
 
 
 def template_parts(template: Any) -> tuple[Json, Json]:
-    """Metadata and spec of a pod template."""
+    """Return the metadata and spec of a pod template."""
     return nested_map(template, "metadata"), nested_map(template, "spec")
 
 
-_REMEMBERED = 4
-"""Pods of a role that are not built again, those asked first: the first ones and the last are asked again and again."""
+_MAX_CACHED_PODS = 4
+"""Maximum number of cached pods per role, in order of first use: the first ones and the last are used repeatedly."""
 
 
 def remember_first(build: Callable[[int], PodView]) -> Callable[[int], PodView]:
-    """Return the same builder, which keeps the first pods it was asked for."""
-    known: dict[int, PodView] = {}
+    """Return the builder with a cache of the first pods that it builds."""
+    cached: dict[int, PodView] = {}
 
     def pod(index: int) -> PodView:
-        found = known.get(index)
-        if found is None:
-            found = build(index)
-            if len(known) < _REMEMBERED:
-                known[index] = found
-        return found
+        pod_view = cached.get(index)
+        if pod_view is None:
+            pod_view = build(index)
+            if len(cached) < _MAX_CACHED_PODS:
+                cached[index] = pod_view
+        return pod_view
 
     return pod

@@ -25,7 +25,7 @@ KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 """A WorkloadPriorityClass, as a label of the same object; pods' priority classes order no queue then (Kueue 0.19)."""
 
 MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
-"""Who manages an object that runs in another cluster: its own controller here leaves it alone (Kueue 0.19)."""
+"""The manager of an object that runs in another cluster; its controller in this cluster ignores it (Kueue 0.19)."""
 
 KAI_QUEUE: Final = "kai.scheduler/queue"
 """A label of the object, else of its pods (KAI 0.15, pkg/podgrouper default grouper)."""
@@ -37,43 +37,43 @@ KAI_MIN_MEMBER: Final = "kai.scheduler/batch-min-member"
 """Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
 
 VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
-"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
+"""Annotation of a pod without its own PodGroup, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
 
 KUEUE_TOPOLOGY: Final = {
     word: f"kueue.x-k8s.io/podset-{word}-topology" for word in ("required", "preferred", "unconstrained")
 }
-"""Annotations of a pod template, of which it has one: its value is the label of a level of the flavor's Topology."""
+"""Annotations of a pod template, of which it has one: the value is the label of a level of the flavor's Topology."""
 
 KUEUE_SLICE: Final = "kueue.x-k8s.io/podset-slice-required-topology"
 """Annotation: the level in whose domain each slice of KUEUE_SLICE_SIZE pods runs."""
 
 KUEUE_SLICE_SIZE: Final = "kueue.x-k8s.io/podset-slice-size"
 KUEUE_TOGETHER: Final = "kueue.x-k8s.io/podset-group-name"
-"""Annotation: pod sets with one value run in one domain."""
+"""Annotation: pod sets with the same value run in one domain."""
 
 KAI_NEAR: Final = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
-"""Annotations of an object: their value is the label of a level of the Topology that KAI_TOPOLOGY names."""
+"""Annotations of an object: the value is the label of a level of the Topology that KAI_TOPOLOGY names."""
 
 KAI_TOPOLOGY: Final = "kai.scheduler/topology"
 
 
 GROUP_NAME: Final = "scheduling.k8s.io/group-name"
-"""Annotation: the PodGroup of Volcano's that a pod belongs to."""
+"""Annotation: the pod's Volcano PodGroup."""
 
 GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
-"""Label: the PodGroup of scheduler-plugins' that a pod belongs to."""
+"""Label: the pod's scheduler-plugins PodGroup."""
 
 LABELS: Final[Mapping[str, tuple[str, str]]] = {
     "kueue": (KUEUE_QUEUE, KUEUE_PRIORITY),
     "kai": (KAI_QUEUE, KAI_PRIORITY),
 }
-"""The labels of queue and priority, by the queue systems that read labels."""
+"""Labels of queue and priority, keyed by queue system."""
 
 QUEUE_ANNOTATION: Final = VOLCANO_QUEUE
-"""The annotation with which the others' objects and pods name their queue."""
+"""The annotation that names the queue of other operators' objects and pods."""
 
 WRITTEN: Final = (VOLCANO_QUEUE, "kai.scheduler/", GROUP_NAME, "kueue.x-k8s.io/podset-")
-"""Beginnings of the annotations that compile writes for a queue."""
+"""Prefixes of the annotations that compile writes for a queue."""
 
 NAMES: Final[Mapping[tuple[str, str], str]] = {
     ("labels", KUEUE_QUEUE): "LocalQueue",
@@ -81,11 +81,11 @@ NAMES: Final[Mapping[tuple[str, str], str]] = {
     ("annotations", VOLCANO_QUEUE): "Queue",
     ("labels", KUEUE_PRIORITY): "WorkloadPriorityClass",
 }
-"""The kind of object that each names."""
+"""Kind of the object that each label or annotation names."""
 
 
 def notes(manifest: Json) -> Iterator[str]:
-    """One sentence each, for a manifest of any kind."""
+    """Yield sentences on how queues affect a manifest of any kind."""
     labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
     queue = as_string(labels.get(KUEUE_QUEUE))
     if queue:
@@ -104,10 +104,12 @@ Shares = list[tuple[ExpandedRole, int]]
 
 
 def first(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
-    """The first pods in the order of their roles, the higher priority class first: its value is not in the manifest."""
-    out: Shares = []
+    """Return the first `limit` pods in role order. Higher priorities come first, but their values are not in the
+    manifest.
+    """
+    shares: Shares = []
     for role in roles:
-        taken = min(limit, role.count)
-        out.append((role, taken))
-        limit -= taken
-    return out
+        count = min(limit, role.count)
+        shares.append((role, count))
+        limit -= count
+    return shares

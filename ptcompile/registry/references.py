@@ -1,4 +1,4 @@
-"""The objects without which pods do not start: Secrets, ConfigMaps, claims and accounts, by name."""
+"""The objects that pods need to start: Secrets, ConfigMaps, claims and accounts, by name."""
 
 from __future__ import annotations
 
@@ -19,43 +19,51 @@ _VOLUMES: Final = (
     ("secret", "Secret", "secretName"),
     ("configMap", "ConfigMap", "name"),
 )
-_HERE: Final = ("serviceAccountName", "imagePullSecrets", "initContainers", "containers", "env", "envFrom", "volumes")
+_DIRECT_FIELDS: Final = (
+    "serviceAccountName",
+    "imagePullSecrets",
+    "initContainers",
+    "containers",
+    "env",
+    "envFrom",
+    "volumes",
+)
 
 
 def referenced(value: Any) -> Iterator[tuple[str, str]]:
-    """Kind and name of each object that a pod, a template or a whole manifest names; optional ones are left out."""
+    """Yield kind and name of each object that a pod, a template or a manifest refers to, except optional ones."""
     if isinstance(value, list):
-        for one in value:
-            yield from referenced(one)
+        for item in value:
+            yield from referenced(item)
         return
-    if not (found := as_mapping(value)):
+    if not (mapping := as_mapping(value)):
         return
-    yield from _of(found)
-    for key, inner in found.items():
-        if key not in _HERE:
+    yield from _direct_references(mapping)
+    for key, inner in mapping.items():
+        if key not in _DIRECT_FIELDS:
             yield from referenced(inner)
 
 
-def _of(found: Json) -> Iterator[tuple[str, str]]:
-    """What a mapping says that is a pod's spec, a container, or has its words."""
-    if account := as_string(found.get("serviceAccountName")):
+def _direct_references(mapping: Json) -> Iterator[tuple[str, str]]:
+    """Yield the references of a pod spec, a container or any mapping with their fields."""
+    if account := as_string(mapping.get("serviceAccountName")):
         yield "ServiceAccount", account
-    yield from (("Secret", str(one.get("name"))) for one in as_mappings(found.get("imagePullSecrets")))
+    yield from (("Secret", str(secret.get("name"))) for secret in as_mappings(mapping.get("imagePullSecrets")))
     for word in ("initContainers", "containers"):
-        for container in as_mappings(found.get(word)):
+        for container in as_mappings(mapping.get(word)):
             yield from referenced(container)
-    for entry in as_mappings(found.get("env")):
-        yield from _named(nested_map(entry, "valueFrom"), _ENV)
-    for entry in as_mappings(found.get("envFrom")):
-        yield from _named(entry, _FROM)
-    for volume in as_mappings(found.get("volumes")):
+    for entry in as_mappings(mapping.get("env")):
+        yield from _named_objects(nested_map(entry, "valueFrom"), _ENV)
+    for entry in as_mappings(mapping.get("envFrom")):
+        yield from _named_objects(entry, _FROM)
+    for volume in as_mappings(mapping.get("volumes")):
         for key, kind, word in _VOLUMES:
             ref = nested_map(volume, key)
             if word in ref and not ref.get("optional"):
                 yield kind, str(ref[word])
 
 
-def _named(source: Json, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _named_objects(source: Json, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
     for key, kind in kinds.items():
         ref = nested_map(source, key)
         if "name" in ref and not ref.get("optional"):

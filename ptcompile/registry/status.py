@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Condition(NamedTuple):
-    """One thing to wait for, in the forms that others take."""
+    """One condition to wait for, in the forms of several tools."""
 
     jsonpath: str
     """kubectl's JSONPath."""
     values: tuple[str, ...]
-    """What it gives then: one of these."""
+    """Values that the JSONPath returns then."""
     cel: str
     """An expression over `object`, false for an object without a status."""
     kubectl: tuple[str, ...]
@@ -28,37 +28,37 @@ class Condition(NamedTuple):
 
 
 class Following(NamedTuple):
-    """What one kind is called and how it says what it does."""
+    """The names of a kind, and how its objects report their state."""
 
     plural: str
     succeeded: Condition
     failed: Condition
     running: str
-    """CEL over `object`: its pods run."""
+    """CEL over `object`: the pods run."""
     suspended: str | None = None
-    """CEL over `object`, where the kind has a word for it."""
+    """CEL over `object`, if the kind can be suspended."""
     pods_label: str = ""
-    """Label whose value is the job's name; empty where the job is the pod."""
+    """Label whose value is the job's name; empty if the job is the pod."""
     role_label: str = ""
-    """Label whose value is the name of a pod's role; empty where all pods are of one."""
+    """Label whose value is the name of a pod's role; empty if there is only one role."""
     index_label: str = ""
     """Label with a pod's number in its role."""
     alone_label: str = ""
-    """The same where each pod of a role is a child Job of its own."""
+    """The same label, if each pod of a role is a separate child Job."""
     suspend: tuple[str, ...] = ()
-    """The way to the field that suspends and resumes; empty where there is none."""
+    """Path of the field that suspends and resumes; empty if the kind has none."""
     propagation: Literal["Background", "Foreground"] = "Background"
-    """How to delete it so that its pods go too."""
+    """propagationPolicy that also deletes the pods."""
     resumed_first: Condition | None = None
-    """What succeeded is for Argo's sake where the job is created suspended: its conditions begin with another."""
+    """Success condition for Argo if the job is created suspended, because its conditions then begin with another."""
 
 
 ARGO_FAILED: Final = ", ".join(f"status.conditions.{i}.type == Failed" for i in range(6))
-"""Argo Workflows takes a comma for "or", and reads lists by index alone: Failed is not always the first."""
+"""Argo Workflows reads a comma as "or" and accesses lists only by index; Failed is not always the first condition."""
 
 
 def by_type(kind: str, argo: str) -> Condition:
-    """A condition of the list `status.conditions`, by its type."""
+    """Return a condition of the list `status.conditions`, by its type."""
     return Condition(
         jsonpath=f'{{.status.conditions[?(@.type=="{kind}")].status}}',
         values=("True",),
@@ -69,64 +69,65 @@ def by_type(kind: str, argo: str) -> Condition:
 
 
 def by_field(path: str, *values: str) -> Condition:
-    """A field of the status that has one of some values, such as `status.phase`."""
-    words = path.split(".")
-    there = " && ".join(f"has(object.{'.'.join(words[: i + 1])})" for i in range(len(words)))
-    wanted = f"== '{values[0]}'" if len(values) == 1 else f"in {list(values)}"
+    """Return a condition on a status field with one of some values, such as `status.phase`."""
+    keys = path.split(".")
+    exists = " && ".join(f"has(object.{'.'.join(keys[: i + 1])})" for i in range(len(keys)))
+    comparison = f"== '{values[0]}'" if len(values) == 1 else f"in {list(values)}"
     return Condition(
         jsonpath=f"{{.{path}}}",
         values=values,
-        cel=f"{there} && object.{path} {wanted}",
-        kubectl=tuple(f"--for=jsonpath={{.{path}}}={one}" for one in values),
+        cel=f"{exists} && object.{path} {comparison}",
+        kubectl=tuple(f"--for=jsonpath={{.{path}}}={value}" for value in values),
         argo=f"{path} == {values[0]}" if len(values) == 1 else f"{path} in ({', '.join(values)})",
     )
 
 
 def is_true(kind: str) -> str:
-    """CEL: a condition of this type is true."""
+    """Return the CEL expression that a condition of this type is true."""
     where = "has(object.status) && has(object.status.conditions)"
     return f"{where} && object.status.conditions.exists(c, c.type == '{kind}' && c.status == 'True')"
 
 
 def patch(path: tuple[str, ...], value: bool) -> dict[str, Any] | None:
-    """The JSON merge patch that gives a field a value; None where there is no field."""
+    """Return the JSON merge patch that sets a field, or None for an empty path."""
     if not path:
         return None
-    made: Any = value
+    body: Any = value
     for key in reversed(path):
-        made = {key: made}
-    found: dict[str, Any] = made
-    return found
+        body = {key: body}
+    merge_patch: dict[str, Any] = body
+    return merge_patch
 
 
 State = Literal["created", "queued", "running", "restarting", "succeeded", "failed"]
-"""created: the object is there, and its pods are not there yet or wait for a node or an image. queued: it waits for
-a queue, a gang or a gate, or is suspended. running: its pods run, or end; those of a JobSet or a TrainJob may still
-wait for a node, which these kinds do not tell. restarting: it ran, failed, and starts again. succeeded and failed
-are final."""
+"""created: the object exists, but its pods do not exist yet or wait for a node or an image. queued: it waits for a
+queue, a gang or a gate, or is suspended. running: its pods run or are ending; those of a JobSet or a TrainJob may
+still wait for a node, which these kinds do not report. restarting: it ran, failed, and starts again. succeeded and
+failed are final.
+"""
 
 
 class Status(NamedTuple):
-    """What a live object says of the job."""
+    """The job's state, as reported by a live object."""
 
     state: State
     reason: str | None = None
-    """The controller's own word, such as BackoffLimitExceeded."""
+    """The controller's reason, such as BackoffLimitExceeded."""
     message: str | None = None
-    """The controller's own sentence, or where to look for one."""
+    """The controller's message, or where to find one."""
 
     @property
     def done(self) -> bool:
-        """Whether the job is over, one way or the other."""
+        """Whether the job has ended, successfully or not."""
         return self.state in ("succeeded", "failed")
 
     @property
     def why(self) -> str | None:
         """Reason and message in one text."""
-        return ": ".join(one for one in (self.reason, self.message) if one) or None
+        return ": ".join(part for part in (self.reason, self.message) if part) or None
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {"state": self.state, "done": self.done, "reason": self.reason, "message": self.message}
 
 
@@ -134,21 +135,25 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 
 def true_conditions(live: Json) -> dict[str, Json]:
-    """The conditions whose status is the text "True", by type. The last one of a list is not the state."""
+    """Return the conditions whose status is "True", keyed by type. The last one of the list is not the state."""
     conditions = as_mappings(nested_map(live, "status").get("conditions"))
-    return {as_string(one.get("type")): one for one in conditions if one.get("status") == "True"}
+    return {
+        as_string(condition.get("type")): condition for condition in conditions if condition.get("status") == "True"
+    }
 
 
 def by_condition(state: State, condition: Json) -> Status:
-    """A state that a condition says, with its reason and message."""
+    """Return a state with the reason and message of a condition."""
     return Status(state, as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None)
 
 
 def queued(live: Json, condition: Json | None) -> Status:
-    """A job that is suspended: by its condition, or by its spec before the controller has written one."""
-    found = by_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
+    """Return the status of a suspended job, from its condition, or from its spec before the controller has written
+    one.
+    """
+    status = by_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
     labels, uid = nested_map(live, "metadata", "labels"), as_string(nested_map(live, "metadata").get("uid"))
     if queue := as_string(labels.get(QUEUE)):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
-        return found._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")
-    return found
+        return status._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")
+    return status

@@ -1,4 +1,4 @@
-"""All operators: the one table keyed by kind, and views of it by target, queue system and release."""
+"""The table of all operators, keyed by kind, with views by target, queue system and release."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 OPERATORS: Final[tuple[Operator, ...]] = import_module("ptcompile.operators").OPERATORS
-"""Imported by name: the operators' folders import what is here."""
+"""Imported by name, because the operators' folders import this package."""
 
 _UNKNOWN: Final = Kind()
 
@@ -34,17 +34,17 @@ KINDS: Final[dict[GroupVersionKind, tuple[Operator, Kind]]] = {
 GROUP_MARKS: Final[dict[GroupVersionKind, GroupMark]] = {
     key: kind.group_mark for key, (_, kind) in KINDS.items() if kind.group_mark is not None
 }
-"""The kinds of PodGroup that are in files, and how pods name one."""
+"""Kinds of PodGroup that appear in files, and how pods name one."""
 FEATURES: Final[dict[str, Feature]] = {
     name: feature for operator in OPERATORS for name, feature in operator.features.items()
 }
-"""What the operators' releases changed. A row that no target asks for is there for people."""
+"""Changes between the operators' releases. Rows that no target checks are documentation."""
 
 
 def kind_named(key: GroupVersionKind) -> Kind:
     """Return the kind with this apiVersion and name, or a `Kind` without anything if it is unknown."""
-    found = KINDS.get(key)
-    return found[1] if found else _UNKNOWN
+    entry = KINDS.get(key)
+    return entry[1] if entry else _UNKNOWN
 
 
 def kinds_with(method: Callable[..., Any]) -> frozenset[GroupVersionKind]:
@@ -64,29 +64,29 @@ def has_feature(name: str, versions: Versions) -> bool:
 
 
 def status_of(live: Mapping[str, Any]) -> Status:
-    """The state of a live object of one of the kinds that ptcompile writes. Raises ValueError for another kind."""
-    found = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(live)
-    if found is None:
+    """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for another kind."""
+    status = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(live)
+    if status is None:
         kinds = ", ".join(sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)}))
         raise ValueError(f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}")
-    return found
+    return status
 
 
 def templates_of(kind: GroupVersionKind, manifest: Json) -> Iterator[Template]:
-    """The pod templates of an object of this kind; none of a kind that holds none, as a TrainJob."""
+    """Yield the pod templates of an object of this kind; a TrainJob, for example, has none."""
     return kind_named(kind).templates(manifest)
 
 
 RUNS_PODS = kinds_with(Kind.pods)
-"""The kinds, by apiVersion and kind, of which pods come to be: jobs, and a Pod itself."""
+"""Kinds, by apiVersion and name, that run pods: jobs, and a Pod itself."""
 
 
 def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> Expansion:
-    """What the operator of this manifest creates; nothing for a kind that creates no pods.
+    """Return what the operator of this manifest creates, or an empty expansion for a kind that creates no pods.
 
-    `others` are the other objects of the same stream: runtimes and Services. Never raises, whatever the data.
+    `others` are the other objects of the same stream: runtimes and Services. Accepts any data; never raises.
     """
-    made = kind_named(kind_of(manifest)).pods(manifest, KindContext(versions or Versions(), others))
+    expansion = kind_named(kind_of(manifest)).pods(manifest, KindContext(versions or Versions(), others))
     return Expansion(
-        tuple([ExpandedRole(name, count, remember_first(pod)) for name, count, pod in made.roles]), *made[1:]
+        tuple([ExpandedRole(name, count, remember_first(pod)) for name, count, pod in expansion.roles]), *expansion[1:]
     )

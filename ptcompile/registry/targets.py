@@ -1,4 +1,4 @@
-"""The targets, by name; each is imported when it is asked for."""
+"""The targets by name; each is imported on first use."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 TARGETS = tuple(BY_TARGET)
-"""The names of all targets, in the order in which people are shown them."""
+"""Names of all targets, in display order."""
 
 
 @cache
 def target_named(name: str) -> Target:
-    """The target of this name, one of `TARGETS`. What pods claim devices from stands before the job on each of them."""
+    """Return the target with this name, one of `TARGETS`. Objects for device claims precede the job on each target."""
     target = BY_TARGET[name].target()
 
     def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -35,22 +35,22 @@ def target_named(name: str) -> Target:
 
 
 def sentences_of(name: str) -> Mapping[str, str]:
-    """Why a target writes what it writes on its own account, by the words on the way to a field."""
+    """Return why a target adds fields that the spec does not set, keyed by key path."""
     operator = BY_TARGET.get(name)
-    return operator.sentences() if operator is not None else {}  # of a plugin
+    return operator.sentences() if operator is not None else {}  # a plugin's target
 
 
 def every_target() -> Iterator[Target]:
-    """All targets, in their order."""
+    """Return all targets, in order."""
     return map(target_named, TARGETS)
 
 
 def default_target(job: Job, cluster: ClusterProfile) -> Target:
-    """What a job gets whose spec names no target: a Pod for one node that needs no more, else an Indexed Job.
+    """Return the target for a spec that names none: a Pod for one node that needs no more, else an Indexed Job.
 
-    Neither needs an operator in the cluster. What a Pod does only roughly, such as outlive its node, a Job does; what
-    a Job cannot express and a JobSet can, such as auxiliary roles, is a JobSet. A job with a queue goes to
-    Volcano where the cluster's queues are its. A job over a runtime of Trainer's is a TrainJob.
+    Neither needs an operator in the cluster. A Job replaces a Pod that only approximates the spec, such as by not
+    outliving its node; a JobSet replaces a Job that cannot express it, such as auxiliary roles. Jobs with a queue use
+    Volcano if Volcano manages the cluster's queues. Jobs with a Trainer runtime are TrainJobs.
     """
     if job.runtime is not None:
         return target_named("trainjob")
@@ -60,11 +60,11 @@ def default_target(job: Job, cluster: ClusterProfile) -> Target:
     if not any(pod.unsupported(job, cluster)):
         return pod
     indexed = target_named("job")
-    if not _refuses(indexed, job, cluster):
+    if not _is_unsupported(indexed, job, cluster):
         return indexed
     jobset = target_named("jobset")
-    return indexed if _refuses(jobset, job, cluster) else jobset
+    return indexed if _is_unsupported(jobset, job, cluster) else jobset
 
 
-def _refuses(target: Target, job: Job, cluster: ClusterProfile) -> bool:
+def _is_unsupported(target: Target, job: Job, cluster: ClusterProfile) -> bool:
     return any(problem.severity == "error" for problem in target.unsupported(job, cluster))

@@ -1,4 +1,4 @@
-"""Pod templates inside an object, and the sentences that operators share."""
+"""Pod templates in an object, and sentences that operators share."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _RESTART: dict[str, str] = {
 
 
 def pod_restart(template: Json, default: str) -> str:
-    """What the kubelet does with a container that ends, by the pod's restartPolicy."""
+    """Return what the kubelet does when a container exits, according to the pod's restartPolicy."""
     policy = as_string(template.get("restartPolicy")) or default
     return f"restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
 
 
-def limit_sentences(spec: Json, what: str, *, ttl: str = "deletes it with its pods") -> Iterator[str]:
-    """The deadline and the time that a finished object is kept, where the spec has them."""
+def limit_sentences(spec: Json, subject: str, *, ttl: str = "deletes it with its pods") -> Iterator[str]:
+    """Yield sentences on the deadline and the time to live of a finished object, if the spec sets them."""
     deadline, keep = spec.get("activeDeadlineSeconds"), spec.get("ttlSecondsAfterFinished")
     if deadline is not None:
-        yield f"activeDeadlineSeconds {deadline}: {what} fails when it has run that long"
+        yield f"activeDeadlineSeconds {deadline}: {subject} fails when it has run that long"
     if keep is not None:
         yield f"ttlSecondsAfterFinished {keep}: that long after its end the cluster {ttl}"
 
 
 def job_labels(name: str) -> dict[str, str]:
-    """What the API server adds to the pod template's labels (Kubernetes 1.27 and later)."""
+    """Return the labels that the API server adds to the pod template (Kubernetes 1.27 and later)."""
     return {"batch.kubernetes.io/job-name": name, "job-name": name}
 
 
@@ -47,95 +47,95 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -> dict[str, Any]:
-    """The pod spec with `change` made to each container, or to each init container where `init`."""
+    """Return the pod spec with `change` applied to each container, or to each init container if `init`."""
     key = "initContainers" if init else "containers"
     return {**spec, key: [change(c) for c in as_mappings(spec.get(key))]} if spec.get(key) else dict(spec)
 
 
 def with_env(container: Json, entries: Iterable[Json]) -> dict[str, Any]:
-    """The container with env entries behind its own; a name that is already there stays there, twice."""
+    """Return the container with env entries appended; entries of the same name remain as duplicates."""
     added = [*as_mappings(container.get("env")), *entries]
     return {**container, "env": added} if added else dict(container)
 
 
 def upsert_env(container: Json, entries: Iterable[Json]) -> dict[str, Any]:
-    """The container with env entries behind its own; one of the same name takes the old one's place."""
+    """Return the container with env entries appended; an entry of the same name replaces the old one."""
     return {**container, "env": upsert(as_mappings(container.get("env")), entries)}
 
 
 def upsert(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
-    """A list of named items with others put in by name: in the old one's place, or behind."""
-    out: dict[str, Json] = {}
+    """Return a list of named items with others added by name, in place of the old item or at the end."""
+    by_name: dict[str, Json] = {}
     for entry in (*old, *entries):
-        out[as_string(entry.get("name"))] = entry
-    return list(out.values())
+        by_name[as_string(entry.get("name"))] = entry
+    return list(by_name.values())
 
 
 def value(name: str, content: str) -> dict[str, Any]:
-    """An env entry with a value."""
+    """Return an env entry with a value."""
     return {"name": name, "value": content}
 
 
 def field(name: str, path: str) -> dict[str, Any]:
-    """An env entry from a field of the pod."""
+    """Return an env entry that reads a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
 def with_items(spec: Json, key: str, added: Sequence[Json]) -> dict[str, Any]:
-    """The mapping with items behind those of the list under `key`."""
+    """Return the mapping with items appended to the list under `key`."""
     return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
 
 
 def merged(*maps: Any) -> dict[str, str]:
-    """Labels or annotations laid over one another, later ones win."""
-    out: dict[str, str] = {}
-    for one in maps:
-        out.update(string_map(one))
-    return out
+    """Return labels or annotations merged into one mapping; later ones win."""
+    result: dict[str, str] = {}
+    for labels in maps:
+        result.update(string_map(labels))
+    return result
 
 
 def fqdn(hostname: str, subdomain: str | None, namespace: str) -> str:
-    """The full cluster name of a pod with a host name, or of a Service where `subdomain` is None."""
+    """Return the full cluster name of a pod with a host name, or of a Service if `subdomain` is None."""
     middle = f"{hostname}.{subdomain}" if subdomain else hostname
     return f"{middle}.{namespace}.svc.cluster.local"
 
 
 def headless_for(others: Collection[Json], name: str | None, labels: Mapping[str, str], space: str) -> Json | None:
-    """The headless Service of this name and namespace whose selector fits the labels, or None.
+    """Return the headless Service of this name and namespace whose selector matches the labels, or None.
 
-    Only such a one makes `<hostname>.<subdomain>` resolve; the pod must be ready too, unless the Service
+    Only a headless Service makes `<hostname>.<subdomain>` resolve; the pod must be ready too, unless the Service
     publishes addresses that are not (Kubernetes 1.36 DNS).
     """
     if not name or not others:
         return None
-    known = objects(others)
-    if not known.named(SERVICE, name):
+    index = objects(others)
+    if not index.named(SERVICE, name):
         return None
-    for other in known.within(space).named(SERVICE, name):
-        wanted = selector(other)
+    for service in index.within(space).named(SERVICE, name):
+        required = selector(service)
         if (
-            as_string(nested_map(other, "spec").get("clusterIP")) == "None"
-            and wanted
-            and wanted.items() <= labels.items()
+            as_string(nested_map(service, "spec").get("clusterIP")) == "None"
+            and required
+            and required.items() <= labels.items()
         ):
-            return other
+            return service
     return None
 
 
 class Template(NamedTuple):
-    """One pod template where it is written."""
+    """One pod template, with its path in the object."""
 
     path: Path
     template: Any
-    """As it is written: a mapping, if nothing is wrong with it; None where there is none."""
+    """The template as written: a mapping if valid, or None if missing."""
     role: str = ""
-    """The operator's name of the pods: a task, a replica type, a replicatedJob; empty where there is one kind alone."""
+    """The operator's name for the pods (a task, a replica type, a replicatedJob); empty if there is only one kind."""
     replicas: int = 1
     main: str | None = None
-    """The container that trains, where the operator looks for it by name; else it is the first."""
+    """The training container, if the operator finds it by name; otherwise it is the first."""
 
 
 def indexed_mappings(value: object) -> Iterator[tuple[int, Json]]:
-    """The items of a list with their indexes, each a mapping."""
-    for i, one in enumerate(value if isinstance(value, list) else ()):
-        yield i, as_mapping(one)
+    """Yield the items of a list as mappings, with their indexes."""
+    for i, item in enumerate(value if isinstance(value, list) else ()):
+        yield i, as_mapping(item)
