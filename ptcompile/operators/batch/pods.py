@@ -91,7 +91,7 @@ class PodBuilder:
         """Return the pod with this index in the role; `within` is its index in the Job."""
         hostname = as_string(self.pod.get("hostname")) or None
         labels = {**self.labels, **extra, **job_labels(job)}
-        annotations = {**self.annotations, **extra}  # JobSet adds its keys as both
+        annotations = {**self.annotations, **extra}  # JobSet adds its keys as labels and as annotations
         if self.indexed:
             hostname = f"{job}-{within}"
             annotations = {**annotations, templates.COMPLETION_INDEX: str(within)}

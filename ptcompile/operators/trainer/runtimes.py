@@ -193,7 +193,7 @@ def runtime_in_cluster(manifest: Json, related: Iterable[Json], versions: Versio
 def find_runtime(manifest: Json, related: Iterable[Json] = (), version: Version = (2, 3)) -> Base:
     """Return the runtime that a TrainJob names: from the stream, else built in, else from the examples.
 
-    An unknown one is assumed to be a copy of `torch-distributed`. Trainer releases before `version` 2.3 install older
+    An unknown one is assumed to be a copy of `torch-distributed`. `version` is Trainer's: older releases install older
     images.
     """
     ref = nested_map(manifest, "spec", "runtimeRef")

@@ -186,13 +186,13 @@ SENTENCES: Mapping[str, str] = {
     ),
     "minSuccess": "All nodes must succeed, and Volcano counts the pods that do.",
     "plugins": "The pytorch plugin sets rank and master by task name, and svc makes the names resolve.",
-    "spec.policies": "What happens when a pod fails or its node is lost: without a policy a failed pod stays as it is.",
+    "spec.policies": "What happens when a pod or its node fails: without a policy nothing replaces a failed pod.",
     "tasks.policies": (
         "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods are replaced alone "
         "a lost node is handled by its task."
     ),
     "tasks.name": (
-        "Node 0 is a task of its own, because the pytorch plugin assigns ranks by task; so is each auxiliary role."
+        "Node 0 is a separate task, because the pytorch plugin assigns ranks by task; so is each auxiliary role."
     ),
     "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
     "tasks.maxRetry": "Containers that the kubelet restarts are counted by their task.",

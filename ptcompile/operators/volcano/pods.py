@@ -242,7 +242,7 @@ def too_many_tasks(manifest: Json) -> Problem | None:
     tasks, limit = nested_map(manifest, "spec").get("tasks"), limits().roles
     if not (isinstance(tasks, list) and len(tasks) > limit and "svc" in nested_map(manifest, "spec", "plugins")):
         return None
-    message = f"spec.tasks: more than {limit} tasks whose pods are told the hosts of all: its pods are not simulated"
+    message = f"spec.tasks: more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"
     help = "merge tasks that are alike, or remove the plugin svc"
     return Problem("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
 

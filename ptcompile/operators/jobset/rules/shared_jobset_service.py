@@ -73,9 +73,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     order = subject.stream.order.get(id(subject.manifest), len(subject.others))
     jobsets = subject.stream.once(_jobsets_by_service).get((namespace_of(subject.manifest), subdomain), {})
     for (name, is_explicit), first_order in jobsets.items():
-        if name != subject.name and (
-            not is_explicit or first_order < order
-        ):  # of two explicit ones the second is reported
+        if name != subject.name and (not is_explicit or first_order < order):  # if both set it, the second is reported
             path = ("spec", "network", "subdomain")
             yield found_at(
                 path,

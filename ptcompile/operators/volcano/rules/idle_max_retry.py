@@ -2,8 +2,8 @@
 
 What: the job's maxRetry without a policy that restarts anything, or a task's maxRetry without a policy on TaskFailed.
 
-Why: the job's counts restarts by policies, and the task's is the threshold of the event TaskFailed: without those the
-number has no effect.
+Why: the job's maxRetry limits restarts by policies, and a task's is the threshold of the event TaskFailed. Without
+those policies, the number has no effect.
 
 Example:
 

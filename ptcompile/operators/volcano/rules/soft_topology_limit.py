@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path = (*topology_path, key)
                 yield found_at(
                     path,
-                    "with mode soft the pods may be placed anywhere, whatever the limit",
+                    "with mode soft the pods may be placed anywhere, regardless of the limit",
                     f"set mode to hard, or remove {key}",
                     Fix("set mode to hard", (Edit("set", (*topology_path, "mode"), "hard"),), safe=False),
                 )
