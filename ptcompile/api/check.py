@@ -1,4 +1,4 @@
-"""The verb `check` as a function: whether committed manifests are what the specs say."""
+"""The verb `check` as a function: whether committed manifests match their specs."""
 
 from __future__ import annotations
 
@@ -43,26 +43,26 @@ def check(
     or absent where there is no file). Of the files `beside` them, those are orphaned that ptcompile could have written,
     jobs byte for byte in its own layout.
     """
-    found: list[tuple[str, str]] = []
+    differences: list[tuple[str, str]] = []
     patch = ""
     for path, text in sorted(wanted.items()):
         content = committed.get(path)
         if content is None:
-            found.append(("missing", path))
+            differences.append(("missing", path))
             patch += _patch(path, None, text)
         elif content != text.encode():
-            found.append(("stale", path))
+            differences.append(("stale", path))
             patch += _patch(path, content.decode("utf-8", errors="replace"), text)
     for path, content in sorted((beside or {}).items()):
         text = content.decode("utf-8", errors="replace")
         if path not in wanted and _is_ours(text):
-            found.append(("orphaned", path))
+            differences.append(("orphaned", path))
             patch += _patch(path, text, None)
-    return Checked(tuple(found), patch)
+    return Checked(tuple(differences), patch)
 
 
 def _patch(path: str, before: str | None, after: str | None) -> str:
-    """A unified diff. Where a secret is on either side, of both with secrets hidden."""
+    """Return a unified diff. If either side contains a secret, both are shown with secrets masked."""
     shown, note = (before or "", after or ""), ""
     manifests = [None if text is None else _objects(text) for text in (before, after)]
     if before is not None and manifests[0] is None:
@@ -70,8 +70,8 @@ def _patch(path: str, before: str | None, after: str | None) -> str:
             f"--- {path}\n+++ {path}\n# the existing file is not YAML that ptcompile can read: its lines are not "
             "shown\n"
         )
-    if any(hidden(one) != one for side in manifests for one in side or ()):
-        old, new = (emit_all([hidden(one) for one in side or ()]) for side in manifests)
+    if any(hidden(manifest) != manifest for side in manifests for manifest in side or ()):
+        old, new = (emit_all([hidden(manifest) for manifest in side or ()]) for side in manifests)
         shown = (old, new)
         note = (
             "# secrets are hidden; layout and comments are omitted" + ("; nothing else differs" * (old == new)) + "\n"
@@ -87,17 +87,17 @@ def _lines(texts: tuple[str, str], names: tuple[str, str]) -> Iterator[str]:
 
 
 def _objects(text: str) -> list[dict[str, Any]] | None:
-    """The objects of a file, the items of Lists among them; None where it cannot be read."""
+    """Return the objects of a file, including the items of Lists, or None if it cannot be read."""
     read = source.read(text)
     if read.problems:
         return None
-    return [dict(one) for document in read.documents for _, one in streams.objects_in(document.data)]
+    return [dict(manifest) for document in read.documents for _, manifest in streams.objects_in(document.data)]
 
 
 def _is_ours(text: str) -> bool:
-    """Whether ptcompile would write these objects, a job among them, byte for byte like this."""
+    """Return whether ptcompile would write exactly these bytes, and at least one object is a job."""
     objects = _objects(text)
-    if not objects or not any(kind_of(one) in RUNS_PODS for one in objects):
+    if not objects or not any(kind_of(manifest) in RUNS_PODS for manifest in objects):
         return False
     whole = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
     return text in (emit_all(objects), json.dumps(whole, indent=2) + "\n")

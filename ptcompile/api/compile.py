@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 
 
 class CompileError(Exception):
-    """A spec that does not compile, for those who asked for an exception with `unwrap()`."""
+    """Raised by `unwrap()` when a spec does not compile."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         self.diagnostics = diagnostics
         super().__init__("\n".join(f"{d.code} {d.message}" for d in diagnostics if d.severity == "error"))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled with its findings: an exception is rebuilt from its text otherwise, and a process pool hangs."""
+        """Pickle with the diagnostics: by default the exception is rebuilt from its message, which hangs a process
+        pool.
+        """
         return type(self), (self.diagnostics,), self.__dict__
 
 
@@ -49,11 +51,11 @@ class Result(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. Warnings are fine."""
+        """Whether there are no errors. Warnings are allowed."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
     def yaml(self) -> str:
-        """The manifests as one YAML stream."""
+        """Return the manifests as one YAML stream."""
         return emitter.emit_all(self.manifests)
 
     @property
@@ -65,7 +67,7 @@ class Result(NamedTuple):
 
     @property
     def handle(self) -> Handle:
-        """The handle of the one job. Raises `CompileError` where there is an error, ValueError for several jobs."""
+        """The handle of the only job. Raises `CompileError` if there is an error, ValueError for several jobs."""
         found = self.handles
         if len(found) == 1:
             return found[0]
@@ -74,7 +76,7 @@ class Result(NamedTuple):
         raise ValueError(f"handle: there are {len(found)} jobs; `handles` has one for each")
 
     def unwrap(self) -> tuple[dict[str, Any], ...]:
-        """The manifests. Raises `CompileError` where there is an error."""
+        """Return the manifests. Raises `CompileError` if there is an error."""
         if not self.ok:
             raise CompileError(self.diagnostics)
         return self.manifests
@@ -132,7 +134,7 @@ def compile(
 
 
 class _CompiledDocument(NamedTuple):
-    """What one document was compiled to, and what the rules say of it."""
+    """The compilation of one document, with the findings of the rules."""
 
     manifests: tuple[dict[str, Any], ...]
     advice: Sequence[Diagnostic] = ()
@@ -149,7 +151,7 @@ def _of_document(
     asked: Selection | None,
     extensions: Extensions | None,
 ) -> _CompiledDocument:
-    """Compile one document, and put what is said of it into `found`."""
+    """Compile one document, and append its findings to `found`."""
     from ptcompile.compiler.pipeline import compile_document
 
     compiled = compile_document(laid.data, profile, target, extensions)
@@ -171,7 +173,7 @@ def _judged(
     filename: str | None,
     asked: Selection | None,
 ) -> Result:
-    """The result: the findings that comments in the file leave, and no manifests that a rule calls an error."""
+    """Return the result after suppressions, without manifests that have a rule's error."""
     if asked is None and not found:
         return Result(tuple([manifest for document in made for manifest in document.manifests]), ())
     from ptcompile.compiler.advice import apply_suppressions

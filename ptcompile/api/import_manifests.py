@@ -33,7 +33,7 @@ _OTHER_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob",
 
 
 class ImportedSpec(NamedTuple):
-    """One spec, and how it compares with the object that it was made of."""
+    """One imported spec, and its differences from the original object."""
 
     document: Json
     """The TrainingJob as plain data."""
@@ -54,7 +54,7 @@ class ImportedSpec(NamedTuple):
     """Of the object's document in its stream, from 0."""
 
     def yaml(self) -> str:
-        """The spec with its comments."""
+        """Return the spec with its comments."""
         from ptcompile.spec.text import write
 
         proof = "same world" if self.same_world else "not the same world"
@@ -65,7 +65,7 @@ class ImportedSpec(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What was made of a stream of manifests."""
+    """The result of importing a stream of manifests."""
 
     found: tuple[ImportedSpec, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -81,17 +81,17 @@ class Imported(NamedTuple):
 
     @property
     def target(self) -> str | None:
-        """The target that writes the objects, where it is one for all."""
+        """The target that emits all the objects, or None if there is not exactly one."""
         targets = {one.target for one in self.found}
         return targets.pop() if len(targets) == 1 else None
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """Whether there are no errors."""
         return not any(one.severity == "error" for one in self.diagnostics)
 
     def yaml(self) -> str:
-        """The specs as one YAML stream, with comments."""
+        """Return the specs as one YAML stream, with comments."""
         return "---\n".join(one.yaml() for one in self.found)
 
     def with_documents(self, documents: Iterator[Json]) -> Imported:
@@ -99,7 +99,7 @@ class Imported(NamedTuple):
         return self._replace(found=tuple([one._replace(document=next(documents)) for one in self.found]))
 
     def to_dict(self) -> Json:
-        """The JSON form."""
+        """Return the JSON form."""
         specs = [
             {
                 "from": one.origin,
@@ -119,7 +119,7 @@ class Imported(NamedTuple):
         }
 
     def profile_yaml(self) -> str | None:
-        """The profile as YAML, where there is one."""
+        """Return the profile as YAML, or None if there is none."""
         return None if self.profile is None else emitter.emit(self.profile)
 
 
@@ -241,13 +241,13 @@ def _one(
 
 
 def _refused(manifest: Json, others: Objects, profile: ClusterProfile) -> list[Problem]:
-    """Why the API server rejects an object, so that there is none in the cluster."""
+    """Return why the API server rejects an object, which therefore cannot exist in a cluster."""
     found = validate(manifest, versions=profile.versions(), others=others)
     return [one for one in found if one.severity == "error" and one.stage == "apply"]
 
 
 def _kept(objects: list[_ImportedObject], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
-    """The objects beside the jobs that no spec writes."""
+    """Return the auxiliary objects that no spec emits."""
     others = [one.data for one in objects if kind_of(one.data) not in _READ]
     made = {
         (*kind_of(one), object_name(one))

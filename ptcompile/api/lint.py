@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class LintOptions:
-    """What one call of `lint` asks of every object."""
+    """Options that one call of `lint` applies to every object."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ def lint_object(manifest: Mapping[str, Any], others: Stream, asked: LintOptions)
 
 
 def _secured(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem]:
-    """What Pod Security Admission has against the pods, where a Namespace of the stream or the profile says a level."""
+    """Return the violations of Pod Security Admission, if a Namespace of the stream or the profile sets a level."""
     profile = asked.profile.spec.pod_security if asked.profile is not None else None
     namespaces = others.once(_namespaces) if "@namespace" in others.kinds else ()
     if profile is None and not namespaces:
@@ -95,9 +95,9 @@ def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
 def _advised(
     manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: LintOptions
 ) -> Iterator[Problem]:
-    """What the rules find, without what they say of a place that is already rejected.
+    """Yield the rules' findings, except on paths that are already rejected.
 
-    Those of stage "apply" speak for a webhook.
+    Rules of stage "apply" stand for a webhook.
     """
     said = {problem.path for problem in refused}
     mistyped = {problem.path for problem in refused if problem.name in _MISTYPED}
@@ -252,7 +252,7 @@ def _templates(read: Source) -> dict[int, Problem]:
 
 
 def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
-    """Why it is unknown what an object is: every Kubernetes client rejects one without apiVersion and kind."""
+    """Return the error that an object lacks apiVersion or kind, which every Kubernetes client rejects."""
     missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
     return [_nothing_at(key, manifest) for key in missing]
 
@@ -274,7 +274,7 @@ def _unknown(manifest: Mapping[str, Any]) -> Problem:
 
 
 class Report(NamedTuple):
-    """What linting found, and what it looked at."""
+    """The findings, and a summary of what was checked."""
 
     diagnostics: tuple[Diagnostic, ...]
     documents: int
@@ -286,7 +286,7 @@ class Report(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. Warnings are fine."""
+        """Whether there are no errors. Warnings are allowed."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
 
@@ -361,7 +361,7 @@ def _template_report(read: Source, index: int, problem: Problem, chosen: Selecti
 def _profile(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
-    """The profile that was given, and what is wrong with it."""
+    """Return the given profile and the problems with it."""
     if cluster is None:
         return None, []
     from ptcompile.compiler.reader import load_profile
@@ -382,7 +382,7 @@ def _without_meant(
 
 
 def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> Definitions | None:
-    """The kinds that the files named define, and the CRDs of the stream."""
+    """Return the kinds that the given files and the CRDs of the stream define."""
     if not isinstance(schemas, str | os.PathLike):
         arguments.check(schemas=schemas)
     paths = (schemas,) if isinstance(schemas, str | os.PathLike) else tuple(schemas)

@@ -20,25 +20,27 @@ _NAMES: Final = ("name", "mountPath", "devicePath", "containerPort", "ip", "topo
 
 
 class Overrides(NamedTuple):
-    """Overrides whose places could be read, and what is wrong with the others."""
+    """Overrides with valid paths, and the problems of the others."""
 
     values: tuple[tuple[int, Path, Any], ...]
-    """The number of each among those that were given, its place and its value."""
+    """Index of each override in the input, its path and its value."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class Laid(NamedTuple):
-    """A document with overrides laid over it."""
+    """A document with the overrides applied."""
 
     data: Any
     document: Document
     places: tuple[tuple[int, Path], ...]
-    """By the number of each override, the path that it set."""
+    """Index of each override, and the path that it set."""
     refused: tuple[tuple[int, Problem], ...]
     """Overrides that the document has no place for."""
 
     def told(self, problems: Iterable[Problem], filename: str | None) -> list[Diagnostic]:
-        """Problems as diagnostics; those that an override caused are in the "file" `overrides[N]`, without a line."""
+        """Return problems as diagnostics; those that an override caused are in the "file" `overrides[N]`, without a
+        line.
+        """
         out = [self._by(number, problem) for number, problem in self.refused]
         return out + [self.stamp(problem, filename) for problem in problems]
 
@@ -62,7 +64,7 @@ class Laid(NamedTuple):
         return found._replace(document=self.document.index)
 
     def _cause(self, path: Path) -> int | None:
-        """The override that a path is about: the last that set it, or what holds it, or a part that only it has."""
+        """Return the override that caused a path: the last one that set it, its parent or one of its parts."""
         for number, there in reversed(self.places):
             inside = path[: len(there)] == there
             if inside or (there[: len(path)] == path and path and not has(self.document.data, path)):
@@ -77,7 +79,7 @@ _NAME: Final = ("metadata", "name")
 
 
 def name_of(number: int) -> str:
-    """What a finding calls the file, where it is an override."""
+    """Return the file name for findings of an override."""
     return "name=" if number == NAMED else f"overrides[{number}]"
 
 
@@ -100,7 +102,7 @@ def read(overrides: Sequence[tuple[str | Path, Any]], name: str | None = None) -
 
 
 def lay(document: Document, overrides: Overrides) -> Laid:
-    """A copy of a document's data with the overrides laid over it, one after the other."""
+    """Return a copy of a document's data with the overrides applied in order."""
     data: Any = document.data
     places: list[tuple[int, Path]] = []
     refused: list[tuple[int, Problem]] = []
@@ -118,7 +120,7 @@ def lay(document: Document, overrides: Overrides) -> Laid:
 
 
 def _without_generated(data: Any) -> Any:
-    """The data without generateName, which a name of the run stands for."""
+    """Return the data without generateName, which the name of the run replaces."""
     metadata = data.get("metadata") if isinstance(data, Mapping) else None
     if not isinstance(metadata, Mapping) or "generateName" not in metadata:
         return data
@@ -126,7 +128,7 @@ def _without_generated(data: Any) -> Any:
 
 
 class _NoPlaceError(ValueError):
-    """A list that has no such item."""
+    """Raised when a list has no such item."""
 
     def __init__(self, path: Path, message: str, help: str) -> None:
         self.path, self.help = path, help
@@ -134,7 +136,7 @@ class _NoPlaceError(ValueError):
 
 
 def _laid(data: Any, path: Path, value: Any, above: Path) -> tuple[Any, Path]:
-    """A copy of the data with one value changed, and the path that it has there; what is missing is made."""
+    """Return a copy of the data with one value changed, and its path there; missing parts are created."""
     if not path:
         return value, above
     head, rest = path[0], path[1:]
@@ -150,7 +152,7 @@ def _laid(data: Any, path: Path, value: Any, above: Path) -> tuple[Any, Path]:
 
 
 def _index(items: Sequence[Any], head: str | int, above: Path) -> int:
-    """Where an item stands, by its index or its name; the index behind the last one adds an item."""
+    """Return the index of an item given by index or name; the index after the last one appends an item."""
     if isinstance(head, str) and head.isascii() and head.isdigit() and len(head) < 10:
         head = int(head)
     if isinstance(head, int):
