@@ -122,7 +122,10 @@ def compile(
     found += given.diagnostics
     if profile is None or given.diagnostics:
         return Result((), (*of_cluster, *found))
-    one = partial(_of_document, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions)
+    seen: set[tuple[str, str]] = set()
+    one = partial(
+        _of_document, seen=seen, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions
+    )
     every = [laying.lay(document, given) for document in read.documents]
     named, others = (every, []) if name is None else (every[:1], every[1:])
     made = [one(laid, found) for laid in named]
@@ -145,6 +148,7 @@ def _of_document(
     laid: Laid,
     found: list[Diagnostic],
     *,
+    seen: set[tuple[str, str]],
     profile: ClusterProfile,
     target: str | None,
     filename: str | None,
@@ -155,9 +159,10 @@ def _of_document(
     from ptcompile.compiler.pipeline import compile_document
 
     compiled = compile_document(laid.data, profile, target, extensions)
-    found += laid.told(compiled.problems, filename)
-    if laid.refused or asked is None:
-        return _CompiledDocument(() if laid.refused else compiled.manifests)
+    repeated = streams.repeated_spec(laid.data, seen)
+    found += laid.told((*repeated, *compiled.problems), filename)
+    if laid.refused or repeated or asked is None:
+        return _CompiledDocument(() if laid.refused or repeated else compiled.manifests)
     from ptcompile.compiler.advice import advice
 
     stamp = partial(laid.stamp, filename=filename)

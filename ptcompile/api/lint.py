@@ -181,6 +181,7 @@ def everything_found(
     everything = Stream([manifest for _, _, manifest in objects], asked.versions, texts, related=beside)
     templates = _templates(read)
     marked = may_have_marks(read.text)
+    specs: set[tuple[str, str]] = set()
     for document in read.documents:
         for problem in streams.not_objects(document.data):
             yield streams.to_diagnostic(problem, document, filename)
@@ -201,7 +202,8 @@ def everything_found(
             unchecked.append(streams.resource_name(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
         further = () if streams.is_ours(manifest) else extended(manifest, everything, asked)  # compiling asks
-        every = (*problems, *further, *_inside(manifest, everything, asked))
+        repeated = streams.repeated_spec(manifest, specs)
+        every = (*repeated, *problems, *further, *_inside(manifest, everything, asked))
         for problem in without_verdicts_on_marks(every, manifest, marked):
             yield streams.to_diagnostic(problem, document, filename, at, manifest)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of
+from ptcompile.kubernetes.unstructured import namespace_of
 from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
@@ -63,6 +64,33 @@ def is_ours(data: Mapping[str, Any]) -> bool:
 def no_documents() -> Problem:
     """Return the problem of a stream without documents."""
     return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
+
+
+def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
+    """Return an error if a TrainingJob has the namespace and name of one in `seen`, else add them to `seen`."""
+    metadata = data.get("metadata") if isinstance(data, Mapping) and data.get("kind") == "TrainingJob" else None
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    if not is_ours(data) or not isinstance(name, str):
+        return []
+    key = namespace_of(data), name
+    if key not in seen:
+        seen.add(key)
+        return []
+    message = f"metadata.name: an earlier document is also TrainingJob/{name}, so kubectl applies one over the other"
+    return [_repeated_object(message)]
+
+
+def repeated_in_other_file(resource: str, filename: str) -> Problem:
+    """Return the error for a spec that compiles to an object that a spec in another file already has."""
+    return _repeated_object(
+        f"metadata.name: {filename} also compiles to {resource}, so kubectl applies one over the other"
+    )
+
+
+def _repeated_object(message: str) -> Problem:
+    help = "rename one of the jobs, or remove it"
+    problem = Problem("repeated-object", ("metadata", "name"), message, help, stage="run", authority="ptcompile")
+    return problem._replace(blocks_compile=True)
 
 
 def select(

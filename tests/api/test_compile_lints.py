@@ -44,9 +44,9 @@ def test_an_error_of_a_rule_gives_no_manifest() -> None:
 
 
 def test_the_other_documents_of_the_stream_are_written() -> None:
-    result = ptcompile.compile(f"{ONE_WORD}---\n{smallest()}")
+    result = ptcompile.compile(f"{ONE_WORD}---\n{smallest(name='other')}")
     assert not result.ok
-    assert [one["metadata"]["name"] for one in result.manifests] == ["train"]
+    assert [one["metadata"]["name"] for one in result.manifests] == ["other"]
     assert [found.document for found in result.diagnostics] == [0]
 
 

@@ -213,7 +213,7 @@ def test_out_to_a_file(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_out_to_a_directory(slash: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "out").mkdir()
-    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml"), "-o", f"{tmp_path / 'out'}{slash}")
+    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml", job="b"), "-o", f"{tmp_path / 'out'}{slash}")
     assert ran.status == 0
     assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["a.yaml", "b.yaml"]
 
@@ -224,7 +224,7 @@ def test_out_in_json_has_its_suffix(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_two_specs_for_one_file(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, spec(tmp_path, "a/s.yaml"), spec(tmp_path, "b/s.yaml"), "-o", f"{tmp_path}/out/")
+    ran = here(capsys, spec(tmp_path, "a/s.yaml"), spec(tmp_path, "b/s.yaml", job="b"), "-o", f"{tmp_path}/out/")
     assert ran.status == 2
     assert not (tmp_path / "out").exists()
 
@@ -240,7 +240,7 @@ def test_an_error_in_one_spec_writes_nothing(tmp_path: Path, capsys: Capture) ->
 
 def test_a_place_that_cannot_be_written_leaves_all_as_it_was(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "out" / "b.yaml").mkdir(parents=True)
-    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml"), "-o", f"{tmp_path}/out/")
+    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml", job="b"), "-o", f"{tmp_path}/out/")
     assert ran.status == 2
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.yaml"]
 

@@ -14,6 +14,7 @@ from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Findings, lines_of, shared
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.kubernetes.unstructured import GENERATED, kind_of, namespace_of, object_name
 from ptcompile.source.emitter import emit_all
 
 TYPE_CHECKING = False
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     Manifests = list[dict[str, object]]
     Outputs = dict[str, dict[str, Manifests]]
     """By target, and by the file of specs; the target of one run is the empty name."""
+    ObjectKey = tuple[str, tuple[str, str], str, str]
+    """Target, apiVersion and kind, namespace, name."""
 
 
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
@@ -191,12 +194,15 @@ def run(options: argparse.Namespace) -> int:
     findings.unreadable(unreadable)
     profile = findings.profile(options.cluster)
     outputs: Outputs = {}
+    names: dict[ObjectKey, str] = {}
     if profile is not None:
         compiler = Compiler(options, config, profile, targets)
         results = shared(compiler, inputs, options.jobs)
         try:
             for file, one in zip(inputs, results, strict=True):
                 _collect(file, one, outputs, findings)
+                if repeated := _repeated_objects(file, one.manifests, names):
+                    findings.add(file, repeated)
         finally:
             results.close()
     status = findings.finish()
@@ -219,6 +225,37 @@ def _collect(file: InputFile, one: CompiledFile, outputs: Outputs, findings: Fin
     if findings.compiled(file, compile.Result(tuple(manifests), one.diagnostics, one.meant), one.lines):
         for target, made in one.manifests.items():
             outputs.setdefault(target, {})[file.name] = made
+
+
+def _repeated_objects(
+    file: InputFile, manifests: Mapping[str, Manifests], names: dict[ObjectKey, str]
+) -> list[Diagnostic]:
+    """Return an error if a file compiles to an object that an earlier file already has.
+
+    `names` are the files of these objects, to which those of this file are added.
+    """
+    repeated: dict[str, tuple[str, str]] = {}
+    for target, made in manifests.items():
+        for manifest in made:
+            name = object_name(manifest)
+            if not name or name.endswith(GENERATED):
+                continue
+            other = names.setdefault((target, kind_of(manifest), namespace_of(manifest), name), file.name)
+            if other != file.name:
+                repeated.setdefault(other, (name, f"{manifest['kind']}/{name}"))
+    if not repeated:
+        return []
+    from ptcompile.source import streams
+
+    documents = streams.read(file.content, file.name).documents
+    return [
+        streams.to_diagnostic(
+            streams.repeated_in_other_file(resource, other),
+            next((one for one in documents if object_name(one.data) == name), documents[0]),
+            file.name,
+        )
+        for other, (name, resource) in repeated.items()
+    ]
 
 
 def _show_options(options: argparse.Namespace, findings: Findings) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import ptcompile
 from ptcompile.cli import processes
 from tests.cli.running import ROOT, Ran, here, process, spec
 from tests.making import smallest
@@ -93,6 +94,35 @@ def _check(capsys: Capture, *words: str) -> Ran:
 
 def _state(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("words", [(), ("-o", "out/"), ("-o", "out.yaml"), ("--check", "-o", "out/"), ("--no-lint",)])
+def test_two_specs_of_one_name_in_a_run_are_an_error(
+    words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy that was not renamed: kubectl would apply one over the other."""
+    monkeypatch.chdir(tmp_path)
+    spec(tmp_path, "specs/a.yaml", "nodes: 2", job="a")
+    spec(tmp_path, "specs/b.yaml", "nodes: 4", job="a")
+    ran = here(capsys, "compile", "specs/", *words, "--jobs", "2", "--output-format", "concise")
+    assert (ran.status, ran.out, list(tmp_path.glob("out*"))) == (1, "", [])
+    assert ran.err.startswith(f"{Path('specs', 'b.yaml')}:3:")
+    assert ran.err.count("PTC576 repeated-object: metadata.name: ") == 1
+    spec(tmp_path, "specs/b.yaml", "nodes: 4", job="b")
+    assert here(capsys, "compile", "specs/", "-o", "out/").status == 0
+
+
+def test_two_specs_of_one_name_in_a_file_are_an_error() -> None:
+    text = f"{smallest()}---\n{smallest()}"
+    for report in (ptcompile.lint(text, ignore=["PTC576"]), ptcompile.compile(text, ignore=["PTC576"])):
+        (found,) = report.diagnostics
+        assert (found.code, found.severity, found.document, found.blocks_compile) == ("PTC576", "error", 1, True)
+    assert len(ptcompile.compile(text, target="job").manifests) == len(
+        ptcompile.compile(smallest(), target="job").manifests
+    )
+    elsewhere = smallest().replace("{name: train}", "{name: train, namespace: other}")
+    assert ptcompile.compile(f"{smallest()}---\n{elsewhere}").ok
+    assert ptcompile.lint(f"{smallest()}---\n{elsewhere}").ok
 
 
 def test_what_is_current_is_silent(repo: Path, capsys: Capture) -> None:
