@@ -67,17 +67,16 @@ class Config(NamedTuple):
         return [*self.ignore, *self.ignored_in(path)]
 
     def ignored_in(self, path: str) -> list[str]:
-        """The selectors that are ignored in one file, by its path from the folder or by its name alone."""
+        """Return the selectors that are ignored in one file; patterns are those of .gitignore, as in `exclude`."""
         if not self.per_file_ignores:
             return []
-        from fnmatch import fnmatchcase
+        from ptcompile.cli.gitignore import matches
 
-        relative = os.path.relpath(path, self.folder).replace(os.sep, "/")
-        name = relative.rpartition("/")[2]
+        relative = os.path.relpath(path, self.folder)
         return [
             selector
-            for glob, selectors in self.per_file_ignores
-            if fnmatchcase(relative, glob) or fnmatchcase(name, glob)
+            for pattern, selectors in self.per_file_ignores
+            if matches(pattern, relative)
             for selector in selectors
         ]
 
@@ -224,7 +223,7 @@ def _selectors(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[str,
 
 def _by_file(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, Mapping):
-        raise ValueError('a table, such as {"charts/**" = ["PTC8"]}')
+        raise ValueError('a table, such as {"charts/" = ["PTC8"]}')
     return tuple((str(glob), _selectors(selectors, codes)) for glob, selectors in value.items())
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.gitignore import Matcher, lines_of, matcher
+from ptcompile.cli.gitignore import Matcher, lines_of, matcher, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +60,32 @@ def exclusions(config: Config) -> Callable[[str], bool]:
         return name in patches(folder.place) or f"{inner}/{name}" in patches(higher)
 
     return excluded
+
+
+def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each pattern of the configuration that matches none of the files and folders of a run.
+
+    `inputs` are the files that are read, `visited` the files and folders that were found, those left out among them.
+    """
+    if not (config.per_file_ignores or config.exclude or config.extend_exclude):
+        return
+    outside = os.path.join(os.pardir, "")
+
+    def inside(paths: Iterable[str]) -> list[str]:
+        relative = (os.path.relpath(path, config.folder) + os.sep * path.endswith(os.sep) for path in paths)
+        return [path for path in relative if not path.startswith(outside)]
+
+    files_read, found = inside(inputs), inside(visited)
+    for pattern, _ in config.per_file_ignores:
+        if not any(matches(pattern, path) for path in files_read):
+            yield f"per-file-ignores: {pattern!r} matches no file; correct or remove it"
+    for key, patterns in (("exclude", config.exclude or ()), ("extend-exclude", config.extend_exclude)):
+        for pattern in patterns:
+            name = pattern.removeprefix("!").strip("/")
+            # what lies in a folder that is left out is not visited, and neither are hidden folders
+            known = name.startswith(("#", ".")) or "/." in name or os.path.lexists(os.path.join(config.folder, name))
+            if not known and not any(matches(pattern, path) for path in found):
+                yield f"{key}: {pattern!r} matches no file; correct or remove it"
 
 
 class _Patterns(NamedTuple):

@@ -6,8 +6,10 @@ earlier never prevents a later one here, so nothing has to be tried twice. A lin
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
 
@@ -63,6 +65,22 @@ def matcher(lines: Iterable[bytes]) -> Matcher:
         return None if number < 0 else read[number].ignores
 
     return verdict
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Return whether one line matches a path, relative to its folder, or a folder above it. A folder ends in a slash.
+
+    A line that begins with `!` is taken without it.
+    """
+    verdict = _single(pattern.removeprefix("!"))
+    parts = os.fsencode(path.replace(os.sep, "/")).removesuffix(b"/").split(b"/")
+    folders = len(parts) if path.endswith(os.sep) else len(parts) - 1
+    return any(verdict(b"/".join(parts[:count]), count <= folders) for count in range(1, len(parts) + 1))
+
+
+@cache
+def _single(pattern: str) -> Matcher:
+    return matcher((os.fsencode(pattern),))
 
 
 def lines_of(content: bytes) -> list[bytes]:

@@ -151,3 +151,59 @@ def test_a_kustomization_that_leads_out_is_not_used(target: str, tmp_path: Path,
     assert ran.status == 2
     assert f"{top}/kustomization.yaml: a link that leads out of {top}; it is not used" in ran.err
     assert "1 file," in ran.err
+
+
+@pytest.mark.parametrize(
+    ("pattern", "left"),
+    [
+        ("manifests/team-b/", ["a", "o"]),
+        ("manifests/team-b", ["a", "o"]),
+        ("team-b/", ["a", "o"]),
+        ("/manifests/", ["o"]),
+        ("manifests/**", ["o"]),
+        ("manifests/*/b.yaml", ["a", "o"]),
+        ("b.yaml", ["a", "o"]),
+        ("*.yaml", []),
+        ("manifests/*.yaml", ["a", "b", "o"]),
+        ("team-?/", ["o"]),
+    ],
+)
+def test_patterns_are_of_one_kind(
+    pattern: str, left: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One pattern leaves a file out, and ignores what is found in it."""
+    monkeypatch.chdir(tmp_path)
+    for path in ("manifests/team-a/a.yaml", "manifests/team-b/b.yaml", "other/o.yaml"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, nme: x}\n")
+    for setting in (f'exclude = ["{pattern}"]', f'per-file-ignores = {{"{pattern}" = ["PTC501", "PTC502"]}}'):
+        (tmp_path / "ptcompile.toml").write_text(setting)
+        for words in (["."], ["manifests/", "other/"]):
+            ran = here(capsys, "lint", "--allow-empty", "--output-format", "concise", "--no-cache", *words)
+            assert [name for name in "abo" if f"{name}.yaml:3" in ran.out] == left, setting
+
+
+SETTINGS = """\
+exclude = ["charts/", "manifets/old.yaml", ".venv/", "node_modules/react.yaml"]
+extend-exclude = ["*-patch.yaml", "manifests/"]
+per-file-ignores = {"team-a/" = ["PTC3"], "team-b/" = ["PTC3"]}
+"""
+
+
+def test_patterns_that_match_no_file_are_reported(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree(tmp_path, "repo/charts/a.yaml", "repo/team-a/a.yaml", "repo/node_modules/react.yaml", "team-b/outside.yaml")
+    (tmp_path / "repo" / "ptcompile.toml").write_text(SETTINGS)
+    monkeypatch.chdir(tmp_path / "repo")
+    unmatched = [
+        "ptcompile: per-file-ignores: 'team-b/' matches no file; correct or remove it",
+        "ptcompile: exclude: 'manifets/old.yaml' matches no file; correct or remove it",
+        "ptcompile: extend-exclude: '*-patch.yaml' matches no file; correct or remove it",
+        "ptcompile: extend-exclude: 'manifests/' matches no file; correct or remove it",
+    ]
+    for path in (".", tmp_path / "repo", "../", "team-a/.."):
+        ran = here(capsys, "lint", path)
+        assert [line for line in ran.err.splitlines() if "matches no file" in line] == unmatched, path
+    for words in (["team-a/"], ["team-a/a.yaml"], ["team-*/*.yaml"], [".", "--isolated"]):
+        assert "matches no file" not in here(capsys, "lint", *words).err, words

@@ -226,12 +226,7 @@ def run(options: argparse.Namespace) -> int:
         statistics=options.statistics,
         extensions=config.extensions,
     )
-    exclude = None
-    if _folders(options.paths):
-        from ptcompile.cli.exclude import exclusions
-
-        exclude = exclusions(config)
-    inputs, unreadable = files.read_all(options.paths, exclude, require_match=not options.allow_empty)
+    inputs, unreadable = _inputs(options, config)
     findings.unreadable(unreadable)
     profile = findings.profile(config.cluster) if config.cluster else None
     others = RelatedObjects(inputs, whole=len(inputs) > 1 or "-" in options.paths or _folders(options.paths))
@@ -245,6 +240,29 @@ def run(options: argparse.Namespace) -> int:
         findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
         findings.meant += one.meant
     return findings.finish(always=True)
+
+
+def _inputs(options: argparse.Namespace, config: Config) -> tuple[list[InputFile], list[str]]:
+    """Return the files to judge and what cannot be read. Print which patterns of the configuration match no file, if
+    the run covers its whole folder.
+    """
+    required = not options.allow_empty
+    if not _folders(options.paths):
+        return files.read_all(options.paths, require_match=required)
+    from ptcompile.cli.exclude import exclusions, unmatched_patterns
+
+    excludes, visited = exclusions(config), list[str]()
+
+    def exclude(path: str) -> bool:
+        visited.append(path)
+        return excludes(path)
+
+    inputs, unreadable = files.read_all(options.paths, exclude, require_match=required)
+    top = os.path.join(os.path.realpath(config.folder), "")
+    if any(os.path.isdir(path) and top.startswith(os.path.join(os.path.realpath(path), "")) for path in options.paths):
+        for sentence in unmatched_patterns(config, [file.name for file in inputs], visited):
+            files.print_error(f"ptcompile: {sentence}\n")
+    return inputs, unreadable
 
 
 def _folders(paths: Sequence[str]) -> bool:
