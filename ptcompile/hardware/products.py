@@ -139,7 +139,7 @@ _FABRICS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Other names of each fabric; a name may be several."""
 
-_COUNT = re.compile(r"(?:[:x*=]\s*\d{1,3}|\s+x\s*\d{1,3})$")
+_COUNT = re.compile(r" ?[:x*=] ?\d{1,3}$")
 _MODEL = re.compile(r"(?:gb|mi|hl|gaudi|trn|trainium|v|[a-z])?\d{1,4}[a-z]{0,7}|gaudi|trainium|trillium|ironwood")
 _NOISE: Final = frozenset(
     [

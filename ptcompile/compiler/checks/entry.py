@@ -19,7 +19,6 @@ from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 from ptcompile.simulator.launchers.torchrun import OPTIONS, variable
 from ptcompile.source.emitter import quoted, scalar
-from ptcompile.source.secrets.texts import secret_parts
 from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
@@ -62,6 +61,8 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
         text = getattr(job, field)
         if text is None or not text.strip() or text.split() == [text]:
             continue
+        from ptcompile.source.secrets.texts import secret_parts
+
         entry = _read_line(text, field, job)
         is_fixable = len(starts) == 1 and not secret_parts(text)  # as an argument a secret is another finding
         noun = "file" if field == "script" else "module"
