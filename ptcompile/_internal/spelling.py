@@ -81,4 +81,4 @@ def _has_similar_words(a: str, b: str) -> bool:
     from difflib import SequenceMatcher
 
     pairs = ((x.lower(), y.lower()) for x, y in zip(*words, strict=True))
-    return all(x == y or SequenceMatcher(None, x, y).ratio() >= _SIMILAR for x, y in pairs)
+    return all((x.isdigit() and y.isdigit()) or SequenceMatcher(None, x, y).ratio() >= _SIMILAR for x, y in pairs)

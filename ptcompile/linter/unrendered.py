@@ -27,7 +27,7 @@ def unrendered_file(read: Source, role: str | None) -> tuple[int, Problem] | Non
     """
     if role == "template":
         message = "this file is a template of a Helm chart and is not checked"
-        return 0, _note(message, "helm template .")._replace(span=Span(1, 1, 1, 1))
+        return 0, _note(message, "helm template CHART")._replace(span=Span(1, 1, 1, 1))
     if not may_have_marks(read.text):
         return None
     if any(problem.name in _UNREADABLE for problem in read.problems):

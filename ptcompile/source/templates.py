@@ -27,7 +27,7 @@ class TemplateMark(NamedTuple):
 
 
 _KINDS: Final = {
-    "{{": TemplateMark("{{ }}", "Helm or Jinja", "helm template ."),
+    "{{": TemplateMark("{{ }}", "Helm or Jinja", "helm template CHART"),
     "{%": TemplateMark("{% %}", "Jinja", "jinja2 FILE"),
     "{#": TemplateMark("{# #}", "Jinja", "jinja2 FILE"),
     "<%": TemplateMark("<% %>", "ERB", "erb FILE"),

@@ -142,7 +142,7 @@ def test_a_spec_that_is_a_template_says_so_and_how_to_render_it() -> None:
     (found,) = ptcompile.compile(text).diagnostics
     assert (found.code, found.severity) == ("PTC001", "error")
     assert found.message == "the text is a template of Helm or Jinja: '{{ }}' is not YAML"
-    assert "helm template ." in str(found.help)
+    assert "helm template CHART" in str(found.help)
 
 
 def test_ignoring_the_note_is_possible() -> None:
