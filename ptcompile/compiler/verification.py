@@ -97,7 +97,7 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
 
 
 def _words(job: Job) -> Iterator[str]:
-    for role in job.trainers:
+    for role in job.training_roles:
         yield from (*(role.template.main.command or ()), *(role.template.main.args or ()))
 
 

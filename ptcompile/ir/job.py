@@ -188,12 +188,12 @@ class Job(NamedTuple):
     """Whether the job has a ComputeDomain of which its nodes claim channels."""
 
     @property
-    def trainers(self) -> tuple[Role, ...]:
+    def training_roles(self) -> tuple[Role, ...]:
         """The roles whose pods are nodes."""
         return tuple([role for role in self.roles if role.trains])
 
     @property
-    def beside(self) -> tuple[Role, ...]:
+    def auxiliary_roles(self) -> tuple[Role, ...]:
         """The roles whose pods are not nodes."""
         return tuple([role for role in self.roles if not role.trains])
 
@@ -212,18 +212,18 @@ class Job(NamedTuple):
         return sum([role.replicas for role in self.roles])
 
     @property
-    def least_pods(self) -> int:
+    def min_pods(self) -> int:
         """The number of pods without which the job cannot run: the minimum of nodes, and all auxiliary pods."""
         return self.min_nodes + self.pods - self.nodes
 
     @property
     def elastic(self) -> bool:
         """Whether the number of nodes may vary."""
-        return self.min_nodes < self.most_nodes
+        return self.min_nodes < self.peak_nodes
 
     @property
-    def most_nodes(self) -> int:
-        """The maximum number of nodes."""
+    def peak_nodes(self) -> int:
+        """The largest number of nodes that the job may have."""
         return self.max_nodes or self.nodes
 
 
@@ -351,7 +351,7 @@ def backend(job: Job, launch: Launch) -> str:
     if launch.rdzv_backend is not None:
         return launch.rdzv_backend
     may_rejoin = launch.max_restarts > 0 or job.elastic or _can_pods_return(job)
-    return "c10d" if may_rejoin and job.most_nodes > 1 else "static"
+    return "c10d" if may_rejoin and job.peak_nodes > 1 else "static"
 
 
 def _can_pods_return(job: Job) -> bool:
@@ -360,7 +360,7 @@ def _can_pods_return(job: Job) -> bool:
     Auxiliary roles take no part in the rendezvous.
     """
     policy = job.run_policy
-    if any(role.restart_policy not in {None, "Never"} for role in job.trainers):
+    if any(role.restart_policy not in {None, "Never"} for role in job.training_roles):
         return True
     if policy.on_pod_failure == "RestartJob":
         return False
@@ -386,7 +386,7 @@ def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
     to, as long as `read_timeout`, 60 seconds by default, and for the others `join_timeout` (PyTorch 2.13).
     """
     user_conf = launch.rdzv_conf
-    if job.most_nodes == 1 or (
+    if job.peak_nodes == 1 or (
         job.runtime is not None and not launch.entry
     ):  # a runtime's command has its own settings
         return {**user_conf}

@@ -150,7 +150,7 @@ def _by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[TrainingRole]]:
     found: dict[tuple[str, ...], list[TrainingRole]] = {}
     for manifest in stream.objects:
         for one in (
-            subject_of(manifest, stream).trainers if kind_named(kind_of(manifest)).meeting.across_objects else ()
+            subject_of(manifest, stream).training_roles if kind_named(kind_of(manifest)).meeting.across_objects else ()
         ):
             if (one.modelled or one.plain) and not one.local and not one.standalone:
                 found.setdefault(_meeting_point(one), []).append(one)

@@ -39,39 +39,41 @@ class Subject(WorkloadView):
         return {}
 
     @cached_property
-    def trainers(self) -> tuple[TrainingRole, ...]:
+    def training_roles(self) -> tuple[TrainingRole, ...]:
         """The roles that train, each as its first pod sees it; none for a kind without pods, or a job without any."""
-        from ptcompile.linter.trainers import trainers
+        from ptcompile.linter.trainers import training_roles
 
-        return trainers(self)
+        return training_roles(self)
 
     @cached_property
     def parties(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
         from ptcompile.linter.trainers import torchrun_groups
 
-        return torchrun_groups(self.trainers, self.groups)
+        return torchrun_groups(self.training_roles, self.groups)
 
     @cached_property
     def groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """As `parties`, of every launcher that is known here."""
         from ptcompile.linter.trainers import rendezvous_groups
 
-        return rendezvous_groups(self, self.trainers)
+        return rendezvous_groups(self, self.training_roles)
 
     @cached_property
     def plain(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """As `parties`, of scripts without a launcher (env://)."""
         from ptcompile.linter.trainers import env_groups
 
-        return env_groups(self, self.trainers)
+        return env_groups(self, self.training_roles)
 
     @cached_property
     def meets_nowhere(self) -> bool:
         """Whether its operator gives the pods no rendezvous at all: a rule of the operator's says so."""
         if not overrides(self.record, Kind.lacks_rendezvous):
             return False
-        return self.record.lacks_rendezvous(self.manifest, self.trainers[0].launch.options if self.trainers else {})
+        return self.record.lacks_rendezvous(
+            self.manifest, self.training_roles[0].launch.options if self.training_roles else {}
+        )
 
     @cached_property
     def firsts(self) -> tuple[Pod, ...]:

@@ -255,7 +255,7 @@ class TrainingRole:
         ]
 
 
-def trainers(subject: WorkloadView) -> tuple[TrainingRole, ...]:
+def training_roles(subject: WorkloadView) -> tuple[TrainingRole, ...]:
     """The roles that train, each with the place where its container is written."""
     options = subject.record.launch_fields.options
     if not options and not any(launches(template) for template in subject.templates):

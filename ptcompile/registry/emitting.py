@@ -126,7 +126,7 @@ def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[P
 
 def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
     """Yield an error for each auxiliary role: every pod of this kind is a node."""
-    for role in job.beside:
+    for role in job.auxiliary_roles:
         why = f"{kind} has no pods other than those that train"
         yield unsupported_by_target(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(
             on_key=True
@@ -139,7 +139,7 @@ def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
     """
     return {
         role.name: tuple(f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas))
-        for role in job.beside
+        for role in job.auxiliary_roles
     }
 
 
@@ -165,7 +165,7 @@ def other_container(job: Job, name: str, kind: str) -> Iterator[Problem]:
 
 def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
     """Yield an error if the roles' templates differ but the kind has only one template."""
-    first, *rest = job.trainers
+    first, *rest = job.training_roles
     for role in rest:
         if role.template != first.template or role.restart_policy != first.restart_policy:
             yield unsupported_by_target(
@@ -200,7 +200,7 @@ def device_objects(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 
 def _compute_domain(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
-    nodes = job.most_nodes if waits_for_nodes(cluster.versions().nvidia_dra) else 0
+    nodes = job.peak_nodes if waits_for_nodes(cluster.versions().nvidia_dra) else 0
     return {
         "apiVersion": "resource.nvidia.com/v1beta1",
         "kind": "ComputeDomain",
@@ -266,7 +266,7 @@ def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, 
     placer = gang(job, cluster)
     if placer not in {"volcano", "scheduler-plugins"}:
         return []
-    spec: dict[str, Any] = {"minMember": job.least_pods}
+    spec: dict[str, Any] = {"minMember": job.min_pods}
     if least := _requests(job):
         spec["minResources"] = least
     if placer == "volcano":

@@ -46,16 +46,16 @@ def retries(job: Job) -> int:
     limit, said = job.run_policy.backoff_limit, job.run_policy.on_pod_failure
     if limit is not None:
         return limit
-    in_place = any(role.restart_policy == "OnFailure" for role in job.trainers)
+    in_place = any(role.restart_policy == "OnFailure" for role in job.training_roles)
     if said in {"RestartPod", "RestartJob"} or in_place:
         one_by_one = (in_place or said == "RestartPod") and meets_by_c10d(job)
-        return RETRIES * job.most_nodes if one_by_one else RETRIES
+        return RETRIES * job.peak_nodes if one_by_one else RETRIES
     return 0
 
 
 def meets_by_c10d(job: Job) -> bool:
     """Whether several nodes meet through torchrun's c10d store, which is a process of node 0."""
-    return job.most_nodes > 1 and job.launch is not None and backend(job, job.launch) == "c10d"
+    return job.peak_nodes > 1 and job.launch is not None and backend(job, job.launch) == "c10d"
 
 
 def restarts(job: Job, role: Role) -> int:
@@ -93,7 +93,7 @@ def restarts_alone(job: Job) -> bool:
 def ends_with_node_0(job: Job) -> bool:
     """Whether the success of node 0 is the job's, where the operator leaves the choice."""
     said = job.run_policy.success_policy
-    return job.elastic if said is None else said == "Node0" and job.most_nodes > 1
+    return job.elastic if said is None else said == "Node0" and job.peak_nodes > 1
 
 
 def restarts_in_place(role: Role) -> bool:
@@ -118,7 +118,7 @@ def pods_left(job: Job, kind: str, authority: Authority, *, instead: str) -> Ite
     """
     if job.run_policy.clean_pod_policy == "All":
         yield unsupported_by_target(CLEAN_POD_POLICY, f"{kind} keeps its finished pods as long as it exists", instead)
-    elif job.run_policy.clean_pod_policy == "None" and (job.most_nodes > 1 or job.beside):
+    elif job.run_policy.clean_pod_policy == "None" and (job.peak_nodes > 1 or job.auxiliary_roles):
         why = f"{kind} deletes the pods that still run when it is over, and has no other policy"
         told = approximation(CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority)
         yield told._replace(severity="note")
@@ -134,7 +134,7 @@ def outliving(job: Job) -> Path | None:
 def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
     """A warning where a lost node takes the other pods with it and their failures count. `each`: one by one."""
     path = outliving(job)
-    if path is None or job.most_nodes == 1 or job.launch is None or job.launch.max_restarts:
+    if path is None or job.peak_nodes == 1 or job.launch is None or job.launch.max_restarts:
         return
     if each and job.run_policy.on_pod_failure == "RestartJob":  # refused: see only_its_pod
         return
@@ -158,10 +158,10 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
         return  # without maxRestarts the loss of any node fails the others: see peers_fail_too
     if (
         (each or restarts_alone(job))
-        and retries(job) < job.most_nodes - 1
+        and retries(job) < job.peak_nodes - 1
         and job.run_policy.on_pod_failure != "RestartJob"
     ):
-        others = job.most_nodes - 1
+        others = job.peak_nodes - 1
         yield Problem(
             "node-0-fails-all",
             path,

@@ -167,7 +167,7 @@ def devices(parts: SpecParts) -> Iterator[Problem]:
         return
     nodes = [_node(part, job.accelerator, cluster) for part in parts.nodes]
     if hardware.accelerator(cluster, job.accelerator) is not None:
-        others = (gpus_per_node(part, cluster) for part in parts.every if part.beside)
+        others = (gpus_per_node(part, cluster) for part in parts.every if part.auxiliary)
         if not any((*(node.devices for node in nodes), *others)):
             message = f"{job.accelerator} is set, but no node requests a GPU"
             yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
@@ -368,7 +368,7 @@ def incomplete(job: Job) -> Iterator[tuple[str, Problem]]:
     """Yield what a job after its passes has of a fabric without the rest of it: a role, and what its template lacks."""
     from ptcompile.hardware.fabric_gaps import concerns, gaps
 
-    for role in job.trainers:
+    for role in job.training_roles:
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
             continue

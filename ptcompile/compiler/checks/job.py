@@ -276,7 +276,7 @@ def endings(parts: SpecParts) -> Iterator[Problem]:
     policy = parts.job.run_policy
     if not policy.model_fields_set:
         return
-    restarts = _in_place(part for part in parts.every if not part.beside)
+    restarts = _in_place(part for part in parts.every if not part.auxiliary)
     if policy.on_pod_failure is not None and restarts is not None:
         message = f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"
         yield conflict((*_POLICY, "onPodFailure"), message, "set only one of the two")

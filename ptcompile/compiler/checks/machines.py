@@ -303,11 +303,11 @@ def _room(asks: Mapping[str, Quantity], pools: list[_Pool]) -> int | None:
 
 
 def _all_nodes(job: Job, room: int, cluster: ClusterProfile) -> Iterator[Problem]:
-    if job.most_nodes <= room:
+    if job.peak_nodes <= room:
         return
     least = job.min_nodes > room
     path: Path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
-    many = f"{job.min_nodes} nodes" if least else f"up to {job.most_nodes} nodes"
+    many = f"{job.min_nodes} nodes" if least else f"up to {job.peak_nodes} nodes"
     message = f"{many}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
     text = f"{field_path(path)}: {message}"
     help = f"use at most {room} nodes, or request less per node"

@@ -32,7 +32,7 @@ class SpecPart(NamedTuple):
     """Those over the job's and the profile's defaults, as the pass `resources` will decide them."""
 
     @property
-    def beside(self) -> bool:
+    def auxiliary(self) -> bool:
         """Whether it is an auxiliary role, whose pods are no nodes."""
         return isinstance(self.fields, AuxiliaryRole)
 
@@ -73,7 +73,7 @@ def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
         own = lower_resources(fields.resources)
         of_a_node = parts and not isinstance(fields, AuxiliaryRole)  # the job's amounts are those of a node
         parts.append(SpecPart(path, fields, own, own.over(parts[0].amounts if of_a_node else profile)))
-    nodes = tuple([part for part in parts[1:] if not part.beside]) or (parts[0],)
+    nodes = tuple([part for part in parts[1:] if not part.auxiliary]) or (parts[0],)
     return SpecParts(spec, cluster, tuple(parts), nodes)
 
 

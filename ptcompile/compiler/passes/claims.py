@@ -115,7 +115,7 @@ def _near(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTempla
 
     entry = hardware.accelerator(cluster, job.accelerator)
     most = entry.nodes_per_domain if entry is not None else None
-    if job.most_nodes == 1 or job.topology is not None or (most is not None and job.most_nodes > most):
+    if job.peak_nodes == 1 or job.topology is not None or (most is not None and job.peak_nodes > most):
         return template
     if template.affinity.get("podAffinity"):
         return template

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def hosts(job: Job, context: Context) -> Job:
     """Every main container gets a variable for each auxiliary role."""
-    if not job.beside:
+    if not job.auxiliary_roles:
         return job
     found = {variable(role): ",".join(names) for role, names in context.target.wiring(job).hosts.items()}
 

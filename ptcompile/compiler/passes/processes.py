@@ -18,7 +18,8 @@ def processes(job: Job, context: Context) -> Job:
     if job.launch is None or job.launch.nproc_per_node != "auto":
         return job
     found = {
-        hardware.uncounted(context.cluster, r.template.main.resources.limits, job.accelerator) for r in job.trainers
+        hardware.uncounted(context.cluster, r.template.main.resources.limits, job.accelerator)
+        for r in job.training_roles
     }
     number = found.pop() if len(found) == 1 else None
     return job if number is None else job._replace(launch=job.launch._replace(nproc_per_node=number))

@@ -60,7 +60,7 @@ def _with_env(template: PodTemplate, entries: Sequence[Json]) -> PodTemplate:
 
 def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context) -> Iterator[Json]:
     """What torchrun reads from its environment, where nodes meet through c10d."""
-    if job.most_nodes == 1 or launch.rdzv_backend != "c10d":
+    if job.peak_nodes == 1 or launch.rdzv_backend != "c10d":
         return
     torch = torch_of(template.main.image, context.cluster.versions())
     if (job.elastic or launch.max_restarts) and torch >= SHARED_STORE:
@@ -92,7 +92,7 @@ def _options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str]:
 
 
 def _meeting(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str | None]:
-    nodes, processes = job.most_nodes, str(launch.nproc_per_node)
+    nodes, processes = job.peak_nodes, str(launch.nproc_per_node)
     settings = ",".join([f"{key}={value}" for key, value in launch.settings.items()]) or None
     if nodes == 1 and "nnodes" not in wiring.injected:
         return {"standalone": "", "nproc-per-node": processes, "rdzv-conf": settings}

@@ -58,7 +58,7 @@ DERIVED = (
 
 
 def _wiring(job: Job) -> Wiring:
-    if job.most_nodes == 1:
+    if job.peak_nodes == 1:
         return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain_env(job, "localhost", None))
     host = f"{job.name}-0.{job.name}"
     return Wiring(
@@ -78,12 +78,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
     yield from endings.node_0_fails_all(job, each=True)
-    if job.most_nodes > 1 and not has_feature("digit-first-service", cluster.versions()):
+    if job.peak_nodes > 1 and not has_feature("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    role, policy, is_multi_node = job.roles[0], job.run_policy, job.most_nodes > 1
+    role, policy, is_multi_node = job.roles[0], job.run_policy, job.peak_nodes > 1
     spec: dict[str, Any] = {}
     if policy.suspend:
         spec["suspend"] = True

@@ -50,7 +50,7 @@ def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
 
     For an auxiliary role that is the default: a lost node counts as one of its restarts.
     """
-    role = next((role for role in job.trainers if role.restart_policy == "OnFailure"), None)
+    role = next((role for role in job.training_roles if role.restart_policy == "OnFailure"), None)
     if role is None:
         return
     why = f"{kind} tells a lost node from a failure only with restartPolicy Never"

@@ -62,7 +62,7 @@ _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
 def _wiring(job: Job) -> Wiring:
     first = job.names.master if _has_two_roles(job) else job.names.node
-    host = "localhost" if job.most_nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
+    host = "localhost" if job.peak_nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
     rank = _GLOBAL_INDEX if _has_two_roles(job) else COMPLETION_INDEX
     node_rank = "$(RANK)" if _has_two_roles(job) else "$(JOB_COMPLETION_INDEX)"
     return Wiring(
@@ -79,7 +79,7 @@ def _has_two_roles(job: Job) -> bool:
 
     Called before and after the passes, so it must not read what they fill in.
     """
-    return len(job.trainers) > 1
+    return len(job.training_roles) > 1
 
 
 def _rank_variable() -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does"
     yield from pods_left(job, "a JobSet", "jobset", instead=instead)
     yield from endings.unsupported(job, cluster, "a JobSet", by_role=_has_two_roles(job))
-    for role in job.trainers if _needs_rank(job) else ():
+    for role in job.training_roles if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet label"
             yield unsupported_by_target(
@@ -109,10 +109,10 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 def _replicated_jobs(job: Job) -> list[tuple[Role, str, int, int]]:
     """Return the replicatedJobs, each as its role, its name, its number of Jobs and the pods of each Job."""
-    auxiliary = [(role, role.name, 1, role.replicas) for role in job.beside]
+    auxiliary = [(role, role.name, 1, role.replicas) for role in job.auxiliary_roles]
     if _has_two_roles(job):
         job_names = {"master": job.names.master, "worker": job.names.worker}
-        return [*((role, job_names[role.name], role.replicas, 1) for role in job.trainers), *auxiliary]
+        return [*((role, job_names[role.name], role.replicas, 1) for role in job.training_roles), *auxiliary]
     return [(job.roles[0], job.names.node, 1, job.nodes), *auxiliary]
 
 

@@ -88,7 +88,7 @@ def success_policy(job: Job, trainers: list[str]) -> Json | None:
     Where they are two, the first is the master's.
     """
     node_0 = len(trainers) > 1 and endings.ends_with_node_0(job)
-    if not (node_0 or job.beside):
+    if not (node_0 or job.auxiliary_roles):
         return None
     return {"operator": "All", "targetReplicatedJobs": trainers[:1] if node_0 else trainers}
 

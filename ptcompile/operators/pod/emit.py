@@ -41,10 +41,10 @@ def _wiring(job: Job) -> Wiring:
 
 
 def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
-    if job.most_nodes > 1:
+    if job.peak_nodes > 1:
         yield unsupported_by_target(
             (*SPEC, "nodes"),
-            f"a Pod is one node, and the job has {job.most_nodes}",
+            f"a Pod is one node, and the job has {job.peak_nodes}",
             "use the target job, pytorchjob or volcano",
         )
     yield from only_trainers(job, "a Pod")
@@ -77,7 +77,7 @@ def _unsupported_endings(job: Job) -> Iterator[Problem]:
         yield unsupported_by_target(path, f"{reason} when its node is lost", "use the target job")
     elif path is not None and job.nodes == 1:
         yield endings.approximation(path, f"{reason} when its node is lost", "use the target job", "kubelet")
-    for role in job.trainers if job.nodes == 1 else ():
+    for role in job.training_roles if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
             why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
             yield endings.approximation((*role_path(role), "restartPolicy"), why, "use the target job", "kubelet")

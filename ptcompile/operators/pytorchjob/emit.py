@@ -88,7 +88,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 def _replica_specs(job: Job) -> list[tuple[str, int, Role]]:
     """Return the operator's replica types, each as its key, its number of pods and the role that describes them."""
-    first, *rest = job.trainers
+    first, *rest = job.training_roles
     if job.elastic:
         return [("Worker", job.nodes, first)]
     workers = [("Worker", role.replicas, role) for role in rest]
@@ -116,7 +116,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     if job.elastic and job.launch is not None:
         spec["elasticPolicy"] = {
             "minReplicas": job.min_nodes,
-            "maxReplicas": job.most_nodes,
+            "maxReplicas": job.peak_nodes,
             **({"nProcPerNode": job.launch.nproc_per_node} if needs_elastic_nproc else {}),
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,

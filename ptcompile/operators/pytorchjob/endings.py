@@ -33,11 +33,11 @@ def unsupported(job: Job) -> Iterator[Problem]:
     """Yield the endings that a PyTorchJob cannot express, and those that it only approximates."""
     policy = job.run_policy
     yield from endings.only_its_pod(job, "a PyTorchJob")
-    counts = all(restart_policy(job, role) == "Never" for role in job.trainers)  # then a lost node fails the job
+    counts = all(restart_policy(job, role) == "Never" for role in job.training_roles)  # then a lost node fails the job
     if policy.on_disruption in {"Count", "FailJob"} and not counts:
         why = "the operator recreates a pod whose node is lost and does not count it (training-operator issue 2045)"
         yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
-    never = next((role for role in job.trainers if restart_policy(job, role) == "Never"), None)
+    never = next((role for role in job.training_roles if restart_policy(job, role) == "Never"), None)
     if never is not None and (path := endings.outliving(job)) is not None:
         why = "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is Never"
         if path == endings.ON_DISRUPTION:
@@ -70,7 +70,7 @@ def restart_policy(job: Job, role: Role) -> RestartPolicy:
 def run_policy(job: Job) -> dict[str, Any]:
     """Return cleanPodPolicy, and backoffLimit, which is null if the operator's default is right."""
     policy = job.run_policy
-    restart_policies = {restart_policy(job, role) for role in job.trainers}
+    restart_policies = {restart_policy(job, role) for role in job.training_roles}
     limited = "OnFailure" in restart_policies and "Always" not in restart_policies
     unlimited = policy.backoff_limit == UNLIMITED  # the operator's meaning of an absent limit
     return {

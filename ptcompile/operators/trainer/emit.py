@@ -97,14 +97,14 @@ _PORTS = (29500, 23456)
 
 
 def _wiring(job: Job) -> Wiring:
-    host = "localhost" if job.most_nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
+    host = "localhost" if job.peak_nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
     hosts = hosts_beside(job, "-0")
     if job.launch is None:
         return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=hosts)
     processes = job.launch.nproc_per_node
     injected = {"nproc-per-node"} if isinstance(processes, int) or processes == OF_RUNTIME else set()
     injected |= {"nnodes"} if job.runtime is not None and not job.launch.entry else set()
-    if job.most_nodes > 1:
+    if job.peak_nodes > 1:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()
@@ -148,7 +148,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield errors for spec fields that a TrainJob cannot set over an existing runtime."""
     path, policy, role = (*SPEC, "runtimeRef"), job.run_policy, job.roles[0]
-    if job.beside or split_template(role.template, cluster.versions()) is None:
+    if job.auxiliary_roles or split_template(role.template, cluster.versions()) is None:
         why = "a TrainJob cannot change all of this in the pods of an existing runtime"
         yield unsupported_by_target(
             path, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
@@ -170,7 +170,7 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Pro
 
 
 def _groups(job: Job) -> list[IndexedGroup]:
-    return [IndexedGroup(NODE, job.nodes), *(IndexedGroup(role.name, role.replicas) for role in job.beside)]
+    return [IndexedGroup(NODE, job.nodes), *(IndexedGroup(role.name, role.replicas) for role in job.auxiliary_roles)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -208,7 +208,7 @@ def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | N
     versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
-    plain = not (job.beside or job.elastic or endings.ends_with_node_0(job))
+    plain = not (job.auxiliary_roles or job.elastic or endings.ends_with_node_0(job))
     if not plain or pod_group_policy(job, cluster) or _runtime_deadline(job, cluster) is not None:
         return None
     return split_template(role.template, versions)
@@ -233,7 +233,7 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     }
     auxiliary = [
         {"name": role.name, "replicas": 1, "template": {"spec": _child_job(job, role, deadline)}}
-        for role in pods.beside
+        for role in pods.auxiliary_roles
     ]
     jobset: dict[str, Any] = {}
     if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:

@@ -76,7 +76,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
     yield from pods_left(job, "a Volcano Job", "volcano", instead=instead)
     if job.launch is None and not has_feature("volcano-world-size", cluster.versions()):
-        for role in job.beside:
+        for role in job.auxiliary_roles:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
             yield unsupported_by_target(role_path(role), why, "use script or module, or use the target jobset")
     yield from endings.unsupported(job, cluster)
@@ -95,7 +95,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 def _unsupported_static_rendezvous(job: Job) -> Iterator[Problem]:
     """Yield an error for a static rendezvous if the user's command starts torchrun, whose rank is in a variable."""
     launch = job.launch
-    if job.most_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
+    if job.peak_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
         why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
         help = "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
         yield unsupported_by_target((*SPEC, "elastic"), why, help)
@@ -104,11 +104,11 @@ def _unsupported_static_rendezvous(job: Job) -> Iterator[Problem]:
 def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
     """Return Volcano's tasks, each as its name, its number of pods and the role that describes them."""
     master, worker = job.names.master, job.names.worker
-    first, *rest = job.trainers
+    first, *rest = job.training_roles
     workers = [(worker, role.replicas, role) for role in rest]
     if not rest:
         workers = [(worker, first.replicas - 1, first)]
-    auxiliary = [(role.name, role.replicas, role) for role in job.beside]
+    auxiliary = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
     return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *auxiliary]
 
 
@@ -120,7 +120,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     master, worker = job.names.master, job.names.worker
     spec: dict[str, Any] = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
-        "minAvailable": job.least_pods,
+        "minAvailable": job.min_pods,
     }
     if job.queue:
         spec["queue"] = job.queue

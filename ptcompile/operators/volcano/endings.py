@@ -62,8 +62,8 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         elif policy.on_disruption is None and job.spot:
             help = "use a backoffLimit that is enough for both, or use the target jobset"
             yield endings.approximation((*SPEC, "spot"), why, help, "volcano")
-    if _all_must_succeed(job) and job.beside:
-        auxiliary_names = ", ".join(role.name for role in job.beside)
+    if _all_must_succeed(job) and job.auxiliary_roles:
+        auxiliary_names = ", ".join(role.name for role in job.auxiliary_roles)
         why = f"Volcano counts pods that succeed in any role: one of {auxiliary_names} that does counts as a node"
         help = "keep those pods running until they are deleted, or use the target jobset or trainjob"
         yield endings.approximation(endings.SUCCESS_POLICY, why, help, "volcano")

@@ -28,7 +28,7 @@ def job_of(source: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Job:
 
 def loader(body: str) -> Role:
     """The role `loader` of a spec."""
-    (role,) = job_of(smallest(body)).beside
+    (role,) = job_of(smallest(body)).auxiliary_roles
     assert role.name == "loader"
     return role
 

@@ -87,4 +87,4 @@ def test_shared_memory_without_the_size_of_a_node(size: bool | str, volume: dict
 def test_nodes_are_counted_without_them() -> None:
     job: Job = making.job(replicas=3)
     more = job._replace(roles=(*job.roles, Role("ps", 5, making.template(), trains=False)))
-    assert (more.nodes, more.elastic, len(more.trainers), len(more.beside)) == (3, False, 1, 1)
+    assert (more.nodes, more.elastic, len(more.training_roles), len(more.auxiliary_roles)) == (3, False, 1, 1)

@@ -39,7 +39,7 @@ _NAME = "CUDA_VISIBLE_DEVICES"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    processes = {one.path: one.seen.processes or 0 for one in subject.trainers if one.torchrun}
+    processes = {one.path: one.seen.processes or 0 for one in subject.training_roles if one.torchrun}
     for container in subject.containers:
         for entry in container.env:
             count = gpus(container) if entry.name == _NAME and entry.value else 0

@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _read(subject: Subject, container: ManifestContainer, variable: str) -> bool:
     """Whether the launcher of a container takes an option from the variable."""
-    here = [one.seen for one in subject.trainers if one.path == container.path]
+    here = [one.seen for one in subject.training_roles if one.path == container.path]
     return any(variable in value for seen in here for value in (seen.endpoint, *seen.options.values()))
 
 

@@ -43,7 +43,7 @@ from ptcompile.simulator.launchers import command
 
 def _check(subject: Subject) -> Iterator[Finding]:
     lines = {container.path: container.argv for container in subject.containers if is_command_written(container)}
-    for role in subject.trainers if subject.record.launch_fields.container else ():  # a TrainJob's trainer
+    for role in subject.training_roles if subject.record.launch_fields.container else ():  # a TrainJob's trainer
         if role.path not in lines and role.spec.get("command"):
             lines[role.path] = tuple(Word((*role.path, key, at), text) for key, at, text in role.words())
     for argv in lines.values():

@@ -39,7 +39,7 @@ from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         endpoint, backend = one.options.get("rdzv-endpoint", ""), one.seen.backend
         if not one.torchrun or backend not in BACKENDS or not is_literal(endpoint):
             continue

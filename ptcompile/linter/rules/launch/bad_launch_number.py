@@ -43,7 +43,7 @@ _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         for option, value in _values(one).items():
             text = never_a_number(value) and not one.unsure
             if text or (is_literal(value) and not _taken(option, value)):

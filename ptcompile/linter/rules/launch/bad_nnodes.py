@@ -37,7 +37,7 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         nnodes = one.options.get("nnodes", "")
         # An operator's own range is its own rule's: elastic-range-reversed.
         decided = is_literal(nnodes) or (never_a_number(nnodes) and not one.unsure)

@@ -41,7 +41,7 @@ _OPTION = "nproc-per-node"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         nproc = one.options.get(_OPTION, "")
         if not one.torchrun or not is_literal(nproc) or not _refused(nproc):
             continue

@@ -44,7 +44,7 @@ _WORDS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         for option in SWITCHES if one.torchrun else ():
             value = one.launch.env.get(variable(option))
             if value is None or not is_literal(value) or is_int(value):

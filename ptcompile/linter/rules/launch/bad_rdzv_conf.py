@@ -39,7 +39,7 @@ from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         conf = one.options.get("rdzv-conf", "")
         why = why_not_conf(conf, one.seen.backend) if one.torchrun and is_literal(conf) else None
         if why is not None:

@@ -44,7 +44,7 @@ _ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "m
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         for option in _ASKED if one.torchrun else ():
             flag, other = one.launch.options.get(option), one.launch.env.get(variable(option))
             if flag is None or other is None or _same(flag, other):

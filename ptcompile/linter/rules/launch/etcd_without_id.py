@@ -50,7 +50,7 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         etcd = one.seen.backend in ("etcd", "etcd-v2")
         if one.torchrun and etcd and one.options.get("rdzv-id") in ("none", "") and not one.unsure:
             path = one.place("rdzv-backend")

@@ -36,7 +36,7 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         nproc = one.options.get("nproc-per-node", "")
         if one.torchrun and nproc in ("gpu", "xpu") and not sees_any(one.pod):
             path = one.place("nproc-per-node")

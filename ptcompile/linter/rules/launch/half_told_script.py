@@ -59,7 +59,7 @@ _TELLING: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = subject.trainers
+    found = subject.training_roles
     if count_nodes(found) < 2:
         return
     for one in found:

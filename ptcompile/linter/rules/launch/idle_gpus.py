@@ -41,7 +41,7 @@ from ptcompile.linter.trainers import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         gpus, processes = whole_gpus(one.pod), one.seen.processes
         if one.torchrun and processes is not None and 0 < processes < gpus and not one.unsure:
             path = one.place("nproc-per-node")

@@ -66,12 +66,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
     job = subject.job
     if job is None or job.expansion.refused:
         return
-    if subject.groups and len(subject.trainers) == len(job.roles):
+    if subject.groups and len(subject.training_roles) == len(job.roles):
         return  # every role is understood
     found = [(role, pod) for role, pod in job.firsts() if sum(pod.devices.values())]
     if sum(role.count for role, _ in found) < 2:
         return
-    seen = {one.role.name: one for one in subject.trainers}
+    seen = {one.role.name: one for one in subject.training_roles}
     for role, pod in found:
         why, path = _why(subject, role, pod, seen.get(role.name)), _place(subject, role)
         if why and path is not None:

@@ -48,7 +48,7 @@ _SAYS = {
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = subject.trainers
+    found = subject.training_roles
     if count_nodes(found) < 2:
         return
     for one in found:

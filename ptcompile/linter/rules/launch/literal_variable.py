@@ -147,7 +147,7 @@ def _severity(subject: Subject, names: list[str]) -> Severity | None:
     """A text that the launcher reads stops it; what a script makes of one, no file says."""
     if any(_OPERATORS.fullmatch(name) for name in names):
         return None
-    read = [value for one in subject.trainers for value in (one.seen.endpoint, *one.seen.options.values())]
+    read = [value for one in subject.training_roles for value in (one.seen.endpoint, *one.seen.options.values())]
     return None if any(f"$({name})" in value for name in names for value in read) else "warning"
 
 

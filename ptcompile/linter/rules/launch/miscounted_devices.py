@@ -40,7 +40,7 @@ _MIG = "nvidia.com/mig-"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         nproc = one.options.get("nproc-per-node", "")
         if not one.torchrun or nproc not in ("auto", "gpu") or one.unsure:
             continue

@@ -34,7 +34,7 @@ from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         launch = one.launch
         if not one.torchrun or launch.entry:
             continue

@@ -43,7 +43,7 @@ from ptcompile.linter.trainers import TrainingRole
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         gpus, processes = whole_gpus(one.pod), one.seen.processes
         if (one.torchrun or one.modelled) and _sure(one) and gpus and processes is not None and processes > gpus:
             path = one.place("nproc-per-node")

@@ -40,7 +40,7 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         slices = [name for name in one.pod.devices if name.startswith("nvidia.com/mig-")]
         processes = one.seen.processes or 0
         if slices and processes > 1 and (one.torchrun or one.modelled):

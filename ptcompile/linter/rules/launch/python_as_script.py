@@ -41,7 +41,7 @@ _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         launch = one.launch
         plain = not any(launch.options.get(name) for name in ("no-python", "module"))
         free = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))

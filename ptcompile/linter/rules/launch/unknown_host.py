@@ -71,7 +71,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     written = {one.path: _hosts(one) for one in subject.containers}
     if not any(written.values()):
         return
-    endpoints = {one.seen.host for one in subject.trainers}  # unresolvable-endpoint speaks of those
+    endpoints = {one.seen.host for one in subject.training_roles}  # unresolvable-endpoint speaks of those
     if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
     for path, _, _, pod in views(subject):

@@ -42,7 +42,7 @@ _OPTION = "rdzv-backend"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         backend = one.options.get(_OPTION, "")
         if not one.torchrun or backend in BACKENDS or not is_literal(backend):
             continue

@@ -39,7 +39,7 @@ from ptcompile.simulator.launchers.torchrun import BACKENDS, KNOWN, is_literal, 
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         conf = one.options.get("rdzv-conf", "")
         if not one.torchrun or not is_literal(conf) or one.seen.backend not in BACKENDS:
             continue  # a custom backend has its own options

@@ -53,7 +53,7 @@ _UNSET = Pattern(rf"\$\{{?({_NAMES})\b")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in subject.trainers:
+    for one in subject.training_roles:
         if one.launch.in_shell and not one.unsure and (one.torchrun or one.modelled):
             yield from _of(one)
 

@@ -62,7 +62,7 @@ def _looks_up(subject: Subject, template: ManifestTemplate) -> bool:
     """Whether its containers ask for a name of the cluster: the rendezvous, a Service of the stream, `x.svc`."""
     from ptcompile.simulator.meeting import resolve
 
-    for one in subject.trainers:
+    for one in subject.training_roles:
         asks = one.path[: len(template.path)] == template.path and one.seen.host and not one.local
         if asks and resolve(one.pod.job, one.seen.host, one.pod) is not None:
             return True

@@ -53,7 +53,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
     min_nodes = as_int(high if low is None else low, workers)
     max_nodes = as_int(low if high is None else high, workers)
-    if min_nodes > max_nodes or min_nodes < 1 or any("nnodes" in role.launch.options for role in subject.trainers):
+    if (
+        min_nodes > max_nodes
+        or min_nodes < 1
+        or any("nnodes" in role.launch.options for role in subject.training_roles)
+    ):
         return
     why = "the rendezvous waits for more" if pods < min_nodes else f"{workers - max_nodes} wait outside the rendezvous"
     if pods < min_nodes or workers > max_nodes:

@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     workers = as_int(nested_map(replicas, "Worker").get("replicas"), 1)
     low = as_int(nested_map(subject.spec, "elasticPolicy").get("minReplicas"), workers)
     max_nodes = as_int(nested_map(subject.spec, "elasticPolicy").get("maxReplicas"), low)
-    flags = subject.trainers[0].launch.options if subject.trainers else {}
+    flags = subject.training_roles[0].launch.options if subject.training_roles else {}
     if workers <= max_nodes < workers + 1 and "nnodes" not in flags:
         yield found_at(
             _MASTER,

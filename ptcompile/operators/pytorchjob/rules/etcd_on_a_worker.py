@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     policy = nested_map(subject.spec, "elasticPolicy")
     if policy.get("rdzvBackend") not in ("etcd", "etcd-v2") or policy.get("rdzvHost") is not None:
         return
-    if any({"rdzv-endpoint", "rdzv-backend"} & role.launch.options.keys() for role in subject.trainers):
+    if any({"rdzv-endpoint", "rdzv-backend"} & role.launch.options.keys() for role in subject.training_roles):
         return
     yield found_at(
         _BACKEND,

@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     spec = subject.spec
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return
-    roles = subject.trainers
+    roles = subject.training_roles
     if count_nodes(roles) > 1 and _relies_on_environment(roles[0]) and not roles[0].unsure:
         yield found_at(
             _WORKER,

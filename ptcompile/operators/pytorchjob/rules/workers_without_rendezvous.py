@@ -45,7 +45,7 @@ _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    roles = subject.trainers
+    roles = subject.training_roles
     total = count_nodes(roles)
     if total > 1 and subject.parties and subject.meets_nowhere and roles[0].seen.nodes != (1, 1):
         policy = {"minReplicas": total, "maxReplicas": total}

@@ -58,7 +58,7 @@ _NPROC = ("spec", "nprocPerNode")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     processes = atoi(as_string(subject.spec.get("nprocPerNode"))) or 1
-    roles = subject.trainers
+    roles = subject.training_roles
     if processes < 2 or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs") or not roles:
         return
     pods = count_nodes(roles)

@@ -69,7 +69,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if assumed or runtimes.policy_of(runtime) != "torch" or not isinstance(resources, Mapping) or _gpu_count(resources):
         return
     if trainer.get("numProcPerNode") is not None or any(
-        "nproc-per-node" in item.launch.options for item in subject.trainers
+        "nproc-per-node" in item.launch.options for item in subject.training_roles
     ):
         return
     runtime_gpus = [
