@@ -1,1 +1,1 @@
-"""The rules of Kubernetes at large, a package for each family; operators have their own."""
+"""Rules for Kubernetes objects of any kind, one package per family. Operators have their own rules."""

@@ -46,4 +46,4 @@ RULES: Final[dict[str, str]] = {
     "ulimit_without_capability": "ulimit unlimited",
     "powerful_capability": "capabilities admin/all",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -37,11 +37,11 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        found = script(container) if container.main else None
-        reading = read(found) if found is not None else None
-        if found is not None and reading is not None and reading.separator == "&" and not reading.after:
+        shell_script = script(container) if container.main else None
+        reading = read(shell_script) if shell_script is not None else None
+        if shell_script is not None and reading is not None and reading.separator == "&" and not reading.after:
             yield found_at(
-                found.word.path,
+                shell_script.word.path,
                 "the shell exits behind the &, and the container with it, before the training has begun",
                 "remove the &, or end the script with wait",
             )

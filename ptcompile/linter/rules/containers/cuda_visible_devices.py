@@ -1,6 +1,6 @@
 """CUDA_VISIBLE_DEVICES does not match the GPUs that the container requests.
 
-What: a list of indexes with one that is not below the number of GPUs, or with fewer indexes than GPUs.
+What: the list of indexes has one that is not below the number of GPUs, or fewer indexes than the container has GPUs.
 
 Why: inside a container the GPUs are numbered from 0, whichever the node assigned. CUDA uses the indexes up to the first
 that does not exist and ignores the rest, so the processes see fewer GPUs than are paid for, or none.
@@ -35,31 +35,33 @@ from ptcompile.linter.devices import gpus
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_NAME = "CUDA_VISIBLE_DEVICES"
+_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    processes = {one.path: one.seen.processes or 0 for one in subject.training_roles if one.torchrun}
+    processes = {role.path: role.seen.processes or 0 for role in subject.training_roles if role.torchrun}
     for container in subject.containers:
         for entry in container.env:
-            count = gpus(container) if entry.name == _NAME and entry.value else 0
+            count = gpus(container) if entry.name == _VARIABLE and entry.value else 0
             problem = _problem(entry.value or "", count) if count else None
             if problem is not None:
                 path = (*entry.path, "value")
                 yield found_at(
                     path,
-                    f"{_NAME}={entry.value}: {problem}",
+                    f"{_VARIABLE}={entry.value}: {problem}",
                     "remove the variable",
-                    Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
-                    severity="error" if processes.get(container.path, 0) > _seen(entry.value or "", count) else None,
+                    Fix(f"remove {_VARIABLE}", (Edit("remove", entry.path),), safe=False),
+                    severity="error"
+                    if processes.get(container.path, 0) > _count_visible(entry.value or "", count)
+                    else None,
                 )
 
 
 def _problem(value: str, count: int) -> str | None:
-    words = [word.strip() for word in value.split(",")]
-    if not all(word.isascii() and word.isdigit() and len(word) < 9 for word in words):
+    indexes = [index.strip() for index in value.split(",")]
+    if not all(index.isascii() and index.isdigit() and len(index) < 9 for index in indexes):
         return None
-    numbers = [int(word) for word in words]
+    numbers = [int(index) for index in indexes]
     beyond = next((number for number in numbers if number >= count), None)
     if beyond is not None:
         return f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, and no number {beyond}"
@@ -68,8 +70,8 @@ def _problem(value: str, count: int) -> str | None:
     return None
 
 
-def _seen(value: str, count: int) -> int:
-    """How many GPUs a process sees: CUDA stops at the first number that is none of them."""
+def _count_visible(value: str, count: int) -> int:
+    """Return how many GPUs a process sees: CUDA stops at the first index that does not exist."""
     numbers = [int(word) for word in value.split(",")]
     beyond = next((i for i, number in enumerate(numbers) if number >= count), len(numbers))
     return len(set(numbers[:beyond]))

@@ -22,7 +22,7 @@ Example:
     -         - name: CUDA_LAUNCH_BLOCKING  # <--
     -           value: "1"
 
-Fix: remove it once the fault is found.
+Fix: remove the variable when you have finished debugging.
 
 Source: CUDA 13, CUDA_LAUNCH_BLOCKING; PyTorch 2.13, TORCH_DISTRIBUTED_DEBUG and CUDA memory management; NCCL 2.29,
 NCCL_DEBUG.

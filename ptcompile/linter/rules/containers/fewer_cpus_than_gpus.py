@@ -44,13 +44,13 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         count = gpus(container)
-        written = container.limits.get("cpu")
-        amount = quantity.parse(written) if count else None
+        cpu_limit = container.limits.get("cpu")
+        amount = quantity.parse(cpu_limit) if count else None
         if amount is not None and 0 < amount.nano < count * quantity.NANO:
             path = (*container.path, "resources", "limits", "cpu")
             yield found_at(
                 path,
-                f"{written} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
+                f"{cpu_limit} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
                 f"give at least {count}, better 8 for each GPU",
             )
 

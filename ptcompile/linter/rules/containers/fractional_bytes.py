@@ -42,21 +42,21 @@ _MEBI = 2**20
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
-            written = container.limits.get(name)
-            amount = quantity.parse(written)
+            limit = container.limits.get(name)
+            amount = quantity.parse(limit)
             if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
                 path = (*container.path, "resources", "limits", name)
-                yield _found(path, str(written), amount.nano / quantity.NANO)
+                yield _finding(path, str(limit), amount.nano / quantity.NANO)
 
 
-def _found(path: Path, written: str, amount: float) -> Finding:
-    number = written.strip().removesuffix("m")
-    meant = f"{number}Mi" if number.isdigit() and written.endswith("m") else None
+def _finding(path: Path, limit: str, amount: float) -> Finding:
+    number = limit.strip().removesuffix("m")
+    intended = f"{number}Mi" if number.isdigit() and limit.endswith("m") else None
     return found_at(
         path,
-        f"{written} is {amount:g} bytes: the suffix m is a thousandth",
-        f"write {meant or 'an amount in Mi or Gi'}",
-        Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
+        f"{limit} is {amount:g} bytes: the suffix m is a thousandth",
+        f"write {intended or 'an amount in Mi or Gi'}",
+        Fix(f"write {intended}", (Edit("set", path, intended),), safe=False) if intended else None,
     )
 
 

@@ -37,17 +37,17 @@ from ptcompile.linter.containers import Reading, read, script
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_SUCCEED = frozenset({"true", ":", "echo", "sleep", "date"})
+_SUCCEEDING_COMMANDS = frozenset({"true", ":", "echo", "sleep", "date"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        found = script(container) if container.main else None
-        reading = read(found) if found is not None else None
+        shell_script = script(container) if container.main else None
+        reading = read(shell_script) if shell_script is not None else None
         reason = _reason(reading) if reading is not None else None
-        if found is not None and reason is not None:
+        if shell_script is not None and reason is not None:
             yield found_at(
-                found.word.path,
+                shell_script.word.path,
                 f"{reason}: a training that fails counts as a success",
                 "begin the script with set -e -o pipefail",
             )
@@ -59,7 +59,7 @@ def _reason(reading: Reading) -> str | None:
     if reading.separator == "|":
         return None if reading.pipefail else f"the script ends with the exit code of {after[0][0]}" if after else None
     if reading.separator == "||":
-        return f"|| {after[0][0]} hides the failure" if after and after[0][0] in _SUCCEED else None
+        return f"|| {after[0][0]} hides the failure" if after and after[0][0] in _SUCCEEDING_COMMANDS else None
     if reading.separator in ("&&", "&", "") or not after or reading.errexit or last == "exit":
         return None
     return f"the script ends with the exit code of {last}"

@@ -36,12 +36,12 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         count = accelerators(container) if container.main else 0
-        shown = idle_command(container) if count else None
-        if shown:
+        command = idle_command(container) if count else None
+        if command:
             path = container.argv[0].path[:-1]
             yield found_at(
                 path,
-                f"{shown} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
+                f"{command} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
                 "start the training, or request no accelerators",
             )
 

@@ -28,7 +28,7 @@ Example:
 
 Fix: add a startupProbe that waits for half an hour, or remove the probe: torchrun watches its processes itself.
 
-Source: Kubernetes 1.36, probes: period 10 s, 3 failures, where nothing is said.
+Source: Kubernetes 1.36, probes: 3 failures at intervals of 10 s by default.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_PATIENCE = 300
+_MIN_PATIENCE_SECONDS = 300
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         period = as_int(probe.get("periodSeconds"), 10) or 10
         failures = as_int(probe.get("failureThreshold"), 3) or 3
         seconds = as_int(probe.get("initialDelaySeconds")) + period * failures
-        if seconds < _PATIENCE and (accelerators(container) or starts_training(container)):
+        if seconds < _MIN_PATIENCE_SECONDS and (accelerators(container) or starts_training(container)):
             path = (*container.path, "livenessProbe")
             yield found_at(
                 path,

@@ -1,7 +1,7 @@
 """A variable has a value that its reader does not accept.
 
 What: a switch of NCCL that is not a number (`true`), an unknown level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG, or a
-number of threads that is none.
+number of threads that is not a positive number.
 
 Why: NCCL reads its switches as numbers, says so in its log and goes on with the default: `NCCL_IB_DISABLE: "true"`
 disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
@@ -37,34 +37,43 @@ from ptcompile.linter.environment import LEVELS, NUMBERS, SWITCHES
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_WORDS = {"true": "1", "yes": "1", "on": "1", "enabled": "1", "false": "0", "no": "0", "off": "0", "disabled": "0"}
+_SWITCH_NUMBERS = {
+    "true": "1",
+    "yes": "1",
+    "on": "1",
+    "enabled": "1",
+    "false": "0",
+    "no": "0",
+    "off": "0",
+    "disabled": "0",
+}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
             value = entry.value
-            wanted = _wanted(entry.name, value) if value and "$" not in value else None
-            if value and wanted is not None:
+            expected = _expected_value(entry.name, value) if value and "$" not in value else None
+            if value and expected is not None:
                 path = (*entry.path, "value")
-                number = _WORDS.get(value.lower()) if entry.name in SWITCHES else None
+                number = _SWITCH_NUMBERS.get(value.lower()) if entry.name in SWITCHES else None
                 yield found_at(
                     path,
-                    f"{entry.name} does not take {value!r}: it is {wanted}",
-                    f'write "{number}"' if number else f"write {wanted}",
+                    f"{entry.name} does not take {value!r}: it is {expected}",
+                    f'write "{number}"' if number else f"write {expected}",
                     Fix(f'write "{number}"', (Edit("set", path, number),), safe=False) if number else None,
                 )
 
 
-def _wanted(name: str, value: str) -> str | None:
-    """What a variable takes, where it does not take this value."""
+def _expected_value(name: str, value: str) -> str | None:
+    """Return what the variable accepts, or None if it accepts `value`."""
     if name in LEVELS:
         return None if value.strip().upper() in LEVELS[name] else "one of " + ", ".join(LEVELS[name])
     if name in SWITCHES:
         return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number: 0 or 1"
     if name in NUMBERS:
         parts = value.split(",")
-        return None if all(_is_number(one.strip()) and int(one) > 0 for one in parts) else "a number above 0"
+        return None if all(_is_number(part.strip()) and int(part) > 0 for part in parts) else "a number above 0"
     return None
 
 

@@ -23,7 +23,7 @@ Example:
 
 Fix: remove the variable to turn it off; write "1" to turn it on.
 
-Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of ours asks the
+Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of ptcompile runs the
 interpreter.
 """
 
@@ -46,14 +46,16 @@ SWITCHES = frozenset(
         "PYTHONVERBOSE",
     }
 )
-_OFF = frozenset({"false", "no", "off", "disabled"})
+_OFF_VALUES = frozenset({"false", "no", "off", "disabled"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
             value = (entry.value or "").lower()
-            if entry.name in SWITCHES and (value in _OFF or (value == "0" and entry.name == "PYTHONFAULTHANDLER")):
+            if entry.name in SWITCHES and (
+                value in _OFF_VALUES or (value == "0" and entry.name == "PYTHONFAULTHANDLER")
+            ):
                 path = (*entry.path, "value")
                 yield found_at(
                     path,

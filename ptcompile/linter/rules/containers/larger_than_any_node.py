@@ -42,8 +42,8 @@ from ptcompile.linter.devices import GPUS
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_MOST = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(GPUS, 16)}
-_SHOWN = {"memory": "32Ti"}
+_MAX_AMOUNTS = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(GPUS, 16)}
+_LABELS = {"memory": "32Ti"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -51,14 +51,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
         seen = set()
         for half in ("limits", "requests"):
             for name, written in container.amounts(half).items():
-                most = _MOST.get(name)
-                amount = quantity.parse(written) if most and name not in seen else None
-                if most and amount is not None and amount.value > most:
+                maximum = _MAX_AMOUNTS.get(name)
+                amount = quantity.parse(written) if maximum and name not in seen else None
+                if maximum and amount is not None and amount.value > maximum:
                     seen.add(name)
                     path = (*container.path, "resources", half, name)
                     yield found_at(
                         path,
-                        f"{written} is more than any machine has ({_SHOWN.get(name, most)}): the pod stays Pending",
+                        f"{written} is more than any machine has ({_LABELS.get(name, maximum)}): the pod stays Pending",
                         "request what one node has, with more pods"
                         if name != "cpu"
                         else f"write {written}m for thousandths of a CPU",

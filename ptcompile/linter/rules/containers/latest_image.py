@@ -1,6 +1,6 @@
 """An image has no tag, or the tag latest.
 
-What: the image of the containers that train in several pods has no tag and no digest, or `latest`.
+What: the image that trains in several pods has no tag and no digest, or the tag `latest`.
 
 Why: what runs changes without the manifest. Pods of one job that start at different times may train with different
 code, and a run cannot be repeated.

@@ -38,27 +38,27 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
-_NAMES = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})
-"""Usual words for $0, which messages show and nothing else."""
+_ZEROTH_ARGUMENTS = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})
+"""Common values of $0, which appears in error messages only."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        found = script(container)
-        if found is None or not found.rest or _PARAMETER.search(found.word.text):
+        command = script(container)
+        if command is None or not command.rest or _PARAMETER.search(command.word.text):
             continue
-        lost = found.rest[1:] if basename(found.rest[0].text) in _NAMES else found.rest
-        if lost:
-            shown = lost[0].text.strip().split("\n")[0]
+        unused = command.rest[1:] if basename(command.rest[0].text) in _ZEROTH_ARGUMENTS else command.rest
+        if unused:
+            first_line = unused[0].text.strip().split("\n")[0]
             yield found_at(
-                lost[0].path,
+                unused[0].path,
                 f"never runs: the shell's -c takes one word for the script, and "
-                f"{_short(shown)!r} is a parameter that the script does not use",
+                f"{_shorten(first_line)!r} is a parameter that the script does not use",
                 "write the whole script as one item",
             )
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 30 else text[:27] + "..."
 
 

@@ -40,14 +40,14 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
-            meant = misspelt(entry.name)
-            if meant is not None:
+            suggestion = misspelt(entry.name)
+            if suggestion is not None:
                 path = (*entry.path, "name")
                 yield found_at(
                     path,
-                    f"nothing reads {entry.name} (did you mean {meant}?)",
-                    f"write {meant}",
-                    Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
+                    f"nothing reads {entry.name} (did you mean {suggestion}?)",
+                    f"write {suggestion}",
+                    Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
                 )
 
 

@@ -1,7 +1,7 @@
 """A resource name is almost that of an accelerator.
 
-What: a name in requests or limits that is an accelerator's but for letter case, a plural s, a missing `.com`, or the
-dash in `mig-`.
+What: a name in requests or limits differs from an accelerator's only in letter case, a plural s, a missing `.com` or
+the hyphen in `mig-`.
 
 Why: the API server accepts any qualified name. No device plugin offers this one, so no node ever has it: the pod
 stays Pending.
@@ -47,20 +47,24 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for half in ("limits", "requests"):
             for name in container.amounts(half):
-                meant = _meant(str(name)) if "/" in str(name) else None
-                if meant is not None and (half == "limits" or name not in container.limits):
+                suggestion = _intended_resource(str(name)) if "/" in str(name) else None
+                if suggestion is not None and (half == "limits" or name not in container.limits):
                     path = (*container.path, "resources", half, str(name))
                     yield found_at(
                         path,
-                        f"no node has {name}, so the pod stays Pending (did you mean {meant}?)",
-                        f"write {meant}",
-                        Fix(f"rename {name} to {meant}", tuple(_edits(container, str(name), meant)), safe=False),
+                        f"no node has {name}, so the pod stays Pending (did you mean {suggestion}?)",
+                        f"write {suggestion}",
+                        Fix(
+                            f"rename {name} to {suggestion}",
+                            tuple(_edits(container, str(name), suggestion)),
+                            safe=False,
+                        ),
                         on_key=True,
                     )
 
 
-def _meant(name: str) -> str | None:
-    """The accelerator that a name misses by a slip; None for an accelerator, and for what is something else."""
+def _intended_resource(name: str) -> str | None:
+    """Return the accelerator resource that `name` almost spells, or None for any other name."""
     if is_accelerator(name):
         return None
     lower = name.lower()
@@ -70,13 +74,13 @@ def _meant(name: str) -> str | None:
     domain, _, rest = lower.partition("/")
     domain = domain if "." in domain else domain + ".com"
     candidate = f"{domain}/{rest}"
-    return next((one for one in (candidate, candidate.removesuffix("s")) if is_accelerator(one)), None)
+    return next((resource for resource in (candidate, candidate.removesuffix("s")) if is_accelerator(resource)), None)
 
 
-def _edits(container: ManifestContainer, name: str, meant: str) -> Iterator[Edit]:
+def _edits(container: ManifestContainer, name: str, new_name: str) -> Iterator[Edit]:
     for half in ("limits", "requests"):
         if name in container.amounts(half):
-            yield Edit("rename", (*container.path, "resources", half, name), meant)
+            yield Edit("rename", (*container.path, "resources", half, name), new_name)
 
 
 RULE = Rule("misspelt-resource", _check, severity="warning", stage="run", authority="ptcompile")

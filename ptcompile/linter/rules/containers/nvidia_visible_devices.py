@@ -1,9 +1,9 @@
 """NVIDIA_VISIBLE_DEVICES is set by hand.
 
-What: the variable is set in a container: `all`, a list of devices, or, where GPUs are requested,
+What: a container sets the variable to `all`, to a list of devices or, if it requests GPUs, to
 `none` or `void`.
 
-Why: the device plugin tells the container runtime by this variable which GPUs the container was given, and the
+Why: the device plugin uses this variable to tell the container runtime which GPUs the container gets, and the
 manifest's value wins. With `all`, or with indexes, the container takes GPUs that belong to other pods; with `none` it
 sees none of its own.
 
@@ -38,24 +38,24 @@ from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_NAME = "NVIDIA_VISIBLE_DEVICES"
+_VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
-            if entry.name != _NAME or entry.value is None or "$(" in entry.value:
+            if entry.name != _VARIABLE or entry.value is None or "$(" in entry.value:
                 continue
-            blind = entry.value in ("", "none", "void")
-            if blind and not accelerators(container):
-                continue  # the usual way to keep GPUs from a container of an image that asks for all
+            hides_all = entry.value in ("", "none", "void")
+            if hides_all and not accelerators(container):
+                continue  # the usual way to hide GPUs from a container whose image requests all of them
             path = (*entry.path, "value")
-            effect = "the container sees none of its GPUs" if blind else "the container sees GPUs of other pods"
+            effect = "the container sees none of its GPUs" if hides_all else "the container sees GPUs of other pods"
             yield found_at(
                 path,
-                f"{_NAME}={entry.value} overrides what the device plugin sets: {effect}",
+                f"{_VARIABLE}={entry.value} overrides what the device plugin sets: {effect}",
                 "remove the variable",
-                Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
+                Fix(f"remove {_VARIABLE}", (Edit("remove", entry.path),), safe=False),
             )
 
 

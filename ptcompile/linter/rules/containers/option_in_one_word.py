@@ -1,8 +1,8 @@
-"""An option and its value are one word.
+"""An option and its value are one argument.
 
-What: a word such as `--epochs 3` in a command that no shell splits.
+What: an argument such as `--epochs 3` in a command that no shell splits.
 
-Why: the program gets one argument with the option's name, the blank and the value. Python's argparse does not recognize
+Why: the program gets one argument with the option's name, the space and the value. Python's argparse does not recognize
 it: "unrecognized arguments".
 
 Example:
@@ -43,10 +43,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         if not is_command_written(container) or starts_shell(container):
             continue  # an image's entry point may be a shell
-        for at, text in enumerate(container.words):
-            match = _OPTION.fullmatch(text) if at and " " in text else None
+        for index, text in enumerate(container.words):
+            match = _OPTION.fullmatch(text) if index and " " in text else None
             if match is not None:
-                word = container.argv[at]
+                word = container.argv[index]
                 joined = f"{match[1]}={match[2]}"
                 yield found_at(
                     word.path,

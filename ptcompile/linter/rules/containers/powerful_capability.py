@@ -3,7 +3,7 @@
 What: the container that trains has the capability SYS_ADMIN, or all capabilities.
 
 Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to privileged. Training needs
-none of it; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
+neither; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
 
 Example:
 
@@ -20,7 +20,7 @@ Example:
     -       securityContext: {capabilities: {add: [SYS_ADMIN]}}  # <--
     +       securityContext: {capabilities: {add: [IPC_LOCK]}}
 
-Fix: remove it, or give the capability that is needed.
+Fix: remove it, or add only the capability that is needed.
 
 Source: Linux 6.x, capabilities(7); Kubernetes 1.36, Pod Security Standards, baseline.
 """
@@ -33,7 +33,7 @@ from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_POWER = ("SYS_ADMIN", "ALL")
+_POWERFUL_CAPABILITIES = ("SYS_ADMIN", "ALL")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if not container.main or security.get("privileged") is True or not isinstance(added, list):
             continue
         for i, name in enumerate(added):
-            if str(name).removeprefix("CAP_") in _POWER:
+            if str(name).removeprefix("CAP_") in _POWERFUL_CAPABILITIES:
                 path = (*container.path, "securityContext", "capabilities", "add", i)
                 yield found_at(
                     path,

@@ -3,7 +3,7 @@
 What: the container that trains has `privileged: true`.
 
 Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among them, and can escape
-its container. RDMA needs the capability IPC_LOCK and the device plugin's resource, no more.
+its container. RDMA needs only the capability IPC_LOCK and the device plugin's resource.
 
 Example:
 
@@ -52,11 +52,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _edits(container: ManifestContainer, path: Path) -> Iterator[Edit]:
     yield Edit("remove", path)
     added = nested_map(container.spec, "securityContext", "capabilities").get("add")
-    where = (*path[:-1], "capabilities", "add")
+    capabilities_path = (*path[:-1], "capabilities", "add")
     if not isinstance(added, list):
-        yield Edit("set", where, ["IPC_LOCK"])
+        yield Edit("set", capabilities_path, ["IPC_LOCK"])
     elif "IPC_LOCK" not in as_strings(added):
-        yield Edit("append", where, "IPC_LOCK")
+        yield Edit("append", capabilities_path, "IPC_LOCK")
 
 
 RULE = Rule("privileged-training", _check, severity="warning", stage="style", authority="ptcompile")

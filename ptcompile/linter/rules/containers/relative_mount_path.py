@@ -2,7 +2,7 @@
 
 What: a mountPath such as `data`.
 
-Why: the kubelet puts a slash before it: the volume is at /data, whatever the working directory is. A reader of the
+Why: the kubelet puts a slash before it: the volume is at /data, regardless of the working directory. A reader of the
 manifest, or the script that opens `data/train.bin`, may expect something else.
 
 Example:
@@ -41,16 +41,16 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for where, mount in container.mounts:
-            written = as_string(mount.get("mountPath"))
-            if written and not written.startswith("/") and ":" not in written and "\\" not in written:
-                path = (*where, "mountPath")
-                whole = "/" + written.removeprefix("./")
+        for mount_at, mount in container.mounts:
+            mount_path = as_string(mount.get("mountPath"))
+            if mount_path and not mount_path.startswith("/") and ":" not in mount_path and "\\" not in mount_path:
+                path = (*mount_at, "mountPath")
+                absolute = "/" + mount_path.removeprefix("./")
                 yield found_at(
                     path,
-                    f"{written} is mounted at {whole}, not below the working directory",
-                    f"write {whole}, or the intended path",
-                    Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
+                    f"{mount_path} is mounted at {absolute}, not below the working directory",
+                    f"write {absolute}, or the intended path",
+                    Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
                 )
 
 

@@ -40,15 +40,15 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if nested_map(template.spec, "os").get("name") == "windows":
             continue
         for container in template.containers:
-            written = as_string(container.spec.get("workingDir"))
-            if written and written[0] not in "/$" and ":" not in written:
+            working_dir = as_string(container.spec.get("workingDir"))
+            if working_dir and working_dir[0] not in "/$" and ":" not in working_dir:
                 path = (*container.path, "workingDir")
-                whole = "/" + written.removeprefix("./")
+                absolute = "/" + working_dir.removeprefix("./")
                 yield found_at(
                     path,
-                    f"{written} is not an absolute path, and the container runtime rejects it",
-                    f"write {whole}, or the intended path",
-                    Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
+                    f"{working_dir} is not an absolute path, and the container runtime rejects it",
+                    f"write {absolute}, or the intended path",
+                    Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
                 )
 
 

@@ -41,14 +41,14 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
-            new = RENAMED.get(entry.name)
-            if new is not None:
+            new_name = RENAMED.get(entry.name)
+            if new_name is not None:
                 path = (*entry.path, "name")
                 yield found_at(
                     path,
-                    f"{entry.name} is called {new} since PyTorch 2.2",
-                    f"write {new}",
-                    Fix(f"write {new}", (Edit("set", path, new),), safe=False),
+                    f"{entry.name} is called {new_name} since PyTorch 2.2",
+                    f"write {new_name}",
+                    Fix(f"write {new_name}", (Edit("set", path, new_name),), safe=False),
                 )
 
 

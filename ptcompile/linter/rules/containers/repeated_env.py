@@ -27,7 +27,7 @@ Example:
 
 Fix: remove all but the last.
 
-Source: kube-apiserver 1.36 (a warning), kubelet 1.36: the last of two entries counts.
+Source: kube-apiserver 1.36 (a warning), kubelet 1.36: the last of two entries wins.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         last = {entry.name: entry for entry in container.env}
         if len(last) == len(container.env):
             continue
-        used = _referred_to(container)
+        referenced = _referenced_variables(container)
         for entry in container.env:
             if entry.name and last[entry.name].path != entry.path:
                 path = (*entry.path, "name")
@@ -56,13 +56,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     Fix(
                         f"remove the {entry.name} that does not count",
                         (Edit("remove", entry.path),),
-                        safe=entry.name not in used,
+                        safe=entry.name not in referenced,
                     ),
                 )
 
 
-def _referred_to(container: ManifestContainer) -> set[str]:
-    """The variables that another value uses: it sees the one that stands before it."""
+def _referenced_variables(container: ManifestContainer) -> set[str]:
+    """Return the variables that other values refer to: such a value uses the entry before it, not the last one."""
     behind = (part for entry in container.env for part in (entry.value or "").split("$(")[1:])
     return {part.partition(")")[0] for part in behind if ")" in part}
 

@@ -1,6 +1,6 @@
 """Two volumes are mounted at the same path.
 
-What: two mounts of a container whose paths are the same folder in different spellings, such as `/data` and `/data/`.
+What: the paths of two mounts of a container are different spellings of one folder, such as `/data` and `/data/`.
 
 Why: the API server compares the text. The runtime mounts both, and the second hides the first and its data.
 
@@ -41,18 +41,18 @@ from ptcompile.linter.volumes import mount_path
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        seen: dict[str, str] = {}
-        for where, mount in container.mounts:
+        volume_names: dict[str, str] = {}
+        for mount_at, mount in container.mounts:
             folder, name = mount_path(mount), as_string(mount.get("name"))
-            if folder in seen and seen[folder] != name:
-                path = (*where, "mountPath")
+            if folder in volume_names and volume_names[folder] != name:
+                path = (*mount_at, "mountPath")
                 yield found_at(
                     path,
-                    f"{name} hides {seen[folder]}, which is also mounted at {folder}",
+                    f"{name} hides {volume_names[folder]}, which is also mounted at {folder}",
                     "mount each volume in its own folder",
                 )
             elif folder:
-                seen[folder] = name
+                volume_names[folder] = name
 
 
 RULE = Rule("repeated-mount-path", _check, severity="warning", stage="run", authority="kubelet")

@@ -42,16 +42,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
         argv, shell = container.argv, shell_at(container)
         if not is_command_written(container) or shell is None or script(container) is not None:
             continue
-        word = next((one for one in argv[shell + 1 :] if one.text[:1] not in ("-", "+")), None)
+        word = next((argument for argument in argv[shell + 1 :] if argument.text[:1] not in ("-", "+")), None)
         if word is not None and len(word.text.split()) > 1:
             key = word.path[:-1]
-            own = [one for one in argv if one.path[:-1] == key]
-            words, at = [one.text for one in own], own.index(word)
+            siblings = [argument for argument in argv if argument.path[:-1] == key]
+            words, index = [argument.text for argument in siblings], siblings.index(word)
             yield found_at(
                 word.path,
                 f"without -c, {basename(argv[shell].text)} takes this line as the name of a file",
                 "put -c before it",
-                Fix("put -c before it", (Edit("set", key, [*words[:at], "-c", *words[at:]]),), safe=False),
+                Fix("put -c before it", (Edit("set", key, [*words[:index], "-c", *words[index:]]),), safe=False),
             )
 
 

@@ -37,49 +37,57 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.source.secrets.names import is_credential
 
-_FORM = Pattern(
+_TOKEN = Pattern(
     r"\b(?:hf_[A-Za-z0-9]{30,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}"
     r"|xox[bap]-[\w-]{20,})\b|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-_LEAST = 4
+_MIN_SECRET_LENGTH = 4
 """Shorter values are flags and placeholders."""
-_MOST = 1 << 14
-"""No more of a text is looked at."""
-_FORM_LEAST = 20
-"""Characters of the shortest form: AKIA and 16 more."""
-_MARKS = (
+_MAX_SEARCHED = 1 << 14
+"""Number of characters of a text that are searched."""
+_MIN_TOKEN_LENGTH = 20
+"""Length of the shortest token: AKIA and 16 characters."""
+_TOKEN_MARKS = (
     "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "AKIA", "ASIA", "sk-", "xoxb-", "xoxa-", "xoxp-",
     "PRIVATE KEY",
 )  # fmt: skip
-"""What the forms begin with, or end with: most containers have none of them."""
+"""How tokens begin or end. Most containers have none of these."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        every = "\n".join([*container.words, *[entry.value for entry in container.env if entry.value]])
-        formed = any(mark in every for mark in _MARKS)
+        text = "\n".join([*container.words, *[entry.value for entry in container.env if entry.value]])
+        has_token = any(mark in text for mark in _TOKEN_MARKS)
         for entry in container.env:
-            value = (entry.value or "")[:_MOST]
-            named = is_credential(entry.name) and _is_secret(value)
-            if named or (formed and len(value) >= _FORM_LEAST and _FORM.search(value)):
+            value = (entry.value or "")[:_MAX_SEARCHED]
+            is_named_secret = is_credential(entry.name) and _can_be_secret(value)
+            if is_named_secret or (has_token and len(value) >= _MIN_TOKEN_LENGTH and _TOKEN.search(value)):
                 path = (*entry.path, "value")
                 yield found_at(
                     path,
                     f"the secret {entry.name} can be read by everyone who sees this manifest",
                     "refer to a Secret by valueFrom.secretKeyRef, and revoke this one",
                 )
-        for at, word in enumerate(container.words if formed else ()):
-            if len(word) >= _FORM_LEAST and _FORM.search(word[:_MOST]):
+        for index, word in enumerate(container.words if has_token else ()):
+            if len(word) >= _MIN_TOKEN_LENGTH and _TOKEN.search(word[:_MAX_SEARCHED]):
                 yield found_at(
-                    container.argv[at].path,
+                    container.argv[index].path,
                     "a secret token can be read by everyone who sees this manifest",
                     "put it into a variable that refers to a Secret, and revoke this one",
                 )
 
 
-def _is_secret(value: str) -> bool:
-    """Whether a value may be one: no reference, no path, no placeholder, no switch."""
-    if len(value) < _LEAST or value.lower() in ("true", "false", "none", "null", "changeme", "dummy", "offline"):
+def _can_be_secret(value: str) -> bool:
+    """Return whether a value may be a secret, and not a reference, path, placeholder or switch."""
+    if len(value) < _MIN_SECRET_LENGTH or value.lower() in (
+        "true",
+        "false",
+        "none",
+        "null",
+        "changeme",
+        "dummy",
+        "offline",
+    ):
         return False
     return value[0] not in "/<{" and "$(" not in value and "${" not in value and not value.isdigit()
 

@@ -1,6 +1,6 @@
 """A command uses shell syntax, but no shell runs.
 
-What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` as a word of a command that does not start a shell.
+What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` is an argument of a command that does not start a shell.
 
 Why: they are passed to the program as arguments. What follows them never runs, and nothing is redirected.
 
@@ -37,16 +37,20 @@ from ptcompile.linter.containers import is_command_written, starts_shell
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_SIGNS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
-_TAKE_THEM = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
-"""Programs that have a use for such words."""
+_OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
+_PROGRAMS_WITH_OPERATORS = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
+"""Programs that take such arguments themselves."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if not is_command_written(container) or starts_shell(container) or basename(container.words[0]) in _TAKE_THEM:
+        if (
+            not is_command_written(container)
+            or starts_shell(container)
+            or basename(container.words[0]) in _PROGRAMS_WITH_OPERATORS
+        ):
             continue
-        word = next((one for one in container.argv[1:] if one.text in _SIGNS), None)
+        word = next((argument for argument in container.argv[1:] if argument.text in _OPERATORS), None)
         if word is not None:
             yield found_at(
                 word.path,

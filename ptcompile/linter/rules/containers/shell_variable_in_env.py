@@ -24,7 +24,7 @@ Example:
 
 Fix: write $(NAME) for a variable that comes before it; write the image's own value out, or set it in a shell script.
 
-Source: Kubernetes 1.36, variables in env values; those of the image are not known there.
+Source: Kubernetes 1.36, variables in env values; the image's own variables cannot be referenced.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        before: set[str] = set()
+        defined: set[str] = set()
         for entry in container.env:
             value = entry.value or ""
             match = _VARIABLE.search(value) if "\n" not in value else None
             if match is not None:
                 name = match[1] or match[2]
                 path = (*entry.path, "value")
-                replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", value)
-                known = all((one[1] or one[2]) in before for one in _VARIABLE.finditer(value))
+                replaced = _VARIABLE.sub(lambda reference: f"$({reference[1] or reference[2]})", value)
+                all_defined = all((reference[1] or reference[2]) in defined for reference in _VARIABLE.finditer(value))
                 yield found_at(
                     path,
                     f"{match[0]} stays as written: no shell reads env values",
-                    f"write $({name})" if known else "write the value out",
-                    Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if known else None,
+                    f"write $({name})" if all_defined else "write the value out",
+                    Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if all_defined else None,
                 )
-            before.add(entry.name)
+            defined.add(entry.name)
 
 
 RULE = Rule("shell-variable-in-env", _check, severity="warning", stage="run", authority="kubelet")

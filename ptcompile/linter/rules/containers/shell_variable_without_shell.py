@@ -1,6 +1,6 @@
 """A command uses a shell variable, but no shell runs.
 
-What: `$NAME` or `${NAME}` in a word of a command that does not start a shell.
+What: `$NAME` or `${NAME}` is in an argument of a command that does not start a shell.
 
 Why: Kubernetes replaces only `$(NAME)`. The program gets the text as written: a path that starts with `$DATA`, a host
 named `$MASTER_ADDR`.
@@ -41,34 +41,40 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
-_OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
-"""Programs that read such a word in their own way."""
+_PROGRAMS_WITH_VARIABLES = frozenset({"envsubst", "perl", "awk", "sed", "make"})
+"""Programs that interpret such arguments themselves."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if not is_command_written(container) or starts_shell(container) or basename(container.words[0]) in _OTHERS:
+        if (
+            not is_command_written(container)
+            or starts_shell(container)
+            or basename(container.words[0]) in _PROGRAMS_WITH_VARIABLES
+        ):
             continue
-        for at, text in enumerate(container.words):
+        for index, text in enumerate(container.words):
             match = _VARIABLE.search(text) if "\n" not in text else None
             if match is not None:
-                word = container.argv[at]
+                word = container.argv[index]
                 name = match[1] or match[2]
-                there = any(entry.name == name for entry in container.env)
-                replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", word.text)
+                is_defined = any(entry.name == name for entry in container.env)
+                replaced = _VARIABLE.sub(lambda reference: f"$({reference[1] or reference[2]})", word.text)
                 yield found_at(
                     word.path,
                     f"{match[0]} stays as written: no shell runs",
                     f"write $({name})",
-                    Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if there else None,
-                    severity="error" if _read(subject, container, match[0]) else None,
+                    Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if is_defined else None,
+                    severity="error" if _launcher_reads(subject, container, match[0]) else None,
                 )
 
 
-def _read(subject: Subject, container: ManifestContainer, variable: str) -> bool:
-    """Whether the launcher of a container takes an option from the variable."""
-    here = [one.seen for one in subject.training_roles if one.path == container.path]
-    return any(variable in value for seen in here for value in (seen.endpoint, *seen.options.values()))
+def _launcher_reads(subject: Subject, container: ManifestContainer, variable: str) -> bool:
+    """Return whether the container's launcher takes an option from the variable."""
+    launches = [role.seen for role in subject.training_roles if role.path == container.path]
+    return any(
+        variable in value for rendezvous in launches for value in (rendezvous.endpoint, *rendezvous.options.values())
+    )
 
 
 RULE = Rule("shell-variable-without-shell", _check, severity="warning", stage="run", authority="kubelet")

@@ -37,13 +37,13 @@ from ptcompile.kubernetes import quantity
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_NAMES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
-            if entry.name not in _NAMES or not entry.value or not _is_number(entry.value):
+            if entry.name not in _VARIABLES or not entry.value or not _is_number(entry.value):
                 continue
             limit = quantity.parse(container.limits.get("cpu"))
             if limit is not None and 0 < limit.nano < int(entry.value) * quantity.NANO:

@@ -36,24 +36,24 @@ from ptcompile.kubernetes import quantity
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_LEAST = 4 * 2**20
-_NUMBER_OF_GIBI = 4096
-"""A plain number up to here was most likely meant in Gi."""
+_MIN_BYTES = 4 * 2**20
+_MAX_GIBIBYTES = 4096
+"""Largest number without a unit that was probably meant in Gi."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        written = container.limits.get("memory")
-        amount = quantity.parse(written)
-        if amount is None or not amount.is_integer or not 0 < amount.value < _LEAST:
+        limit = container.limits.get("memory")
+        amount = quantity.parse(limit)
+        if amount is None or not amount.is_integer or not 0 < amount.value < _MIN_BYTES:
             continue
         path = (*container.path, "resources", "limits", "memory")
-        plain = str(written).strip().isdigit() and amount.value <= _NUMBER_OF_GIBI
+        lacks_unit = str(limit).strip().isdigit() and amount.value <= _MAX_GIBIBYTES
         yield found_at(
             path,
-            f"{written} is {amount.value} bytes, and no container starts in less than 4 MiB",
-            f"write the unit, such as {written}Gi" if plain else "raise the limit",
-            Fix(f"write {written}Gi", (Edit("set", path, f"{written}Gi"),), safe=False) if plain else None,
+            f"{limit} is {amount.value} bytes, and no container starts in less than 4 MiB",
+            f"write the unit, such as {limit}Gi" if lacks_unit else "raise the limit",
+            Fix(f"write {limit}Gi", (Edit("set", path, f"{limit}Gi"),), safe=False) if lacks_unit else None,
         )
 
 

@@ -35,23 +35,23 @@ from ptcompile.kubernetes import quantity
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_LEAST = 4 * 2**20
+_MIN_BYTES = 4 * 2**20
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        written = container.requests.get("memory")
-        amount = quantity.parse(written)
-        if amount is None or not 0 < amount.value < _LEAST:
+        request = container.requests.get("memory")
+        amount = quantity.parse(request)
+        if amount is None or not 0 < amount.value < _MIN_BYTES:
             continue
         limit = quantity.parse(container.limits.get("memory"))
-        if limit is not None and 0 < limit.value < _LEAST:
-            continue  # the limit is said already
+        if limit is not None and 0 < limit.value < _MIN_BYTES:
+            continue  # reported by tiny-memory-limit or fractional-bytes
         path = (*container.path, "resources", "requests", "memory")
         size = f"{amount.nano / quantity.NANO:g}"
         yield found_at(
             path,
-            f"{written} is {size} bytes, which reserves nothing",
+            f"{request} is {size} bytes, which reserves nothing",
             "write the unit, such as Gi",
         )
 

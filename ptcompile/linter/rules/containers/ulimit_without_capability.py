@@ -1,4 +1,4 @@
-"""A script raises a limit that it may not raise, and ends there.
+"""A script fails because it raises a limit without permission.
 
 What: a script under `set -e`, or before `&&`, sets `ulimit -l unlimited` or another hard limit to unlimited, and the
 container lacks the capability SYS_RESOURCE.
@@ -23,7 +23,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
     +       securityContext: {capabilities: {add: [SYS_RESOURCE]}}
 
-Fix: leave it out, add the capability, or write `|| true` behind it; for RDMA IPC_LOCK is enough.
+Fix: remove the line, add the capability, or append `|| true`; for RDMA the capability IPC_LOCK is enough.
 
 Source: Linux 6.x, setrlimit(2); Kubernetes 1.36, security contexts.
 """
@@ -39,29 +39,29 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
 
-_RAISED = Pattern(r"\bulimit\s+(?:-H\s*)?-(?:H?[a-z]*[lnusv])\s+unlimited([^\n;]*)")
+_UNLIMITED = Pattern(r"\bulimit\s+(?:-H\s*)?-(?:H?[a-z]*[lnusv])\s+unlimited([^\n;]*)")
 _ERREXIT = Pattern(r"set\s+-[a-z]*e|errexit")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        one = script(container)
-        match = _RAISED.search(one.word.text) if one is not None else None
-        if one is None or match is None or _may(container) or "||" in match[1] or "soft" in match[0]:
+        command = script(container)
+        match = _UNLIMITED.search(command.word.text) if command is not None else None
+        if command is None or match is None or _can_raise_limits(container) or "||" in match[1] or "soft" in match[0]:
             continue
-        before = one.word.text[: match.start()]
-        letters = "".join(flag[1:] for flag in one.flags if not flag.startswith("--"))
+        before = command.word.text[: match.start()]
+        letters = "".join(flag[1:] for flag in command.flags if not flag.startswith("--"))
         if "&&" in match[1] or "e" in letters or _ERREXIT.search(before):
             yield found_at(
-                one.word.path,
+                command.word.path,
                 f"{match[0].partition('&&')[0].strip()} needs the capability "
                 "SYS_RESOURCE, and the script ends where it fails",
                 "remove it, or append || true",
             )
 
 
-def _may(container: ManifestContainer) -> bool:
-    """Whether the container may raise hard limits."""
+def _can_raise_limits(container: ManifestContainer) -> bool:
+    """Return whether the container may raise hard limits."""
     security = nested_map(container.spec, "securityContext")
     added = {name.removeprefix("CAP_") for name in as_strings(nested_map(security, "capabilities").get("add"))}
     return security.get("privileged") is True or bool(added & {"SYS_RESOURCE", "ALL"})

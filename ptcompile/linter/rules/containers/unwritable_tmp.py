@@ -43,7 +43,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-_TEMPORARY: Final = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - where Python looks
+_TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - Python's defaults
 _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
 
 
@@ -53,8 +53,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
             "readOnlyRootFilesystem"
         ) is not True or not is_command_written(container):
             continue
-        started = launch(container)
-        if started.launcher == "torchrun" and "log-dir" not in started.options and not _somewhere(container):
+        invocation = launch(container)
+        if (
+            invocation.launcher == "torchrun"
+            and "log-dir" not in invocation.options
+            and not _has_writable_folder(container)
+        ):
             path = (*container.path, "securityContext", "readOnlyRootFilesystem")
             yield found_at(
                 path,
@@ -63,11 +67,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _somewhere(container: ManifestContainer) -> bool:
-    """Whether there may be a folder to write to: where Python looks, or where a variable or the script may say."""
+def _has_writable_folder(container: ManifestContainer) -> bool:
+    """Return whether there may be a writable folder: where Python looks, or set by a variable or envFrom."""
     if any(entry.name in _VARIABLES for entry in container.env) or container.spec.get("envFrom"):
         return True
-    folders = (*_TEMPORARY, as_string(container.spec.get("workingDir")))
+    folders = (*_TEMPORARY_FOLDERS, as_string(container.spec.get("workingDir")))
     return any(mount_for(container, folder) for folder in folders if folder)
 
 

@@ -1,4 +1,4 @@
-"""Rules for what is written of a pod's main program wherever a kind has it: the image and the command line."""
+"""Rules for a pod's image and command line, wherever a kind has them."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ RULES: Final[dict[str, str]] = {
     "image_placeholder": "image",
     "command_in_one_word": "command @blank",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

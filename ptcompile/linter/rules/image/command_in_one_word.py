@@ -1,4 +1,4 @@
-"""A whole command line is written as one word.
+"""A whole command line is written as one argument.
 
 What: the first item of `command` is a whole command line, as in `command: ["python train.py"]`, or the script that
 torchrun, another launcher or Python starts is, as in `[torchrun, "train.py --lr 3"]`.
@@ -42,31 +42,37 @@ from ptcompile.simulator.launchers import command
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    lines = {container.path: container.argv for container in subject.containers if is_command_written(container)}
-    for role in subject.training_roles if subject.record.launch_fields.container else ():  # a TrainJob's trainer
-        if role.path not in lines and role.spec.get("command"):
-            lines[role.path] = tuple(Word((*role.path, key, at), text) for key, at, text in role.words())
-    for argv in lines.values():
+    command_lines = {
+        container.path: container.argv for container in subject.containers if is_command_written(container)
+    }
+    for role in subject.training_roles if subject.record.launch_fields.container else ():  # the trainer of a TrainJob
+        if role.path not in command_lines and role.spec.get("command"):
+            command_lines[role.path] = tuple(Word((*role.path, key, index), text) for key, index, text in role.words())
+    for argv in command_lines.values():
         if argv and len(argv[0].text.split()) > 1:
-            message = f"no shell splits {_short(argv[0].text)!r}: a program with that whole name is looked up"
+            message = f"no shell splits {_shorten(argv[0].text)!r}: a program with that whole name is looked up"
             yield _finding(argv, 0, message)
-        elif any(" " in word.text for word in argv[1:]) and (entry := _entry_of([word.text for word in argv])):
-            at, starter, noun = entry
-            yield _finding(argv, at, f"{starter} starts one {noun} named {_short(argv[at].text)!r}, spaces included")
+        elif any(" " in word.text for word in argv[1:]) and (entry := _find_entry([word.text for word in argv])):
+            index, starter, noun = entry
+            yield _finding(
+                argv, index, f"{starter} starts one {noun} named {_shorten(argv[index].text)!r}, spaces included"
+            )
 
 
-def _finding(argv: Sequence[Word], at: int, message: str) -> Finding:
-    word = argv[at]
+def _finding(argv: Sequence[Word], index: int, message: str) -> Finding:
+    word = argv[index]
     words = split_line(word.text)
-    items = [one for one in argv if one.path[:-1] == word.path[:-1]]
-    split = [text for one in items for text in (words if one is word else [one.text])]
+    items = [argument for argument in argv if argument.path[:-1] == word.path[:-1]]
+    split = [text for argument in items for text in (words if argument is word else [argument.text])]
     title = "write each word as its own list item"
     fix = Fix(title, (Edit("set", word.path[:-1], split),), safe=False) if words else None
     return found_at(word.path, message, title, fix)
 
 
-def _entry_of(argv: list[str]) -> tuple[int, str, str] | None:
-    """Return the index of a script or module that is a command line, what starts it, and its noun; None for others."""
+def _find_entry(argv: list[str]) -> tuple[int, str, str] | None:
+    """Return the index of a script or module that is a whole command line, its starter, and its noun; None for
+    others.
+    """
     launch = command.read(argv, {})
     starter: str = launch.launcher
     start, is_module = len(argv) - len(launch.entry), "module" in launch.options
@@ -86,12 +92,12 @@ def _entry_of(argv: list[str]) -> tuple[int, str, str] | None:
         starter = "python"
     elif starter != "torchrun":
         return None
-    if start >= len(argv) or not _is_line(argv[start], is_module, starter):
+    if start >= len(argv) or not _is_command_line(argv[start], is_module, starter):
         return None
     return start, starter, "module" if is_module else "file"
 
 
-def _is_line(text: str, is_module: bool, starter: str) -> bool:
+def _is_command_line(text: str, is_module: bool, starter: str) -> bool:
     """Return whether a script or a module is certainly a command line, and not a file whose name has spaces."""
     words = text.split()
     if len(words) < 2 or is_module:
@@ -102,7 +108,7 @@ def _is_line(text: str, is_module: bool, starter: str) -> bool:
     return words[0].endswith(".py") and (has_options or (starter != "python" and not text.endswith(".py")))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 

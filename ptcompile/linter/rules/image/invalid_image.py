@@ -1,6 +1,6 @@
-"""An invalid image name.
+"""The image name is invalid.
 
-What: the image of a container does not follow the grammar of references: two tags, capitals in the repository, a blank,
+What: the image of a container does not follow the grammar of references: two tags, capitals in the repository, a space,
 a scheme such as https://, a tag or a digest with invalid characters.
 
 Why: the API server accepts any text. The kubelet parses it before it pulls: the pod stays at InvalidImageName, forever.
@@ -36,9 +36,9 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for path, image in references(subject):
-        why = None if is_placeholder(image) else why_not_image(image)
-        if why is not None:
-            yield found_at(path, f"not the name of an image: {why}", "write REGISTRY/REPOSITORY:TAG")
+        reason = None if is_placeholder(image) else why_not_image(image)
+        if reason is not None:
+            yield found_at(path, f"not the name of an image: {reason}", "write REGISTRY/REPOSITORY:TAG")
 
 
 RULE = Rule("invalid-image", _check, severity="error", stage="pod", authority="kubelet")

@@ -1,4 +1,4 @@
-"""Rules for objects of any kind, beside the others of their stream."""
+"""Rules that compare an object of any kind with the other objects of its stream."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ if TYPE_CHECKING:
 RULES: Final[dict[str, str]] = {
     "repeated_object": "name",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

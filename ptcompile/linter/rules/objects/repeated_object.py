@@ -1,9 +1,9 @@
 """Two objects in a stream have the same kind, name and namespace.
 
-What: an earlier document of the same stream is the same object, with other content or the same.
+What: an earlier document of the stream has the same kind, name and namespace.
 
-Why: kubectl applies both, one after the other: the second one changes the first, and where a field cannot be changed,
-as in a Job, it is rejected. kustomize and helm reject the stream.
+Why: kubectl applies both, one after the other: the second one changes the first, or is rejected if an immutable field
+differs, as in a Job. kustomize and helm reject the stream.
 
 Example:
 
@@ -40,31 +40,31 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _PATH = ("metadata", "name")
-_MADE_ONCE = frozenset(one.kinds[0].name for one in BY_TARGET.values())
-"""Kinds that are created rather than applied again: the second one is rejected even if it is the same."""
+_CREATED_KINDS = frozenset(operator.kinds[0].name for operator in BY_TARGET.values())
+"""Kinds that are created rather than applied again: the API server rejects the second one even if it is equal."""
 _ObjectKey = tuple[tuple[str, str], str, str]
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if not subject.name or len(subject.others) < 2:
         return
-    first = subject.stream.once(_firsts).get(_key(subject.manifest))
+    first = subject.stream.once(_first_objects).get(_key(subject.manifest))
     if first is not None and first is not subject.manifest:
-        same = first == subject.manifest
+        is_equal = first == subject.manifest
         yield Finding(
             _PATH,
             f"{field_path(_PATH)}: an earlier document is also {subject.kind[1]}/{subject.name}"
-            + (", with the same content" if same else ": this one is applied over it"),
+            + (", with the same content" if is_equal else ": this one is applied over it"),
             "rename one of them, or remove it",
-            severity="warning" if same and subject.kind[1] not in _MADE_ONCE else None,
+            severity="warning" if is_equal and subject.kind[1] not in _CREATED_KINDS else None,
         )
 
 
-def _firsts(stream: Stream) -> dict[_ObjectKey, Json]:
-    found: dict[_ObjectKey, Json] = {}
-    for one in stream.objects:
-        found.setdefault(_key(one), one)
-    return found
+def _first_objects(stream: Stream) -> dict[_ObjectKey, Json]:
+    first_objects: dict[_ObjectKey, Json] = {}
+    for manifest in stream.objects:
+        first_objects.setdefault(_key(manifest), manifest)
+    return first_objects
 
 
 def _key(manifest: Json) -> _ObjectKey:
