@@ -1,6 +1,27 @@
 """ptcompile: one typed PyTorch training spec into validated Kubernetes manifests, for every operator, offline.
 
-The public names are the list below. Verbs take text, bytes or plain mappings and return values; nothing here does I/O.
+The functions take text, bytes, plain mappings or a `pathlib.Path`, and return values:
+
+    compile            compile specs to manifests
+    check              compare written manifests with what their specs compile to
+    lint               check manifests and specs as an API server, the operators and torchrun would
+    fix                apply the fixes of what `lint` finds
+    convert            rewrite manifests for another operator
+    import_manifests   read manifests back into specs
+    diff               compare two specs, two streams of manifests, or one of each
+    simulate           show what every pod of a job will see
+    rehearse           run a job's pods as local processes
+    explain            name the cause of every value of the manifests
+    status             read the state of a job from its live object
+    requires           list what jobs need of a cluster
+    platform           write the objects that a cluster must have for them
+    init               write a commented spec to start from
+    targets, rules     list the operators, and the rules of `lint`
+    schema             return the JSON Schema of specs and profiles
+    plugins            list the installed plugins
+    extensions         load plugins and declared rules for the argument `extensions`
+
+`Spec` and `ClusterProfile` are the models of the two documents; https://ptcompile.github.io/ptcompile/ has the guide.
 """
 
 from __future__ import annotations
@@ -194,8 +215,13 @@ __all__ = sorted(["__version__", *_FROM])
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, from its module."""
+    """Return a public name from its module."""
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_FROM[name]), name)
-    return found
+    value = globals()[name] = getattr(import_module(_FROM[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, which are imported when they are used."""
+    return __all__

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import pydoc
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import ptcompile
 from ptcompile.linter import FAMILIES
 
 ROOT = Path(__file__).parents[1]
@@ -192,3 +195,12 @@ def test_options_ask_no_terminal_through_shutil(tmp_path: Path) -> None:
     loaded = _commanded("lint", "--isolated", str(path))
     assert "argparse" in loaded
     assert not loaded & {"shutil", "fnmatch", "zlib", "importlib.metadata"}
+
+
+def test_help_lists_every_public_function() -> None:
+    functions = {name for name in ptcompile.__all__ if inspect.isfunction(getattr(ptcompile, name))}
+    lines = (ptcompile.__doc__ or "").splitlines()
+    listed = {name for line in lines if line.startswith("    ") for name in line[:23].replace(",", " ").split()}
+    assert listed == functions
+    assert _ran("import ptcompile; print(dir(ptcompile) == sorted(ptcompile.__all__))") == "True\n"
+    assert "simulate(" in pydoc.plain(pydoc.render_doc(ptcompile))

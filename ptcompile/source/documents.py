@@ -372,4 +372,6 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
     position = root.start if root else 0
     message = f"the document is {description}, and a Kubernetes object is a mapping"
     help = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
+    if isinstance(data, str) and data == source.text.strip() and data.endswith((".yaml", ".yml", ".json")):
+        help = f"if it is the name of a file, pass pathlib.Path({data!r})"
     return _to_problem(source, start, ReaderProblem("not-a-mapping", message, help, position, root.end if root else 1))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -11,6 +12,27 @@ from ptcompile.spec import checks
 from ptcompile.spec.objects import ResourceFields, SpecFields, yaml_name
 
 API_VERSION = "ptcompile/v1"
+
+
+class _ModelSignature:
+    """The signature of a model for `help()` and `inspect`: its fields as keywords, under their Python names.
+
+    pydantic's own has the aliases, which are YAML's, and exists only once the model is built.
+    """
+
+    def __get__(self, _: object, model: type[Model]) -> Signature:
+        types = get_type_hints(model)
+        return Signature(
+            [
+                Parameter(
+                    name,
+                    Parameter.KEYWORD_ONLY,
+                    default=Parameter.empty if field.is_required() else field.get_default(call_default_factory=True),
+                    annotation=types[name],
+                )
+                for name, field in model.model_fields.items()
+            ]
+        )
 
 
 class Model(SpecFields, BaseModel):
@@ -29,6 +51,13 @@ class Model(SpecFields, BaseModel):
         strict=True,
         ser_json_inf_nan="strings",
     )
+
+    __signature__ = _ModelSignature()
+
+    @classmethod
+    def __pydantic_on_complete__(cls) -> None:
+        """Keep our signature: pydantic has just set its own."""
+        cls.__signature__ = _ModelSignature()
 
     def but(self, **changes: Any) -> Self:
         """The same with other values in these fields."""

@@ -299,3 +299,10 @@ def test_a_json_stream_takes_no_square_of_its_size() -> None:
 
     few = min(seconds(1200) for _ in range(3))
     assert min(seconds(9600) for _ in range(2)) < 20 * few, "eight times the work; a square would be 64 times"
+
+
+def test_text_that_names_a_file_is_told_how_to_pass_it() -> None:
+    help = read("specs/job.yaml").problems[0].help
+    assert help == "if it is the name of a file, pass pathlib.Path('specs/job.yaml')"
+    assert "pathlib" not in (read("job").problems[0].help or "")
+    assert "pathlib" not in (read("a: 1\n---\njob.yaml\n").problems[0].help or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 
 from ptcompile.spec.base import Metadata, ResourceList, Resources
 from ptcompile.spec.checks import nnodes_range
+from ptcompile.spec.training_job import Elastic
 
 RANGES = [
     (1, (1, 1)),
@@ -85,3 +87,13 @@ def test_amounts_by_kubernetes_name_in_the_usual_order() -> None:
 
 def test_zero_is_an_amount() -> None:
     assert ResourceList.model_validate({"gpu": 0}).by_name() == {"gpu": "0"}
+
+
+def test_the_signature_of_a_model_has_its_python_names() -> None:
+    """pydantic's own has YAML's names, and none before the model is built."""
+    before = signature(Elastic)
+    assert (before.parameters["max_restarts"].annotation, before.parameters["max_restarts"].default) == (int, 0)
+    assert before.parameters["nnodes"].annotation == int | str | None
+    assert signature(Metadata).parameters["name"].annotation is str
+    Elastic(max_restarts=2)
+    assert signature(Elastic) == before
