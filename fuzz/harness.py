@@ -19,7 +19,7 @@ from ptcompile.graph import GRAPHS
 from ptcompile.registry.targets import TARGETS
 from ptcompile.report import FORMATS, renderer
 from ptcompile.simulator.as_json import pod_to_dict
-from ptcompile.simulator.as_text import env_file, in_full, overview
+from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.world import World
 from ptcompile.source import documents as source, emitter, suppression
 from ptcompile.source.exact_reader import parse
@@ -113,7 +113,7 @@ def world(made: World) -> None:
         for draw in GRAPHS.values():
             harmless(draw(made))
     for pod in some[:2]:
-        harmless(in_full(pod))
+        harmless(pod_text(pod))
         env_file(pod)
         json.dumps(pod_to_dict(pod))
 

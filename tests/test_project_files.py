@@ -15,7 +15,7 @@ from ptcompile._internal.limits import EXPANDED, TRUSTED, UNTRUSTED
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.rehearsal.cast import MOST_PODS
-from ptcompile.simulator.as_json import LISTED
+from ptcompile.simulator.as_json import MAX_LISTED_CHARACTERS
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
 from tests.conftest import ROOT
 
@@ -163,7 +163,7 @@ def test_security_tells_the_limits_of_the_code() -> None:
         "values in a document, aliases expanded": f"{MAX_VALUES:,}",
         "nesting": f"{MAX_DEPTH} levels",
         "what references put into variables, command line and script": f"{EXPANDED >> 10} KiB each",
-        "pods that `simulate --all` lists": f"{LISTED >> 20} MiB",
+        "pods that `simulate --all` lists": f"{MAX_LISTED_CHARACTERS >> 20} MiB",
         "pods of a rehearsal": str(MOST_PODS),
     }
     assert told == lowered | {what: (most, "the same") for what, most in same.items()}

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from ptcompile import compile, simulate
 from ptcompile.registry.targets import TARGETS
-from ptcompile.simulator.equivalence import same_world
+from ptcompile.simulator.equivalence import world_differences
 from ptcompile.simulator.world import World
 from tests.strategies import specs
 
@@ -27,7 +27,7 @@ def _holds(spec: dict[str, Any]) -> int:
     first = next(iter(worlds), None)
     for target, world in worlds.items():
         assert len(world.jobs) == 1
-        assert same_world(worlds[str(first)], world) == [], f"{first} and {target}"
+        assert world_differences(worlds[str(first)], world) == [], f"{first} and {target}"
     return len(worlds)
 
 

@@ -89,7 +89,7 @@ def _differences(
 ) -> Iterator[Diagnostic]:
     """What the worlds have that is not the same: a loss, or what operators do in their own ways."""
     from ptcompile.api.diff import diff
-    from ptcompile.simulator.equivalence import same_world
+    from ptcompile.simulator.equivalence import world_differences
     from ptcompile.simulator.world import simulate
 
     before = compiling.compile(imported.document, cluster=profile, lint=False)
@@ -97,7 +97,7 @@ def _differences(
         return
     versions = _versions(profile)
     was, now = (simulate(one.manifests, versions=versions, others=kept) for one in (before, result))
-    lost = same_world(was, now)
+    lost = world_differences(was, now)
     for text in lost:
         yield _said(imported, filename, f"it would not run the same: {text}", "warning" if lossy else "error")
     facts = [fact for one in diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile).objects

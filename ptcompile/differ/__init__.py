@@ -14,7 +14,7 @@ from ptcompile.differ.world import WorldComparison, compare_worlds
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.simulator.as_json import shown_jobs
+from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import simulate
 
@@ -56,7 +56,7 @@ class DiffSide(NamedTuple):
     def jobs(self, marks: Marks) -> dict[int, SimulatedJob]:
         """Return the simulated jobs with secrets masked, keyed by the identity of their manifests."""
         jobs = simulate(self.manifests, versions=self.versions, others=self.others).jobs
-        return {id(job.manifest): masked for job, masked in zip(jobs, shown_jobs(jobs, marks), strict=True)}
+        return {id(job.manifest): masked for job, masked in zip(jobs, mask_jobs(jobs, marks), strict=True)}
 
 
 def compare(

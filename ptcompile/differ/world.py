@@ -12,13 +12,13 @@ from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.report.layout import shell_quote
 from ptcompile.simulator import amounts
 from ptcompile.simulator.amounts import is_accelerator
-from ptcompile.simulator.as_json import env_from, node_requirements
-from ptcompile.simulator.as_text import group_lines, service_lines, volume_text
+from ptcompile.simulator.as_json import env_sources, node_requirements
+from ptcompile.simulator.as_text import pod_group_lines, service_lines, volume_text
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_words
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS
 from ptcompile.simulator.launchers.shell import one_command
-from ptcompile.simulator.meeting import JobRendezvous, claims, job_rendezvous
+from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod
 
 MAX_ARGUMENTS = 200
@@ -94,7 +94,7 @@ def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
     """Yield the sentences of one side that the other does not have."""
     for what, x, y in (
         ("service", service_lines(old), service_lines(new)),
-        ("pod group", group_lines(old.pod_group), group_lines(new.pod_group)),
+        ("pod group", pod_group_lines(old.pod_group), pod_group_lines(new.pod_group)),
         ("on failure", old.failure, new.failure),
         ("note", old.notes, new.notes),
         ("refused", old.expansion.refused, new.expansion.refused),
@@ -117,7 +117,7 @@ def _sample_nodes(job: SimulatedJob, rendezvous: JobRendezvous | None) -> list[P
 def _auxiliary_pods(job: SimulatedJob, rendezvous: JobRendezvous | None) -> dict[str, Pod]:
     """Return the first pod of each auxiliary role, by role name."""
     training = {role.name for role, _ in rendezvous.roles} if rendezvous is not None else set()
-    return {role.name: pod for role, pod in job.firsts() if role.name not in training}
+    return {role.name: pod for role, pod in job.first_pods() if role.name not in training}
 
 
 def _node_facts(a: list[Pod], b: list[Pod]) -> Iterator[Fact]:
@@ -160,18 +160,20 @@ def _pod_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
             if before != after:
                 yield Fact(subject, f"{kind} {name}", before, after)
     yield from _env_facts(subject, old, new)
-    yield from _one_sided_facts(subject, "env from", env_from(old), env_from(new))
+    yield from _one_sided_facts(subject, "env from", env_sources(old), env_sources(new))
     yield from _one_sided_facts(subject, "node", node_requirements(old.view.spec), node_requirements(new.view.spec))
     yield from _one_sided_facts(subject, "volume", _volume_texts(old), _volume_texts(new))
 
 
 def _main_resources(pod: Pod, kind: str) -> dict[str, Quantity]:
     """Return resources of the main container; an unset request equals the limit."""
-    return amounts.requests(pod.resources) if kind == "requests" else amounts.amounts(pod.resources, kind)
+    return (
+        amounts.container_requests(pod.resources) if kind == "requests" else amounts.quantities_of(pod.resources, kind)
+    )
 
 
 def _volume_texts(pod: Pod) -> list[str]:
-    return [volume_text(*claim) for claim in claims(pod.view.spec)]
+    return [volume_text(*claim) for claim in volume_sources(pod.view.spec)]
 
 
 def _command_line(pod: Pod) -> list[str]:

@@ -10,7 +10,7 @@ from ptcompile.registry.pods import ExpandedRole
 from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import JobRendezvous, claims, job_rendezvous, names
+from ptcompile.simulator.meeting import JobRendezvous, dns_names, job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod
 
 TYPE_CHECKING = False
@@ -130,15 +130,22 @@ def _make_card(pod: Pod, *, meets: bool, host: str | None) -> Card:
     rank = ""
     if meets and rendezvous.backend != "none":
         rank = "rank at rendezvous" if rendezvous.node_rank == AT_RENDEZVOUS else f"node rank {rendezvous.node_rank}"
-    short = min(names(pod), key=len, default="")
+    short = min(dns_names(pod), key=len, default="")
     devices = sum(amounts.accelerators(pod.requests).values())
-    return Card(pod.shown, short, rank, devices, meets and rendezvous.backend != "none", meets and host == pod.shown)
+    return Card(
+        pod.display_name,
+        short,
+        rank,
+        devices,
+        meets and rendezvous.backend != "none",
+        meets and host == pod.display_name,
+    )
 
 
 def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
     """Yield the volumes that a container mounts, once per source, or once per role if they belong to the pod."""
     mounted = {as_string(m.get("name")) for container in pod.containers for m in container.mounts}
-    for name, sort, source in claims(pod.view.spec):
+    for name, sort, source in volume_sources(pod.view.spec):
         if name in mounted:
             belongs_to_pod = sort in ("memory", "scratch")
             size = f" {source}" if source else ""
@@ -152,7 +159,7 @@ def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
 def _service_names(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[str]:
     """Yield the Services that select the role's pods; per-pod Services appear as one range."""
     expanded = [service for service in job.expansion.services if _fits(service, pod.view.labels)]
-    fitting = [*expanded, *job.given.selecting(pod.view.labels)]
+    fitting = [*expanded, *job.stream.selecting(pod.view.labels)]
     for name in dict.fromkeys(map(object_name, fitting)):
         is_per_pod = name == pod.name and role.count > 1
         yield f"{name} .. {job.pod(role, role.count - 1).name}" if is_per_pod else name

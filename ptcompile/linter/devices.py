@@ -134,7 +134,7 @@ def whole_gpus(pod: Pod) -> int:
 
 def sees_any(pod: Pod) -> bool:
     """Whether a pod has accelerators in any container, or may have them in a way that shows no number."""
-    from ptcompile.simulator.amounts import devices
+    from ptcompile.simulator.amounts import visible_accelerators
 
     spec, main = pod.view.spec, pod.main
     own = main.spec if main is not None else {}
@@ -142,6 +142,7 @@ def sees_any(pod: Pod) -> bool:
     by_runtime = "NVIDIA_VISIBLE_DEVICES" in pod.env or spec.get("runtimeClassName") is not None
     privileged = nested_map(own, "securityContext").get("privileged") is True
     asked = any(
-        sum(devices(nested_map(container, "resources")).values()) for container in as_mappings(spec.get("containers"))
+        sum(visible_accelerators(nested_map(container, "resources")).values())
+        for container in as_mappings(spec.get("containers"))
     )
     return bool(claimed) or by_runtime or privileged or asked

@@ -258,21 +258,25 @@ def _services(subject: Subject, job: WorkloadPods, name: str) -> list[Json]:
 
 def _answers(job: WorkloadPods, host: str) -> bool:
     """Whether a pod or a Service of a job answers to a name."""
-    from ptcompile.simulator.meeting import resolve
+    from ptcompile.simulator.meeting import resolve_host
 
-    asking = next(iter(job.firsts()), None)
-    return asking is not None and resolve(job, host, asking[1]) is not None
+    asking = next(iter(job.first_pods()), None)
+    return asking is not None and resolve_host(job, host, asking[1]) is not None
 
 
 def _elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace: only those are asked that may."""
     if subject.alone:
         return False
-    from ptcompile.simulator.pod import stem
+    from ptcompile.simulator.pod import hostname_stem
 
     label = host.partition(".")[0]
     known = subject.stream.once(_by_name).get(job.namespace, {})
-    near = {id(one): one for name in {label, label.rpartition("-")[0], stem(label), ""} for one in known.get(name, ())}
+    near = {
+        id(one): one
+        for name in {label, label.rpartition("-")[0], hostname_stem(label), ""}
+        for one in known.get(name, ())
+    }
     return any(_answers(one, host) for one in near.values() if one.manifest is not job.manifest)
 
 
@@ -292,13 +296,13 @@ def _by_name(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
 
 def _beginnings(job: WorkloadPods) -> Iterator[str]:
     """For each role what its pods' host names have in common, without the indexes that end them."""
-    from ptcompile.simulator.pod import stem
+    from ptcompile.simulator.pod import hostname_stem
 
     for role in job.roles:
         if role.count:
             first, last = (job.pod(role, index).hostname or "" for index in (0, role.count - 1))
             head = first.rpartition("-")[0]
-            yield (head or first) if head == last.rpartition("-")[0] else stem(first)
+            yield (head or first) if head == last.rpartition("-")[0] else hostname_stem(first)
 
 
 def _by_head(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
@@ -358,7 +362,7 @@ def _own(job: WorkloadPods, label: str) -> bool:
 def _pod_named(job: WorkloadPods, label: str) -> Pod | None:
     """Return the pod of the job that has a host name."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
-    pods = (job.pod(role, i) for role in job.roles_of(label) for i in sorted({0, *numbers}) if i < role.count)
+    pods = (job.pod(role, i) for role in job.roles_for_host(label) for i in sorted({0, *numbers}) if i < role.count)
     return next((pod for pod in pods if pod.hostname == label), None)
 
 
@@ -390,7 +394,7 @@ def _service(subject: Subject, job: WorkloadPods, name: _Name, complete: bool) -
         return None
     by_people = kind_of(job.manifest) in _PLAIN
     if _own(job, name.service):
-        served = not by_people or any(pod.dns for _, pod in job.firsts())
+        served = not by_people or any(pod.dns for _, pod in job.first_pods())
         return Wrong(f"no Service has the pod's name, {name.service}", _right(job), certain=served)
     if _alike(name.service, job):
         return Wrong(f"the job has no pod named {name.service}", _right(job), certain=complete or not by_people)
@@ -411,7 +415,7 @@ def _made(job: WorkloadPods, name: str) -> bool:
 
 
 def _subdomains(job: WorkloadPods) -> set[str]:
-    return {pod.view.subdomain for _, pod in job.firsts() if pod.view.subdomain}
+    return {pod.view.subdomain for _, pod in job.first_pods() if pod.view.subdomain}
 
 
 def _hostnames(job: WorkloadPods) -> set[str]:
@@ -428,6 +432,6 @@ def _alike(label: str, job: WorkloadPods) -> bool:
 
 def _right(job: WorkloadPods) -> str | None:
     """The shortest name of the first pod that has one."""
-    from ptcompile.simulator.meeting import names
+    from ptcompile.simulator.meeting import dns_names
 
-    return next((names(pod)[-1] for _, pod in job.firsts() if names(pod)), None)
+    return next((dns_names(pod)[-1] for _, pod in job.first_pods() if dns_names(pod)), None)

@@ -56,9 +56,9 @@ def too_much(template: ManifestTemplate) -> Iterator[TooMuch]:
     pins = pins_of(template)
     if pins is None:
         return
-    from ptcompile.simulator.amounts import of_pod
+    from ptcompile.simulator.amounts import pod_requests
 
-    amounts, words = of_pod(template.spec), _words(pins, template)
+    amounts, words = pod_requests(template.spec), _words(pins, template)
     asks = {name: Ask(what, amounts[name].nano) for name, what in words.items() if name in amounts}
     for misfit in misfits(list(asks.values()), pins.machines, pins.cloud or None):
         name = next(name for name, ask in asks.items() if ask is misfit.ask)

@@ -83,7 +83,7 @@ class Subject(WorkloadView):
         plugged = "pytorch" in nested_map(self.spec, "plugins")
         if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
             return ()
-        return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
+        return tuple(pod for _, pod in self.job.first_pods()) if self.job is not None else ()
 
     @cached_property
     def waiting(self) -> dict[str, Rendezvous]:

@@ -127,9 +127,9 @@ class TrainingRole:
     @cached_property
     def local(self) -> bool:
         """Whether it meets at its own address, or at none."""
-        from ptcompile.simulator.meeting import LOCAL
+        from ptcompile.simulator.meeting import LOOPBACK_HOSTS
 
-        return not self.seen.host or self.seen.host in LOCAL
+        return not self.seen.host or self.seen.host in LOOPBACK_HOSTS
 
     @cached_property
     def standalone(self) -> bool:

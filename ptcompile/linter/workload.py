@@ -178,7 +178,7 @@ POD: Final = ("v1", "Pod")
 def views(subject: WorkloadView) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
     """Each container that is written, with its path and as it is in the first pod of its role."""
     trainer = subject.record.launch_fields.container
-    for role, pod in subject.job.firsts() if subject.job is not None else ():
+    for role, pod in subject.job.first_pods() if subject.job is not None else ():
         if trainer:
             if pod.main is not None and role.name == "node":
                 yield trainer, nested_map(subject.manifest, *trainer), pod.main, pod

@@ -176,10 +176,10 @@ def _actor(number: int, pod: Pod, most: int, pods: int, *, own_command: bool) ->
         argv = line(pod, processes, pods)
         env = {**{k: v for k, v in pod.launch.env.items() if k not in _INTERFACES and k != "HOSTNAME"}, **env}
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
-    full = f"{hostname}.{pod.own_name.partition('.')[2]}" if "." in pod.own_name and not pod.on_host else None
+    full = f"{hostname}.{pod.own_fqdn.partition('.')[2]}" if "." in pod.own_fqdn and not pod.on_host else None
     return Actor(
         number=number,
-        name=pod.shown,
+        name=pod.display_name,
         role=pod.role,
         place=pod.index,
         hostname=hostname,
@@ -211,7 +211,7 @@ def _names(pod: Pod) -> Iterator[str]:
 
 def _services(job: WorkloadPods) -> Iterator[Mapping[str, object]]:
     yield from job.expansion.services
-    yield from (one for one in job.given if as_string(one.get("kind")) == "Service")
+    yield from (one for one in job.stream if as_string(one.get("kind")) == "Service")
 
 
 def _stand_ins(

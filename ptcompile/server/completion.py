@@ -158,7 +158,9 @@ def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggesti
                     pod = job.pod(role, index)
                     if pod.dns and count < _MAX_SUGGESTIONS:
                         count += 1
-                        yield Suggestion(_shorten_dns_name(pod.dns, pod.view.namespace), f"pod {pod.shown}", "host")
+                        yield Suggestion(
+                            _shorten_dns_name(pod.dns, pod.view.namespace), f"pod {pod.display_name}", "host"
+                        )
 
 
 def _shorten_dns_name(dns: str, namespace: str) -> str:

@@ -17,7 +17,7 @@ from ptcompile.explainer.values import shown_value
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of
 from ptcompile.server.document import OpenDocument, TextObject
 from ptcompile.server.schema import SchemaNode, first_version, leaves, nodes_at, root_nodes, type_name
-from ptcompile.simulator.as_json import shown_jobs
+from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.pod import Pod
@@ -30,7 +30,7 @@ _TORCHRUN: Final = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_S
 
 def pod_values(opened: OpenDocument, obj: TextObject, name: str) -> str:
     """Return a Markdown table of a variable's value in each pod of an object, or "" if the object has no pods."""
-    jobs = shown_jobs(opened.jobs.get((obj.document.index, obj.under), []))
+    jobs = mask_jobs(opened.jobs.get((obj.document.index, obj.under), []))
     rows = [row for job in jobs for row in _pod_rows(job, name)]
     if not rows:
         return ""
@@ -54,7 +54,7 @@ def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
         indexes = range(role.count) if role.count <= _MAX_ROWS else (*range(_MAX_ROWS - 1), role.count - 1)
         for index in indexes:
             pod = job.pod(role, index)
-            rows.append((pod.shown, _pod_value(pod, name)))
+            rows.append((pod.display_name, _pod_value(pod, name)))
     return rows if any(value is not None for _, value in rows) else []
 
 

@@ -56,15 +56,15 @@ def _explain_failure(target: str, problems: tuple[Problem, ...]) -> str:
 
 def pods(opened: OpenDocument, number: int) -> TextView | None:
     """Return the report of `simulate` on the pods of one object, or None if the object has no pods."""
-    from ptcompile.simulator.as_json import shown_jobs
-    from ptcompile.simulator.as_text import in_full, overview
+    from ptcompile.simulator.as_json import mask_jobs
+    from ptcompile.simulator.as_text import overview, pod_text
     from ptcompile.simulator.world import World
 
     obj = _find_object(opened, number)
     jobs = opened.jobs.get((obj.document.index, obj.under), []) if obj is not None else []
     if obj is None or not jobs:
         return None
-    descriptions = [in_full(pod, job) for job in shown_jobs(jobs) for _, pod in job.firsts()]
+    descriptions = [pod_text(pod, job) for job in mask_jobs(jobs) for _, pod in job.first_pods()]
     text = "\n".join([overview(World(jobs=tuple(jobs))), *descriptions])
     return TextView(f"{_file_stem(obj)}-pods.txt", "plaintext", text)
 

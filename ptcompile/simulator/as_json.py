@@ -11,7 +11,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob, job_of
-from ptcompile.simulator.meeting import claims, job_rendezvous
+from ptcompile.simulator.meeting import job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -25,47 +25,47 @@ if TYPE_CHECKING:
 Masker = Callable[[str], str]
 
 
-def shown_jobs(jobs: Sequence[SimulatedJob], mark: Masker | None = None) -> list[SimulatedJob]:
-    """The same jobs, made of manifests whose secrets are masked; a job without any is the same object.
+def mask_jobs(jobs: Sequence[SimulatedJob], masker: Masker | None = None) -> list[SimulatedJob]:
+    """Return the jobs simulated from manifests whose secrets are masked. A job without secrets is returned unchanged.
 
-    `mark` is that of `without_secrets`.
+    `masker` is passed to `without_secrets`.
     """
-    given: dict[int, Objects] = {}
-    out: list[SimulatedJob] = []
+    masked_objects: dict[int, Objects] = {}
+    masked_jobs: list[SimulatedJob] = []
     for job in jobs:
-        manifest: Any = without_secrets(job.manifest, mark)
-        masked = job.given.changed(lambda one: without_secrets(one, mark), given)
-        same = manifest is job.manifest and masked is job.given
-        out.append(job if same else job_of(manifest, masked, job.versions, job.target))
-    return out
+        manifest: Any = without_secrets(job.manifest, masker)
+        masked = job.stream.changed(lambda related: without_secrets(related, masker), masked_objects)
+        is_unchanged = manifest is job.manifest and masked is job.stream
+        masked_jobs.append(job if is_unchanged else job_of(manifest, masked, job.versions, job.target))
+    return masked_jobs
 
 
-def shown_pod(pod: Pod, job: SimulatedJob | None = None) -> Pod:
-    """The same pod as its masked manifest gives it. `job` is the pod's job as `shown_jobs` gives it."""
-    job = job or shown_jobs([cast("SimulatedJob", pod.job)])[0]
+def mask_pod(pod: Pod, job: SimulatedJob | None = None) -> Pod:
+    """Return the pod simulated from its masked manifest. `job` is the pod's job as `mask_jobs` returns it."""
+    job = job or mask_jobs([cast("SimulatedJob", pod.job)])[0]
     if job is pod.job:
         return pod
-    role = next((one for one in job.roles if one.name == pod.role), None)
+    role = next((candidate for candidate in job.roles if candidate.name == pod.role), None)
     return pod if role is None else job.pod(role, pod.index)
 
 
-def masked_places(pod: Pod, shown: Pod) -> list[str]:
-    """What of a pod is masked: `env.HF_TOKEN`, `args[0]`, `annotations.x`."""
-    out = [f"env.{name}" for name, value in pod.env.items() if shown.env.get(name) != value]
-    for what, words, masked in (("command", pod.command, shown.command), ("args", pod.args, shown.args)):
-        pairs = enumerate(zip(words or (), masked or (), strict=False))
-        out += [f"{what}[{index}]" for index, (one, other) in pairs if one != other]
-    for what, values, masked_values in (
-        ("labels", pod.view.labels, shown.view.labels),
-        ("annotations", pod.view.annotations, shown.view.annotations),
+def masked_fields(pod: Pod, masked: Pod) -> list[str]:
+    """Return the masked fields of a pod: `env.HF_TOKEN`, `args[0]`, `annotations.x`."""
+    fields = [f"env.{name}" for name, value in pod.env.items() if masked.env.get(name) != value]
+    for field, original, masked_words in (("command", pod.command, masked.command), ("args", pod.args, masked.args)):
+        pairs = enumerate(zip(original or (), masked_words or (), strict=False))
+        fields += [f"{field}[{index}]" for index, (a, b) in pairs if a != b]
+    for field, values, masked_values in (
+        ("labels", pod.view.labels, masked.view.labels),
+        ("annotations", pod.view.annotations, masked.view.annotations),
     ):
-        out += [f"{what}.{name}" for name, value in values.items() if masked_values.get(name) != value]
-    return out
+        fields += [f"{field}.{name}" for name, value in values.items() if masked_values.get(name) != value]
+    return fields
 
 
 VERSION = 1
-LISTED: Final = 24 << 20
-"""Characters of the pods that are listed. In memory they take seven times as much."""
+MAX_LISTED_CHARACTERS: Final = 24 << 20
+"""Maximum number of characters of all listed pods. In memory they take seven times as much."""
 
 
 def world_to_dict(
@@ -75,43 +75,48 @@ def world_to_dict(
     skipped: Sequence[str],
     diagnostics: Sequence[Diagnostic],
 ) -> dict[str, Any]:
-    """The whole world, of whose pods, `total` in all, these are shown as far as `LISTED` goes; secrets hidden."""
-    shown = shown_jobs(jobs)
-    listed = _listed(pods, {id(job): one for job, one in zip(jobs, shown, strict=True)})
-    cut = [_cut(len(listed), total)] if next(pods, None) is not None else []
+    """Return the JSON form of the world with secrets masked.
+
+    `pods` yields the pods to list, up to `MAX_LISTED_CHARACTERS`; `total` is the number of pods in the world.
+    """
+    masked_jobs = mask_jobs(jobs)
+    listed = _list_pods(pods, {id(job): masked for job, masked in zip(jobs, masked_jobs, strict=True)})
+    truncation = [_truncation_warning(len(listed), total)] if next(pods, None) is not None else []
     return {
         "version": VERSION,
-        "jobs": [job_to_dict(job) for job in shown],
+        "jobs": [job_to_dict(job) for job in masked_jobs],
         "pods": listed,
         "podsTotal": total,
         "folded": len(listed) < total,
         "skipped": list(skipped),
-        "diagnostics": [d.to_dict() for d in (*diagnostics, *cut)],
+        "diagnostics": [d.to_dict() for d in (*diagnostics, *truncation)],
     }
 
 
-def _listed(pods: Iterator[Pod], jobs: Mapping[int, SimulatedJob]) -> list[dict[str, Any]]:
-    """The first pods in full, at least one. The first of a role is measured: the others are as large."""
+def _list_pods(pods: Iterator[Pod], jobs: Mapping[int, SimulatedJob]) -> list[dict[str, Any]]:
+    """Return the first pods in full, at least one. Only the first pod of a role is measured: the others are as
+    large.
+    """
     listed: list[dict[str, Any]] = []
     sizes: dict[tuple[int, str], int] = {}
-    left = LISTED
-    while left > 0 and (pod := next(pods, None)) is not None:
+    remaining = MAX_LISTED_CHARACTERS
+    while remaining > 0 and (pod := next(pods, None)) is not None:
         listed.append(pod_to_dict(pod, jobs[id(pod.job)]))
         role = id(pod.job), pod.role
         if role not in sizes:
             sizes[role] = len(json.dumps(listed[-1], indent=2))
-        left -= sizes[role]
+        remaining -= sizes[role]
     return listed
 
 
-def _cut(listed: int, total: int) -> Diagnostic:
-    """Say that the other pods are not listed."""
+def _truncation_warning(listed: int, total: int) -> Diagnostic:
+    """Return the warning that the remaining pods are not listed."""
     return Diagnostic(
         code=code_of("too-large"),
         name="too-large",
         severity="warning",
-        message=f"the list ends after {listed} of {total} pods, at {LISTED >> 20} MiB",
-        help="ask for one with --pod NAME, or leave --all out for the first and last of each role",
+        message=f"the list ends after {listed} of {total} pods, at {MAX_LISTED_CHARACTERS >> 20} MiB",
+        help="request one pod with --pod NAME, or omit --all for the first and last pods of each role",
         path=(),
         span=None,
         stage="run",
@@ -120,8 +125,8 @@ def _cut(listed: int, total: int) -> Diagnostic:
 
 
 def job_to_dict(job: SimulatedJob) -> dict[str, Any]:
-    """One job without its pods."""
-    found = job_rendezvous(job)
+    """Return the JSON form of a job without its pods."""
+    rendezvous = job_rendezvous(job)
     totals = job.totals()
     return {
         "apiVersion": kind_of(job.manifest)[0],
@@ -131,12 +136,12 @@ def job_to_dict(job: SimulatedJob) -> dict[str, Any]:
         "target": job.target,
         "roles": [{"name": role.name, "count": role.count} for role in job.roles],
         "podsTotal": job.size,
-        "rendezvous": None if found is None else found.to_dict(),
+        "rendezvous": None if rendezvous is None else rendezvous.to_dict(),
         "totals": amounts.as_text(totals),
         "accelerators": amounts.accelerators(totals),
         "services": [_service(service) for service in job.expansion.services],
         "podGroup": None if job.pod_group is None else dict(job.pod_group),
-        "jobs": [dict(one) for one in job.expansion.jobs],
+        "jobs": [dict(child) for child in job.expansion.jobs],
         "onFailure": list(job.failure),
         "notes": list(job.notes),
         "refused": list(job.expansion.refused),
@@ -154,9 +159,9 @@ def _service(service: Json) -> dict[str, Any]:
     }
 
 
-def pod_to_dict(real: Pod, job: SimulatedJob | None = None) -> dict[str, Any]:
-    """One pod in full, secrets masked. `job` is its job as `hidden.shown_jobs` gives it."""
-    pod = shown_pod(real, job)
+def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> dict[str, Any]:
+    """Return the JSON form of one pod with secrets masked. `job` is its job as `mask_jobs` returns it."""
+    pod = mask_pod(original, job)
     view = pod.view
     command, args = pod.command, pod.args
     return {
@@ -177,7 +182,7 @@ def pod_to_dict(real: Pod, job: SimulatedJob | None = None) -> dict[str, Any]:
         "qosClass": pod.qos,
         "mainContainer": pod.main.name if pod.main else None,
         "env": pod.env,
-        "envFrom": env_from(pod),
+        "envFrom": env_sources(pod),
         "command": command,
         "args": args,
         "resources": {str(k): v for k, v in pod.resources.items()},
@@ -185,16 +190,19 @@ def pod_to_dict(real: Pod, job: SimulatedJob | None = None) -> dict[str, Any]:
         "nodeSelector": dict(view.node_selector),
         "tolerations": [dict(one) for one in view.tolerations],
         "nodeRequirements": list(node_requirements(view.spec)),
-        "volumes": [{"name": n, "type": sort, "source": source} for n, sort, source in claims(view.spec)],
+        "volumes": [
+            {"name": name, "type": volume_type, "source": source}
+            for name, volume_type, source in volume_sources(view.spec)
+        ],
         "claims": [one._asdict() | {"devices": list(one.devices)} for one in device_claims(pod)],
         "rendezvous": pod.rendezvous.to_dict(),
         "containers": [_container(one.to_dict(), one.spec) for one in pod.containers],
-        "masked": [] if pod is real else masked_places(real, pod),
+        "masked": [] if pod is original else masked_fields(original, pod),
     }
 
 
 def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
-    """The container's own JSON form, its mounts with the names of their volumes."""
+    """Return the container's JSON form, with the volume name of each mount."""
     mounts = [
         {"name": as_string(m.get("name")), "mountPath": as_string(m.get("mountPath"))}
         for m in as_mappings(spec.get("volumeMounts"))
@@ -202,33 +210,37 @@ def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
     return {**container, "mounts": mounts}
 
 
-def env_from(pod: Pod) -> list[str]:
-    """Where further variables come from as a whole: `secret:NAME` or `configmap:NAME`, the prefix before."""
+def env_sources(pod: Pod) -> list[str]:
+    """Return the sources of `envFrom` as `secret:NAME` or `configmap:NAME`, after their prefix if they have one."""
     if pod.main is None:
         return []
-    out: list[str] = []
+    sources: list[str] = []
     for source in as_mappings(pod.main.spec.get("envFrom")):
-        for key, word in (("secretRef", "secret"), ("configMapRef", "configmap")):
+        for key, source_type in (("secretRef", "secret"), ("configMapRef", "configmap")):
             if key in source:
-                out.append(f"{as_string(source.get('prefix'))}{word}:{as_string(nested_map(source, key).get('name'))}")
-    return out
+                sources.append(
+                    f"{as_string(source.get('prefix'))}{source_type}:{as_string(nested_map(source, key).get('name'))}"
+                )
+    return sources
 
 
 def node_requirements(spec: Json) -> Iterator[str]:
-    """What a node must have, in words: selector, required affinity, tolerated taints."""
-    for name, wanted in nested_map(spec, "nodeSelector").items():
-        yield f"{name} is {wanted}"
+    """Yield what a node must have as text: node selector, required affinity and tolerated taints."""
+    for name, value in nested_map(spec, "nodeSelector").items():
+        yield f"{name} is {value}"
     required = nested_map(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = [" and ".join(_terms(term)) for term in as_mappings(required.get("nodeSelectorTerms"))]
+    terms = [" and ".join(_match_expressions(term)) for term in as_mappings(required.get("nodeSelectorTerms"))]
     if terms:
         yield " or ".join(terms)
-    for one in as_mappings(spec.get("tolerations")):
-        taint = f"{as_string(one.get('key')) or 'any taint'}={as_string(one.get('value')) or '*'}"
-        yield f"may be tainted {taint}" + (f":{as_string(one.get('effect'))}" if one.get("effect") else "")
+    for toleration in as_mappings(spec.get("tolerations")):
+        taint = f"{as_string(toleration.get('key')) or 'any taint'}={as_string(toleration.get('value')) or '*'}"
+        yield f"may be tainted {taint}" + (
+            f":{as_string(toleration.get('effect'))}" if toleration.get("effect") else ""
+        )
 
 
-def _terms(term: Json) -> Iterator[str]:
-    for one in as_mappings(term.get("matchExpressions")) + as_mappings(term.get("matchFields")):
-        values = one.get("values")
-        shown = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
-        yield f"{as_string(one.get('key'))} {as_string(one.get('operator'))} {shown}".rstrip()
+def _match_expressions(term: Json) -> Iterator[str]:
+    for expression in as_mappings(term.get("matchExpressions")) + as_mappings(term.get("matchFields")):
+        values = expression.get("values")
+        value_text = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
+        yield f"{as_string(expression.get('key'))} {as_string(expression.get('operator'))} {value_text}".rstrip()

@@ -1,4 +1,4 @@
-"""Differences between two worlds, in words: whatever the target, the same world (CONTRIBUTING.md#laws 5)."""
+"""Comparison of two worlds: every target must produce the same world (CONTRIBUTING.md#laws, 5)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_words
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous, names
+from ptcompile.simulator.meeting import JobRendezvous, dns_names, job_rendezvous
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.world import World
 from ptcompile.source.secrets.masking import masker_of
@@ -22,185 +22,198 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-MOST: Final = 512
-"""Pods that are compared one by one; of a wider role the first two and the last."""
+MAX_COMPARED_PODS: Final = 512
+"""Maximum number of pods compared individually. In a wider role only the first two and the last are compared."""
 
-OPERATORS_OWN: Final = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
-_OWN_NAMES: Final = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
-_HOST: Final = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_SAME_OPTIONS: Final = ("rdzv-conf", "max-restarts", "monitor-interval", "start-method")
+OPERATOR_PREFIXES: Final = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
+_OPERATOR_VARIABLES: Final = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
+_HOST_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_COMPARED_OPTIONS: Final = ("rdzv-conf", "max-restarts", "monitor-interval", "start-method")
 
 Hosts = Mapping[str, str]
-"""Host names that each operator gives in its own way, with what stands for them here."""
+"""Placeholders keyed by host name, for names that depend on the operator."""
 
 
-def same_world(a: World, b: World) -> list[str]:
-    """What differs between two worlds of one spec; empty where they are the same (CONTRIBUTING.md#laws 5).
+def world_differences(old: World, new: World) -> list[str]:
+    """Return the differences between two worlds of one spec, or an empty list if they are the same.
 
-    Compared: the number of training pods and processes, the rendezvous (nodes, restarts, an endpoint that a pod of the
-    job answers to), unique ranks, and of each pod, in the order of ranks, what it runs, its variables without those
-    that operators add, its resources, volumes and node requirements; and the same of the pods that do not train.
+    See CONTRIBUTING.md#laws (5). Compared are the numbers of training pods and processes, the rendezvous (nodes,
+    restarts, an endpoint that one of the job's pods answers to) and the ranks, which must be unique. For each pod, in
+    rank order: command line, variables except those that operators add, resources, volumes and node requirements; the
+    same for pods of auxiliary roles.
     """
-    if len(a.jobs) != 1 or len(b.jobs) != 1:
-        return [] if len(a.jobs) == len(b.jobs) == 0 else [f"jobs: {len(a.jobs)} and {len(b.jobs)}, not one each"]
-    one, other = a.jobs[0], b.jobs[0]
-    first, second = job_rendezvous(one), job_rendezvous(other)
+    if len(old.jobs) != 1 or len(new.jobs) != 1:
+        return (
+            []
+            if len(old.jobs) == len(new.jobs) == 0
+            else [f"jobs: expected one on each side, got {len(old.jobs)} and {len(new.jobs)}"]
+        )
+    old_job, new_job = old.jobs[0], new.jobs[0]
+    first, second = job_rendezvous(old_job), job_rendezvous(new_job)
     if first is None or second is None:
-        return [] if first is second else [f"{(one if first is None else other).title} makes no pods"]
-    out = [*_alone(one, first), *_alone(other, second), *_together(first, second)]
-    beside, others = _beside(one, first), _beside(other, second)
-    more, less = _widths(beside), _widths(others)
-    out += _differences("", [("pods that do not train", more, less)])
-    if first.nodes == second.nodes and more == less:
-        hosts = _hosts(one, beside), _hosts(other, others)
-        out += _pods(_in_order(one, first), _in_order(other, second), hosts)
-        out += _pods(_ends(one, beside), _ends(other, others), hosts)
-    return list(dict.fromkeys(out))
+        return [] if first is second else [f"{(old_job if first is None else new_job).title} makes no pods"]
+    differences = [*_defects(old_job, first), *_defects(new_job, second), *_rendezvous_differences(first, second)]
+    old_auxiliary, new_auxiliary = _auxiliary_roles(old_job, first), _auxiliary_roles(new_job, second)
+    old_counts, new_counts = _pod_counts(old_auxiliary), _pod_counts(new_auxiliary)
+    differences += _unequal_pairs("", [("pods that do not train", old_counts, new_counts)])
+    if first.nodes == second.nodes and old_counts == new_counts:
+        hosts = _host_placeholders(old_job, old_auxiliary), _host_placeholders(new_job, new_auxiliary)
+        differences += _pod_differences(_pods_by_rank(old_job, first), _pods_by_rank(new_job, second), hosts)
+        differences += _pod_differences(_end_pods(old_job, old_auxiliary), _end_pods(new_job, new_auxiliary), hosts)
+    return list(dict.fromkeys(differences))
 
 
-def _beside(job: SimulatedJob, found: JobRendezvous) -> list[ExpandedRole]:
-    """The roles whose pods take no part in the meeting."""
-    trains = {role.name for role, _ in found.roles}
-    return [role for role in job.roles if role.count and role.name not in trains]
+def _auxiliary_roles(job: SimulatedJob, rendezvous: JobRendezvous) -> list[ExpandedRole]:
+    """Return the roles whose pods do not join the rendezvous."""
+    training_roles = {role.name for role, _ in rendezvous.roles}
+    return [role for role in job.roles if role.count and role.name not in training_roles]
 
 
-def _widths(roles: list[ExpandedRole]) -> dict[str, int]:
+def _pod_counts(roles: list[ExpandedRole]) -> dict[str, int]:
     return {str(role.name): role.count for role in roles}
 
 
-def _ends(job: SimulatedJob, roles: list[ExpandedRole]) -> list[Pod]:
+def _end_pods(job: SimulatedJob, roles: list[ExpandedRole]) -> list[Pod]:
     return [job.pod(role, i) for role in roles for i in sorted({0, role.count - 1})]
 
 
-def _hosts(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
-    """Every name of the pods of some roles, with a mark that does not depend on the operator."""
-    return {name: f"<{role.name} {i}>" for role in roles for i in range(role.count) for name in names(job.pod(role, i))}
+def _host_placeholders(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
+    """Return a placeholder that does not depend on the operator for each DNS name of the roles' pods."""
+    return {
+        name: f"<{role.name} {i}>" for role in roles for i in range(role.count) for name in dns_names(job.pod(role, i))
+    }
 
 
-def _alone(job: SimulatedJob, found: JobRendezvous) -> Iterator[str]:
-    """What is wrong within one world: it cannot be the same as a right one."""
+def _defects(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[str]:
+    """Yield the defects of one world that keep it from equaling a correct one."""
     if job.expansion.refused:
         yield f"{job.title} is rejected: {job.expansion.refused[0]}"
-    if found.nodes > 1 and found.host is None and not found.outside:
-        yield f"{job.title}: nothing answers to the endpoint {found.first.endpoint or '(none)'}"
-    ranks = [pod.rendezvous.node_rank for pod in _in_order(job, found)]
-    if found.nodes > MOST or AT_RENDEZVOUS in ranks or found.first.backend == "none":
+    if rendezvous.nodes > 1 and rendezvous.host is None and not rendezvous.outside:
+        yield f"{job.title}: nothing answers to the endpoint {rendezvous.first.endpoint or '(none)'}"
+    ranks = [pod.rendezvous.node_rank for pod in _pods_by_rank(job, rendezvous)]
+    if rendezvous.nodes > MAX_COMPARED_PODS or AT_RENDEZVOUS in ranks or rendezvous.first.backend == "none":
         return
-    if sorted(ranks, key=lambda r: (len(r), r)) != [str(i) for i in range(found.nodes)]:
-        yield f"{job.title}: ranks are {', '.join(ranks[:8])}, not 0 to {found.nodes - 1}"
+    if sorted(ranks, key=lambda rank: (len(rank), rank)) != [str(i) for i in range(rendezvous.nodes)]:
+        yield f"{job.title}: ranks are {', '.join(ranks[:8])}, not 0 to {rendezvous.nodes - 1}"
 
 
-def _together(a: JobRendezvous, b: JobRendezvous) -> Iterator[str]:
+def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[str]:
     pairs: list[tuple[str, object, object]] = [
-        ("training pods", a.nodes, b.nodes),
-        ("started by", a.first.launcher, b.first.launcher),
+        ("training pods", old.nodes, new.nodes),
+        ("started by", old.first.launcher, new.first.launcher),
     ]
-    if all(seen.launcher != "image" for found in (a, b) for _, seen in found.roles):  # else only the image knows
+    if all(
+        role_rendezvous.launcher != "image" for rendezvous in (old, new) for _, role_rendezvous in rendezvous.roles
+    ):  # an image's own command is unknown
         pairs += [
-            ("processes", a.processes_text, b.processes_text),
-            ("nodes", a.first.nodes_text, b.first.nodes_text),
+            ("processes", old.processes_text, new.processes_text),
+            ("nodes", old.first.nodes_text, new.first.nodes_text),
         ]
-        if a.nodes > 1:
-            pairs.append(("backend", a.first.backend, b.first.backend))
-    if a.first.launcher == "torchrun":
-        pairs += [(name, a.first.options.get(name), b.first.options.get(name)) for name in _SAME_OPTIONS]
-    yield from _differences("", pairs)
+        if old.nodes > 1:
+            pairs.append(("backend", old.first.backend, new.first.backend))
+    if old.first.launcher == "torchrun":
+        pairs += [(name, old.first.options.get(name), new.first.options.get(name)) for name in _COMPARED_OPTIONS]
+    yield from _unequal_pairs("", pairs)
 
 
-def _differences(where: str, pairs: list[tuple[str, object, object]]) -> Iterator[str]:
-    for what, x, y in pairs:
-        if x != y:
-            yield f"{where}{what}: {x!r} and {y!r}"
+def _unequal_pairs(prefix: str, pairs: list[tuple[str, object, object]]) -> Iterator[str]:
+    for label, old, new in pairs:
+        if old != new:
+            yield f"{prefix}{label}: {old!r} and {new!r}"
 
 
-def _in_order(job: SimulatedJob, found: JobRendezvous) -> list[Pod]:
-    """The training pods by rank; in the order of the roles where ranks are assigned later."""
-    wide = found.nodes > MOST
+def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
+    """Return the training pods by rank, or in the order of the roles if ranks are assigned at the rendezvous."""
+    is_sampled = rendezvous.nodes > MAX_COMPARED_PODS
     pods = [
-        job.pod(role, i)
-        for role, _ in found.roles
-        for i in (sorted({0, min(1, role.count - 1), role.count - 1}) if wide else range(role.count))
+        job.pod(role, index)
+        for role, _ in rendezvous.roles
+        for index in (sorted({0, min(1, role.count - 1), role.count - 1}) if is_sampled else range(role.count))
     ]
     ranks = [pod.rendezvous.node_rank for pod in pods]
     if not all(rank.isdigit() for rank in ranks):
         return pods
-    order = sorted(range(len(pods)), key=lambda i: int(ranks[i]))
-    return [pods[i] for i in order]
+    order = sorted(range(len(pods)), key=lambda index: int(ranks[index]))
+    return [pods[index] for index in order]
 
 
-def _pods(a: list[Pod], b: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[str]:
-    if len(a) != len(b):  # folded by roles of different widths: the ends can be compared
-        a, b = [a[0], a[-1]], [b[0], b[-1]]
-    for one, other in zip(a, b, strict=True):
-        where = f"{one.shown} and {other.shown}: "
+def _pod_differences(old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[str]:
+    if len(old_pods) != len(new_pods):  # folded into roles of different sizes: only the ends correspond
+        old_pods, new_pods = [old_pods[0], old_pods[-1]], [new_pods[0], new_pods[-1]]
+    for old, new in zip(old_pods, new_pods, strict=True):
+        prefix = f"{old.display_name} and {new.display_name}: "
         pairs: list[tuple[str, object, object]] = [
-            ("runs", _runs(one, hosts[0]), _runs(other, hosts[1])),
-            ("requests", _requests(one), _requests(other)),
-            ("limits", _limits(one), _limits(other)),
-            ("image", one.main and one.main.image, other.main and other.main.image),
-            ("tolerations", list(one.view.tolerations), list(other.view.tolerations)),
-            ("node selector", one.view.node_selector, other.view.node_selector),
-            ("affinity", nested_map(one.view.spec, "affinity"), nested_map(other.view.spec, "affinity")),
-            ("mounts", _mounts(one), _mounts(other)),
+            ("runs", _entry_arguments(old, hosts[0]), _entry_arguments(new, hosts[1])),
+            ("requests", _request_texts(old), _request_texts(new)),
+            ("limits", _limit_texts(old), _limit_texts(new)),
+            ("image", old.main and old.main.image, new.main and new.main.image),
+            ("tolerations", list(old.view.tolerations), list(new.view.tolerations)),
+            ("node selector", old.view.node_selector, new.view.node_selector),
+            ("affinity", nested_map(old.view.spec, "affinity"), nested_map(new.view.spec, "affinity")),
+            ("mounts", _mount_paths(old), _mount_paths(new)),
         ]
-        hide = masker_of((one.view.spec, other.view.spec))
-        yield from (hide(told) if hide else told for told in _differences(where, pairs))
-        yield from _env(where, users_env(one, hosts[0]), users_env(other, hosts[1]))
+        masker = masker_of((old.view.spec, new.view.spec))
+        yield from (masker(difference) if masker else difference for difference in _unequal_pairs(prefix, pairs))
+        yield from _env_differences(prefix, user_env(old, hosts[0]), user_env(new, hosts[1]))
 
 
-def _runs(pod: Pod, hosts: Hosts) -> list[str]:
-    marks = _marks(pod)
-    return [_neutral(word, marks, hosts) for word in entry_words(pod.launch)]
+def _entry_arguments(pod: Pod, hosts: Hosts) -> list[str]:
+    placeholders = _name_placeholders(pod)
+    return [_replace_names(argument, placeholders, hosts) for argument in entry_words(pod.launch)]
 
 
-def _marks(pod: Pod) -> list[tuple[str, str]]:
-    """The names that each operator gives in its own way: the endpoint's host, the pod's own."""
-    hidden = [
+def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:
+    """Return placeholders for the names that each operator chooses: the endpoint's host and the pod's name."""
+    names = [
         (pod.rendezvous.host, "<endpoint>"),
         (pod.env.get("MASTER_ADDR", ""), "<endpoint>"),
         (pod.name, "<pod>"),
     ]
-    return [(name, mark) for name, mark in hidden if name]
+    return [(name, placeholder) for name, placeholder in names if name]
 
 
-def _neutral(text: str, marks: list[tuple[str, str]], hosts: Hosts) -> str:
+def _replace_names(text: str, placeholders: list[tuple[str, str]], hosts: Hosts) -> str:
     if hosts:
-        text = _HOST.sub(lambda found: hosts.get(found[0], found[0]), text)
-    for name, mark in marks:
-        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", mark, text)
+        text = _HOST_PATTERN.sub(lambda match: hosts.get(match[0], match[0]), text)
+    for name, placeholder in placeholders:
+        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", placeholder, text)
     return text
 
 
-def _requests(pod: Pod) -> dict[str, str]:
-    """What the containers ask for, without init containers: operators add some of their own."""
-    return amounts.as_text(amounts.of_pod({**pod.view.spec, "initContainers": []}))
+def _request_texts(pod: Pod) -> dict[str, str]:
+    """Return the containers' requests without init containers, because operators add init containers."""
+    return amounts.as_text(amounts.pod_requests({**pod.view.spec, "initContainers": []}))
 
 
-def _limits(pod: Pod) -> dict[str, str]:
-    return amounts.as_text(amounts.amounts(pod.resources, "limits"))
+def _limit_texts(pod: Pod) -> dict[str, str]:
+    return amounts.as_text(amounts.quantities_of(pod.resources, "limits"))
 
 
-def _mounts(pod: Pod) -> list[str]:
-    """Mount paths of the main container, without those of the operators' own volumes."""
-    own = {path for _, kind in KINDS.values() for path in kind.additions.mounts}
+def _mount_paths(pod: Pod) -> list[str]:
+    """Return the mount paths of the main container without those that operators add."""
+    operator_mounts = {path for _, kind in KINDS.values() for path in kind.additions.mounts}
     mounts = pod.main.mounts if pod.main else ()
-    return sorted(str(m.get("mountPath")) for m in mounts if m.get("mountPath") not in own)
+    return sorted(str(mount.get("mountPath")) for mount in mounts if mount.get("mountPath") not in operator_mounts)
 
 
-def users_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
-    """The variables without those that operators add; those from a field of the pod by the field's name."""
+def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
+    """Return the variables except those that operators add; a field reference becomes `<fieldPath>`."""
     fields = {
         str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
         for entry in (pod.main.env if pod.main else ())
         if nested_map(entry, "valueFrom", "fieldRef")
     }
-    values = {k: v for k, v in pod.env.items() if k not in _OWN_NAMES and not k.startswith(OPERATORS_OWN)}
-    marks = _marks(pod)
-    return {name: fields.get(name) or _neutral(value, marks, hosts) for name, value in values.items()}
+    values = {
+        variable: v
+        for variable, v in pod.env.items()
+        if variable not in _OPERATOR_VARIABLES and not variable.startswith(OPERATOR_PREFIXES)
+    }
+    placeholders = _name_placeholders(pod)
+    return {name: fields.get(name) or _replace_names(value, placeholders, hosts) for name, value in values.items()}
 
 
-def _env(where: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
-    for name in dict.fromkeys((*a, *b)):
-        if a.get(name) != b.get(name):
-            shown = [value and mask_value(name, value) for value in (a.get(name), b.get(name))]
-            yield f"{where}env {name}: {shown[0]!r} and {shown[1]!r}"
+def _env_differences(prefix: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys((*old, *new)):
+        if old.get(name) != new.get(name):
+            masked = [value and mask_value(name, value) for value in (old.get(name), new.get(name))]
+            yield f"{prefix}env {name}: {masked[0]!r} and {masked[1]!r}"

@@ -20,7 +20,7 @@ from ptcompile.simulator.launchers.torchrun import (
     conf_of,
     torch_of,
 )
-from ptcompile.simulator.meeting import JobRendezvous, Lead, names, training_roles
+from ptcompile.simulator.meeting import JobRendezvous, Lead, dns_names, training_roles
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
@@ -112,7 +112,7 @@ def _torch(lead: Lead, job: WorkloadPods) -> Version:
 
 def _known(pod: Pod, host: str) -> bool:
     """Whether a pod's /etc/hosts has the name: its host name, behind the full one where a Service is its subdomain."""
-    full = names(pod)[:1] if pod.view.subdomain else []
+    full = dns_names(pod)[:1] if pod.view.subdomain else []
     return host in (pod.hostname, *full)
 
 

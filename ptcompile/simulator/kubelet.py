@@ -1,4 +1,6 @@
-"""What the kubelet makes of a pod: `$(X)` in env, command and args, and the QoS class (Kubernetes 1.36)."""
+"""What the kubelet derives from a pod: the expansion of `$(X)` in env, command and args, and the QoS class (Kubernetes
+1.36).
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
-    """`$(X)` replaced by the value of X. An unknown name stays as it is, `$$` becomes `$`.
+    """Replace each `$(X)` with the value of X. Unknown names are left unchanged; `$$` becomes `$`.
 
-    A text that exceeds the budget stays as it is written.
+    A text whose expansion exceeds the budget is returned unchanged.
     """
     if "$" not in text:
         return text
@@ -43,44 +45,44 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
 
 
 def environment(container: ContainerView, pod: PodView, budget: Budget | None = None) -> dict[str, str]:
-    """The values that the container's processes see, in the order written; of two with one name the last one stands.
+    """Return the variables of the container's processes in order; the last of several entries with one name wins.
 
-    A reference sees only what stands before it. A value that no manifest holds (a Secret's, a pod's IP) reads
-    `<source>`, for example `<secret:hf/token>`.
+    A reference sees only earlier entries. A value that no manifest holds (a Secret's value, a pod's IP) becomes
+    `<source>`, such as `<secret:hf/token>`.
     """
     budget = budget or Budget()
     out: dict[str, str] = {}
     for entry in container.env:
         name, env_value = as_string(entry.get("name")), entry.get("value")
-        if type(env_value) is not str or not env_value or "$" in env_value:  # most are plain texts
-            env_value = _value(entry, pod, out, budget)
+        if type(env_value) is not str or not env_value or "$" in env_value:  # most values are plain strings
+            env_value = _expand_entry(entry, pod, out, budget)
         out.pop(name, None)
         out[name] = env_value
     return out
 
 
-def value(entry: Json, pod: PodView) -> str:
-    """What one env entry gives, whose text refers to no other variable."""
-    return _value(entry, pod, {}, Budget())
+def entry_value(entry: Json, pod: PodView) -> str:
+    """Return the value of an env entry that refers to no other variable."""
+    return _expand_entry(entry, pod, {}, Budget())
 
 
-def _value(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
+def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
     if entry.get("value"):
         return expand_vars(as_string(entry["value"]), env, budget)
     source = as_mapping(entry.get("valueFrom"))
     if "fieldRef" not in source:
-        known = reference(source)
-        if known is not None:  # Volcano gives each pod two of these for every task
-            return f"<{known}>"
+        source_name = reference(source)
+        if source_name is not None:  # Volcano adds two of these to each pod for every task
+            return f"<{source_name}>"
     elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
         path = as_string(field.get("fieldPath"))
-        field_value = _field(path, pod)
+        field_value = _downward_field(path, pod)
         return field_value if budget.allows(len(field_value), path) else f"<{path}>"
-    return f"<{next(iter(source))}>" if any(isinstance(one, Mapping) for one in source.values()) else ""
+    return f"<{next(iter(source))}>" if any(isinstance(definition, Mapping) for definition in source.values()) else ""
 
 
-def _field(path: str, pod: PodView) -> str:
-    """The value of a downward API field, where the manifest decides it."""
+def _downward_field(path: str, pod: PodView) -> str:
+    """Return the value of a downward API field if the manifest decides it, else `<path>`."""
     if path.endswith("']"):
         key, _, name = path[:-2].partition("['")
         values = {"metadata.labels": pod.labels, "metadata.annotations": pod.annotations}.get(key)
@@ -96,54 +98,67 @@ def _field(path: str, pod: PodView) -> str:
 def command_line(
     container: ContainerView, env: Mapping[str, str], budget: Budget | None = None
 ) -> tuple[list[str] | None, list[str] | None]:
-    """Command and args with `$(X)` replaced; None where the image's own are used."""
+    """Return command and args with `$(X)` expanded; each is None if the image's own is used."""
     budget = budget or Budget()
     command, args = container.command, container.args
     return (
-        None if command is None else [expand_vars(word, env, budget) if "$" in word else word for word in command],
-        None if args is None else [expand_vars(word, env, budget) if "$" in word else word for word in args],
+        None
+        if command is None
+        else [expand_vars(argument, env, budget) if "$" in argument else argument for argument in command],
+        None
+        if args is None
+        else [expand_vars(argument, env, budget) if "$" in argument else argument for argument in args],
     )
 
 
-_DECISIVE = ("cpu", "memory")
-_HALVES = ("requests", "limits")
-_KEYS = ("initContainers", "containers")
+_QOS_RESOURCES = ("cpu", "memory")
+_SECTIONS = ("requests", "limits")
+_CONTAINER_LISTS = ("initContainers", "containers")
 
 
 def qos_class(spec: Json) -> str:
-    """`Guaranteed`, `Burstable` or `BestEffort`.
+    """Return `Guaranteed`, `Burstable` or `BestEffort`.
 
-    Pod-level resources, where present, decide alone. A GPU alone makes a pod BestEffort. A request that is not
-    written equals the limit.
+    If pod-level resources are set, only they count. A pod that requests only GPUs is BestEffort. A missing request
+    equals its limit.
     """
     if is_best_effort(spec):
         return "BestEffort"
-    amounts = [(_amounts(o, "requests"), _amounts(o, "limits")) for o in _owners(spec)]
-    equal = all(len(limits) == 2 and {**limits, **requests} == limits for requests, limits in amounts)
+    quantities = [
+        (_positive_quantities(resources, "requests"), _positive_quantities(resources, "limits"))
+        for resources in _deciding_resources(spec)
+    ]
+    equal = all(len(limits) == 2 and {**limits, **requests} == limits for requests, limits in quantities)
     return "Guaranteed" if equal else "Burstable"
 
 
 def is_best_effort(spec: Json) -> bool:
-    """Whether nothing asks for cpu or memory."""
+    """Return whether no container requests or limits cpu or memory."""
     return not any(
-        quantity.parse(nested_map(one, half).get(name))
-        for one in _owners(spec)
-        for half in _HALVES
-        for name in _DECISIVE
+        quantity.parse(nested_map(resources, section).get(name))
+        for resources in _deciding_resources(spec)
+        for section in _SECTIONS
+        for name in _QOS_RESOURCES
     )
 
 
-def _owners(spec: Json) -> list[Json]:
-    """The resources that decide: the pod's own where it has some, else those of its containers."""
+def _deciding_resources(spec: Json) -> list[Json]:
+    """Return the resources that decide the class: those of the pod if it has any, else those of its containers."""
     pod_level = nested_map(spec, "resources")
-    return [pod_level] if pod_level else [nested_map(c, "resources") for k in _KEYS for c in as_mappings(spec.get(k))]
+    return (
+        [pod_level]
+        if pod_level
+        else [
+            nested_map(container, "resources") for key in _CONTAINER_LISTS for container in as_mappings(spec.get(key))
+        ]
+    )
 
 
-def _amounts(resources: Json, kind: str) -> dict[str, quantity.Quantity]:
-    """The positive amounts of cpu and memory."""
-    out: dict[str, quantity.Quantity] = {}
-    for name in _DECISIVE:
-        amount = quantity.parse(nested_map(resources, kind).get(name))
-        if amount:
-            out[name] = amount
-    return out
+def _positive_quantities(resources: Json, kind: str) -> dict[str, quantity.Quantity]:
+    """Return the quantities of cpu and memory that are above zero."""
+    quantities: dict[str, quantity.Quantity] = {}
+    for name in _QOS_RESOURCES:
+        parsed = quantity.parse(nested_map(resources, kind).get(name))
+        if parsed:
+            quantities[name] = parsed
+    return quantities

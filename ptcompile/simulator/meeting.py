@@ -1,4 +1,4 @@
-"""What all pods of a job make of one another: who trains, where they meet, how many processes, what cannot work."""
+"""The rendezvous of a job: which roles train, where they meet, how many processes there are, and what prevents it."""
 
 from __future__ import annotations
 
@@ -17,61 +17,61 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
 
-ON_HOST = "c10d publishes a node's host name (hostNetwork)"
-"""How a note begins that depends on the machines."""
+HOST_NETWORK_PREFIX = "c10d publishes a node's host name (hostNetwork)"
+"""Start of the note that depends on the Kubernetes nodes."""
 
-_MEETS_AS_TOLD = ("torchrun", "accelerate", "deepspeed")
-"""Launchers whose pods meet where their options say (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
+_ELASTIC_LAUNCHERS = ("torchrun", "accelerate", "deepspeed")
+"""Launchers whose pods meet at the endpoint in their options (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
 
 Lead = tuple[ExpandedRole, Pod, Rendezvous]
-"""A role, its first pod, and what that makes of the rendezvous."""
+"""A role, its first pod, and that pod's rendezvous."""
 
 
 class JobRendezvous(NamedTuple):
-    """The rendezvous of a job's training pods, as its first one sees it."""
+    """The rendezvous of a job's training pods, as the first of them sees it."""
 
     roles: tuple[tuple[ExpandedRole, Rendezvous], ...]
-    """The roles that train, each with what its first pod makes of it."""
+    """Training roles, each with the rendezvous of its first pod."""
     host: str | None
-    """The pod or Service that the endpoint names, None where no object of the job answers to it."""
+    """Pod or Service that the endpoint names, or None if no object of the job answers to it."""
     outside: bool
-    """Whether the endpoint is a name that this stream cannot know, such as a database's."""
+    """Whether the endpoint is a name outside the stream, such as a database's."""
     notes: tuple[str, ...]
 
     @property
     def first(self) -> Rendezvous:
-        """What the first training pod makes of it."""
+        """Rendezvous of the first training pod."""
         return self.roles[0][1]
 
     @property
     def nodes(self) -> int:
-        """Pods that train."""
+        """Number of training pods."""
         return sum(role.count for role, _ in self.roles)
 
     @property
     def processes(self) -> tuple[int, int] | None:
-        """The least and the most processes in all; None where the machine decides."""
-        counted = [(role.count, seen.processes) for role, seen in self.roles]
-        if any(n is None for _, n in counted) or self.first.nodes is None:
+        """Minimum and maximum number of processes, or None if the machine decides."""
+        counts = [(role.count, rendezvous.processes) for role, rendezvous in self.roles]
+        if any(processes is None for _, processes in counts) or self.first.nodes is None:
             return None
-        started = sum(count * (n or 0) for count, n in counted)
+        total = sum(count * (processes or 0) for count, processes in counts)
         if self.first.launcher == "command" or self.first.nodes[0] == self.first.nodes[1]:
-            return started, started
-        least = min(n or 0 for _, n in counted) * self.first.nodes[0]
-        return least, min(started, max(n or 0 for _, n in counted) * self.first.nodes[1])
+            return total, total
+        least = min(processes or 0 for _, processes in counts) * self.first.nodes[0]
+        return least, min(total, max(processes or 0 for _, processes in counts) * self.first.nodes[1])
 
     @property
     def processes_text(self) -> str:
-        """The processes as a number, a range, or in words."""
+        """Number of processes, as a number, a range or a product."""
         if self.processes is None:
             return self.first.world_text
         low, high = self.processes
         return str(high) if low == high else f"{low} to {high}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             **self.first.to_dict(),
             "pods": self.nodes,
@@ -83,76 +83,83 @@ class JobRendezvous(NamedTuple):
 
 
 def job_rendezvous(job: WorkloadPods) -> JobRendezvous | None:
-    """How the job's pods meet; None for a job without pods."""
+    """Return the rendezvous of the job's pods, or None for a job without pods."""
     leads = training_roles(job)
     if not leads:
         return None
-    roles = tuple((role, found) for role, _, found in leads)
+    roles = tuple((role, rendezvous) for role, _, rendezvous in leads)
     first = leads[0]
-    host = resolve(job, first[2].host, first[1]) if first[2].host else None
-    named = host is None and "." in first[2].host and first[2].backend not in ("static", "env")
-    outside = named and not _is_of(job, first[2].host)
-    made = JobRendezvous(roles, host, outside, ())
-    return JobRendezvous(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
+    host = resolve_host(job, first[2].host, first[1]) if first[2].host else None
+    is_qualified = host is None and "." in first[2].host and first[2].backend not in ("static", "env")
+    is_outside = is_qualified and not _names_a_pod_of(job, first[2].host)
+    without_notes = JobRendezvous(roles, host, is_outside, ())
+    return JobRendezvous(
+        roles, host, is_outside, tuple(dict.fromkeys(_notes(job, without_notes, [pod for _, pod, _ in leads])))
+    )
 
 
 def training_roles(job: WorkloadPods) -> list[Lead]:
-    """The roles that train, each with its first pod and what that makes of its rendezvous.
+    """Return the training roles, each with its first pod and that pod's rendezvous.
 
-    Those that start torchrun to meet others; where none does, those that find others in their environment; else the
-    first one.
+    These are the roles that start torchrun to join others; if there are none, the roles that learn about others from
+    their environment; else the first role.
     """
-    seen = [(role, pod, pod.rendezvous) for role, pod in job.firsts() if pod.main is not None]
-    leads = [one for one in seen if one[2].launcher in ("torchrun", "tune")]
-    leads = [one for one in leads if one[2].endpoint != ALONE] or leads
-    return leads or _plain(seen) or seen[:1]
+    candidates = [(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None]
+    leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
+    leads = [lead for lead in leads if lead[2].endpoint != ALONE] or leads
+    return leads or _env_leads(candidates) or candidates[:1]
 
 
-def _plain(seen: list[Lead]) -> list[Lead]:
-    """Of roles without torchrun those that know of others. One without a rank next to ranked ones does not train:
-    Volcano's pytorch plugin tells every task where the master is, and only its own two which rank they have."""
-    found = [one for one in seen if one[2].backend != "none"]
-    return [one for one in found if one[2].node_rank != NO_RANK] or found
+def _env_leads(candidates: list[Lead]) -> list[Lead]:
+    """Return the roles without torchrun that know about others.
+
+    If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives every task the master's
+    address, but sets the rank only for its own two tasks.
+    """
+    connected = [lead for lead in candidates if lead[2].backend != "none"]
+    return [lead for lead in connected if lead[2].node_rank != NO_RANK] or connected
 
 
-def resolve(job: WorkloadPods, host: str, asking: Pod) -> str | None:
-    """The pod or Service that a host name leads to from one of the job's pods, in words; None for none."""
-    if host in LOCAL:
+def resolve_host(job: WorkloadPods, host: str, asking_pod: Pod) -> str | None:
+    """Return the pod or Service that a host name resolves to from `asking_pod`, as text, or None if nothing answers."""
+    if host in LOOPBACK_HOSTS:
         return "each pod itself"
-    for role in job.roles_of(host):
-        for index in _indexes(host, role):
+    for role in job.roles_for_host(host):
+        for index in _candidate_indexes(host, role):
             pod = job.pod(role, index)
-            if host in names(pod):
-                return pod.shown
-            if host == pod.hostname and (role.name, index) == (asking.role, asking.index) and job.size == 1:
-                return pod.shown
-    for service in (*job.expansion.services, *job.given.services_at(host)):
-        space = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
-        if host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space):
+            if host in dns_names(pod):
+                return pod.display_name
+            if host == pod.hostname and (role.name, index) == (asking_pod.role, asking_pod.index) and job.size == 1:
+                return pod.display_name
+    for service in (*job.expansion.services, *job.stream.services_at(host)):
+        namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
+        if host in short_names(f"{object_name(service)}.{namespace}.svc.cluster.local", namespace):
             return f"Service {object_name(service)}"
     return None
 
 
-def _is_of(job: WorkloadPods, host: str) -> bool:
-    """Whether a host name begins with that of one of the job's pods, resolvable or not."""
+def _names_a_pod_of(job: WorkloadPods, host: str) -> bool:
+    """Return whether the first label of a host name is the host name of one of the job's pods, resolvable or not."""
     label = host.partition(".")[0]
-    return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in _indexes(host, role))
+    return any(
+        job.pod(role, i).hostname == label for role in job.roles_for_host(label) for i in _candidate_indexes(host, role)
+    )
 
 
-def names(pod: Pod) -> list[str]:
-    """The names under which the pods of the same namespace find a pod."""
+def dns_names(pod: Pod) -> list[str]:
+    """Return the names under which pods in the same namespace find a pod."""
     return short_names(pod.dns, pod.view.namespace) if pod.dns else []
 
 
 def short_names(full: str, namespace: str) -> list[str]:
-    """A cluster name and its short forms within its namespace, as the search domains complete them."""
+    """Return a cluster DNS name and the short forms that the search domains of its namespace complete."""
     svc = full.removesuffix(".cluster.local")
     inside = svc.removesuffix(".svc")
     return [full, svc, inside, inside.removesuffix(f".{namespace}")]
 
 
-def _indexes(host: str, role: ExpandedRole) -> list[int]:
-    """Where to look for a host: the numbers at the end of its first label, and the role's ends."""
+def _candidate_indexes(host: str, role: ExpandedRole) -> list[int]:
+    """Return the indexes to check for a host name: the numbers at the end of its first label, and 0."""
     parts = host.partition(".")[0].split("-")[-2:]
     numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
     if not role.count:
@@ -160,97 +167,104 @@ def _indexes(host: str, role: ExpandedRole) -> list[int]:
     return sorted({i for i in (0, *numbers) if i < role.count})
 
 
-def _notes(job: WorkloadPods, made: JobRendezvous, pods: list[Pod]) -> Iterator[str]:
-    yield from (note for _, seen in made.roles for note in seen.notes)
-    yield from _hindrances(job, made, pods)
+def _notes(job: WorkloadPods, rendezvous: JobRendezvous, pods: list[Pod]) -> Iterator[str]:
+    yield from (note for _, role_rendezvous in rendezvous.roles for note in role_rendezvous.notes)
+    yield from _obstacles(job, rendezvous, pods)
 
 
-def can_rendezvous(job: WorkloadPods, made: JobRendezvous) -> bool | None:
-    """Whether all pods that train meet; None where that hangs on the machines, or on the image's own command."""
-    if any("does not start" in note or "starts nothing" in note for _, seen in made.roles for note in seen.notes):
+def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
+    """Return whether all training pods meet, or None if that depends on the machines or on the image's own command."""
+    if any(
+        "does not start" in note or "starts nothing" in note
+        for _, role_rendezvous in rendezvous.roles
+        for note in role_rendezvous.notes
+    ):
         return False
-    found = list(_hindrances(job, made, [pod for _, pod, _ in training_roles(job)]))
-    if any(not one.startswith(ON_HOST) for one in found):
+    obstacles = list(_obstacles(job, rendezvous, [pod for _, pod, _ in training_roles(job)]))
+    if any(not obstacle.startswith(HOST_NETWORK_PREFIX) for obstacle in obstacles):
         return False
-    known = made.first.launcher in _MEETS_AS_TOLD or made.first.backend == "env"
-    return True if known and not found and not made.outside else None
+    is_modeled = rendezvous.first.launcher in _ELASTIC_LAUNCHERS or rendezvous.first.backend == "env"
+    return True if is_modeled and not obstacles and not rendezvous.outside else None
 
 
-def _hindrances(job: WorkloadPods, made: JobRendezvous, pods: list[Pod]) -> Iterator[str]:
-    """Why not all pods that train meet, one sentence each."""
-    first, total = made.first, made.nodes
+def _obstacles(job: WorkloadPods, rendezvous: JobRendezvous, pods: list[Pod]) -> Iterator[str]:
+    """Yield one sentence for each thing that keeps the training pods from meeting."""
+    first, total = rendezvous.first, rendezvous.nodes
     if first.nodes is not None:
-        yield from _counted(first, total)
-    if first.host in LOCAL and total > 1:
-        yield f"every pod waits for itself: the endpoint is {first.endpoint}, and there are {total} pods"
-    elif first.host and made.host is None and not made.outside:
+        yield from _node_count_obstacles(first, total)
+    if first.host in LOOPBACK_HOSTS and total > 1:
+        yield f"every pod waits for itself: the endpoint is {first.endpoint}, but the job has {total} pods"
+    elif first.host and rendezvous.host is None and not rendezvous.outside:
         yield f"no pod and no Service in this stream answers to {first.host}"
-    endpoints = {seen.endpoint for _, seen in made.roles if seen.endpoint}
+    endpoints = {role_rendezvous.endpoint for _, role_rendezvous in rendezvous.roles if role_rendezvous.endpoint}
     if len(endpoints) > 1:
         yield f"the roles do not meet: their endpoints are {', '.join(sorted(endpoints))}"
-    yield from _ranks(job, made)
+    yield from _rank_obstacles(job, rendezvous)
     if first.backend == "c10d" and total > 1:
-        yield from _handed_out(pods)
+        yield from _unresolvable_names(pods)
 
 
-def _handed_out(pods: list[Pod]) -> Iterator[str]:
-    """Whether the names that c10d hands out resolve: a pod's address where it is told, else its full host name."""
+def _unresolvable_names(pods: list[Pod]) -> Iterator[str]:
+    """Yield the first name published by c10d that does not resolve.
+
+    c10d publishes the pod's `local-addr` if it is set, else its fully qualified host name.
+    """
     for pod in pods:
-        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR") or _at_endpoint(pod):
+        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR") or _meets_at_endpoint(pod):
             continue
         if pod.on_host:
-            yield f"{ON_HOST}, which the other nodes have to be able to resolve"
+            yield f"{HOST_NETWORK_PREFIX}, which the other nodes must be able to resolve"
         elif pod.dns is None:
-            yield f"c10d publishes a pod's own host name, and no Service makes that of {pod.shown} resolve"
-        elif pod.own_name not in names(pod):
-            yield f"c10d publishes {pod.own_name}, from /etc/hosts, and no Service makes that resolve"
+            yield f"c10d publishes a pod's own host name, and no Service makes that of {pod.display_name} resolve"
+        elif pod.own_fqdn not in dns_names(pod):
+            yield f"c10d publishes {pod.own_fqdn}, from /etc/hosts, and no Service makes that resolve"
         else:
             continue
         return
 
 
-def _at_endpoint(pod: Pod) -> bool:
-    """Whether processes meet at the endpoint's own name, as those do whose agents share the rendezvous' store."""
+def _meets_at_endpoint(pod: Pod) -> bool:
+    """Return whether the processes meet at the endpoint's name because their agents share the rendezvous' store."""
     image = as_string(pod.main.spec.get("image")) if pod.main else None
     return SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE and pod.launch.env.get(OWN_STORE) != "1"
 
 
-def _counted(first: Rendezvous, total: int) -> Iterator[str]:
-    """Whether the number of pods fits the number of nodes that they wait for."""
+def _node_count_obstacles(first: Rendezvous, total: int) -> Iterator[str]:
+    """Yield a sentence if the number of pods does not match the number of nodes they wait for."""
     low, high = first.nodes or (1, 1)
     if first.backend == "none" and total > 1:
-        yield f"{total} pods know nothing of one another: each is its own world"
+        yield f"the {total} pods do not know one another: each trains alone"
     elif total < low:
-        what = "processes (WORLD_SIZE)" if first.backend == "env" else "nodes"
-        yield f"the rendezvous waits for {low} {what}, and there are {total} pods"
+        noun = "processes (WORLD_SIZE)" if first.backend == "env" else "nodes"
+        yield f"the rendezvous waits for {low} {noun}, but the job has {total} {'pod' if total == 1 else 'pods'}"
     elif total > high == 1:
-        yield f"{total} pods expect one node each, so each is its own world: torchrun needs nnodes and node-rank"
+        yield f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes and node-rank"
     elif total > high:
         yield f"{total} pods join a rendezvous of at most {high} nodes: {total - high} of them wait outside"
 
 
-def _ranks(job: WorkloadPods, made: JobRendezvous) -> Iterator[str]:
-    """Ranks at the ends of each role: they have to be 0 to n-1, each once."""
-    first = made.first
-    if first.node_rank == AT_RENDEZVOUS or made.nodes < 2 or first.backend == "none" or first.nodes == (1, 1):
+def _rank_obstacles(job: WorkloadPods, rendezvous: JobRendezvous) -> Iterator[str]:
+    """Yield a sentence if two pods at the ends of the roles have the same rank."""
+    first = rendezvous.first
+    if first.node_rank == AT_RENDEZVOUS or rendezvous.nodes < 2 or first.backend == "none" or first.nodes == (1, 1):
         return
     seen: dict[str, str] = {}
-    for role, _ in made.roles:
+    for role, _ in rendezvous.roles:
         for index in sorted({0, min(1, role.count - 1), role.count - 1}):
             pod = job.pod(role, index)
             rank = pod.rendezvous.node_rank
             if rank in seen:
-                yield f"{seen[rank]} and {pod.shown} both have rank {rank}"
+                yield f"{seen[rank]} and {pod.display_name} both have rank {rank}"
                 return
-            seen[rank] = pod.shown
+            seen[rank] = pod.display_name
 
 
-def claims(spec: Json) -> list[tuple[str, str, str]]:
-    """The volumes of a pod spec as name, sort and source, such as `("data", "claim", "datasets")`."""
-    return [(as_string(volume.get("name")), *_source(volume)) for volume in as_mappings(spec.get("volumes"))]
+def volume_sources(spec: Json) -> list[tuple[str, str, str]]:
+    """Return the volumes of a pod spec as name, type and source, such as `("data", "claim", "datasets")`."""
+    return [(as_string(volume.get("name")), *_volume_source(volume)) for volume in as_mappings(spec.get("volumes"))]
 
 
-_NAMED = {
+_SOURCE_FIELDS = {
     "persistentVolumeClaim": ("claim", "claimName"),
     "configMap": ("configmap", "name"),
     "secret": ("secret", "secretName"),
@@ -259,13 +273,13 @@ _NAMED = {
 }
 
 
-def _source(volume: Json) -> tuple[str, str]:
-    for key, (sort, field) in _NAMED.items():
+def _volume_source(volume: Json) -> tuple[str, str]:
+    for key, (volume_type, field) in _SOURCE_FIELDS.items():
         if key in volume:
-            return sort, as_string(nested_map(volume, key).get(field))
-    empty = nested_map(volume, "emptyDir")
-    if empty.get("medium") == "Memory":
-        return "memory", str(empty.get("sizeLimit") or "")
+            return volume_type, as_string(nested_map(volume, key).get(field))
+    empty_dir = nested_map(volume, "emptyDir")
+    if empty_dir.get("medium") == "Memory":
+        return "memory", str(empty_dir.get("sizeLimit") or "")
     if "emptyDir" in volume:
-        return "scratch", str(empty.get("sizeLimit") or "")
+        return "scratch", str(empty_dir.get("sizeLimit") or "")
     return next((str(key) for key in volume if key != "name"), "scratch"), ""

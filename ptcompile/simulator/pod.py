@@ -1,4 +1,4 @@
-"""One pod as its processes see it, device claims included."""
+"""A pod as its processes see it, with its device claims."""
 
 from __future__ import annotations
 
@@ -29,61 +29,64 @@ if TYPE_CHECKING:
 
 
 class PodClaim(NamedTuple):
-    """One claim of a pod."""
+    """A device claim of a pod."""
 
     name: str
     kind: str
-    """ResourceClaimTemplate, of which each pod gets a claim of its own, or ResourceClaim, which pods share."""
+    """`ResourceClaimTemplate`, from which each pod gets its own claim, or `ResourceClaim`, which pods share."""
     source: str
     devices: tuple[str, ...]
-    """What it asks for, such as `8 gpu.nvidia.com`; empty where no object of the stream says it."""
+    """Requested devices, such as `8 gpu.nvidia.com`, or empty if the stream does not contain the claim."""
 
 
 def device_claims(pod: Pod) -> Iterator[PodClaim]:
-    """The claims of a pod, in the order in which it names them."""
-    for one in as_mappings(pod.view.spec.get("resourceClaims")):
-        template, claim = as_string(one.get("resourceClaimTemplateName")), as_string(one.get("resourceClaimName"))
+    """Yield the claims of a pod in the order in which the pod lists them."""
+    for reference in as_mappings(pod.view.spec.get("resourceClaims")):
+        template, claim = (
+            as_string(reference.get("resourceClaimTemplateName")),
+            as_string(reference.get("resourceClaimName")),
+        )
         kind = "ResourceClaimTemplate" if template else "ResourceClaim"
-        devices = _devices(pod.job.given, kind, template or claim, pod.view.namespace)
-        yield PodClaim(as_string(one.get("name")), kind, template or claim, devices)
+        devices = _claimed_devices(pod.job.stream, kind, template or claim, pod.view.namespace)
+        yield PodClaim(as_string(reference.get("name")), kind, template or claim, devices)
 
 
 def claim_text(name: str, kind: str, source: str, devices: tuple[str, ...]) -> str:
-    """A claim in words, such as `gpu: 8 gpu.nvidia.com (template llama-gpu-8)`."""
-    what = ", ".join(devices) or "devices that the stream does not name"
-    return f"{name}: {what} ({'template' if kind == 'ResourceClaimTemplate' else 'shared claim'} {source})"
+    """Return a claim as text, such as `gpu: 8 gpu.nvidia.com (template llama-gpu-8)`."""
+    devices_text = ", ".join(devices) or "devices that the stream does not name"
+    return f"{name}: {devices_text} ({'template' if kind == 'ResourceClaimTemplate' else 'shared claim'} {source})"
 
 
-def _devices(given: Iterable[Json], kind: str, name: str, space: str) -> tuple[str, ...]:
-    for one in given:
-        if namespace_of(one) != space:
+def _claimed_devices(stream: Iterable[Json], kind: str, name: str, namespace: str) -> tuple[str, ...]:
+    for obj in stream:
+        if namespace_of(obj) != namespace:
             continue
-        domain = nested_map(one, "spec", "channel", "resourceClaimTemplate")
-        if one.get("kind") == "ComputeDomain" and kind == "ResourceClaimTemplate" and domain.get("name") == name:
-            every = nested_map(one, "spec", "channel").get("allocationMode") == "All"
-            return (f"{'all channels' if every else '1 channel'} of ComputeDomain {object_name(one)}",)
-        if one.get("kind") == kind and object_name(one) == name:
-            spec = nested_map(one, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(one, "spec")
-            return tuple(_request(request) for request in as_mappings(nested_map(spec, "devices").get("requests")))
+        domain = nested_map(obj, "spec", "channel", "resourceClaimTemplate")
+        if obj.get("kind") == "ComputeDomain" and kind == "ResourceClaimTemplate" and domain.get("name") == name:
+            takes_all = nested_map(obj, "spec", "channel").get("allocationMode") == "All"
+            return (f"{'all channels' if takes_all else '1 channel'} of ComputeDomain {object_name(obj)}",)
+        if obj.get("kind") == kind and object_name(obj) == name:
+            spec = nested_map(obj, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(obj, "spec")
+            return tuple(_request_text(request) for request in as_mappings(nested_map(spec, "devices").get("requests")))
     return ()
 
 
-def _request(request: Json) -> str:
-    """One request in words; of alternatives the first."""
+def _request_text(request: Json) -> str:
+    """Return a device request as text; of several alternatives, the first."""
     choices = as_mappings(request.get("firstAvailable"))
     exact = nested_map(request, "exactly") or (choices[0] if choices else request)
-    every = exact.get("allocationMode") == "All"
-    return f"{'all' if every else as_int(exact.get('count'), 1)} {as_string(exact.get('deviceClassName'))}"
+    takes_all = exact.get("allocationMode") == "All"
+    return f"{'all' if takes_all else as_int(exact.get('count'), 1)} {as_string(exact.get('deviceClassName'))}"
 
 
-RANDOM = "-*****"
-"""Stands for the five random characters behind a pod's name, where a pod is shown."""
+RANDOM_SUFFIX = "-*****"
+"""Stand-in for the five random characters at the end of a pod's name in output."""
 
 
 class Pod:
-    """One pod as its processes see it. `view` is the pod as its operator writes it.
+    """A pod as its processes see it. `view` is the pod as its operator writes it.
 
-    What costs something is computed once, when it is first asked for.
+    Expensive properties are computed once, on first use.
     """
 
     def __init__(self, view: PodView, job: WorkloadPods) -> None:
@@ -92,78 +95,82 @@ class Pod:
 
     @property
     def name(self) -> str:
-        """Without the random part; `random_suffix` says whether there is one."""
+        """Name without the random suffix; `random_suffix` tells whether there is one."""
         return self.view.name
 
     @property
     def random_suffix(self) -> bool:
-        """Whether the controller puts five random characters behind the name."""
+        """Whether the controller appends five random characters to the name."""
         return self.view.random_suffix
 
     @property
-    def shown(self) -> str:
-        """The name for people, with the random part marked."""
-        return self.view.name + (RANDOM if self.view.random_suffix else "")
+    def display_name(self) -> str:
+        """Name for output, with `-*****` in place of the random suffix."""
+        return self.view.name + (RANDOM_SUFFIX if self.view.random_suffix else "")
 
     @property
     def hostname(self) -> str | None:
-        """The host name that the pod asks for; its own name where nothing sets one, None where that is random."""
+        """Host name that the pod sets, else its name, or None if that is random."""
         return self.view.hostname or (None if self.view.random_suffix else self.view.name)
 
     @property
-    def own_name(self) -> str:
-        """The full name that the pod's own /etc/hosts gives it, which Python's `socket.getfqdn` returns."""
-        host, sub = self.hostname or self.shown, self.view.subdomain
+    def own_fqdn(self) -> str:
+        """Fully qualified name in the pod's /etc/hosts, which Python's `socket.getfqdn` returns."""
+        host, sub = self.hostname or self.display_name, self.view.subdomain
         return host if sub is None else f"{host}.{sub}.{self.view.namespace}.svc.cluster.local"
 
     @property
     def on_host(self) -> bool:
-        """Whether the pod lives on its node's network: then the node's host name is what its processes see."""
+        """Whether the pod uses its Kubernetes node's network, so its processes see that node's host name."""
         return self.view.spec.get("hostNetwork") is True
 
     @property
     def dns(self) -> str | None:
-        """The full name under which other pods find it, or None. On the node's network it leads to the node."""
+        """DNS name under which other pods find the pod, or None. With `hostNetwork` it resolves to the Kubernetes
+        node.
+        """
         return self.view.dns
 
     @property
     def role(self) -> str:
-        """The role, in the operator's word: task, replica type, replicatedJob."""
+        """Role in the operator's terms: a task, replica type or replicatedJob."""
         return self.view.role
 
     @property
     def index(self) -> int:
-        """The index within the role."""
+        """Index within the role."""
         return self.view.index
 
     @cached_property
     def containers(self) -> tuple[ContainerView, ...]:
-        """Init containers first, then the others."""
+        """Init containers, followed by the other containers."""
         return self.view.containers
 
     @cached_property
     def main(self) -> ContainerView | None:
-        """The container that trains."""
+        """Main container, which trains."""
         return main_of(self.containers, self.view.main)
 
     @cached_property
     def env(self) -> dict[str, str]:
-        """The main container's variables in order, `$(X)` expanded; what no manifest holds reads `<source>`."""
+        """The main container's variables in order, with `$(X)` expanded. A value that no manifest holds is
+        `<source>`.
+        """
         main = self.main
         return {} if main is None else kubelet.environment(main, self.view)
 
     @property
     def command(self) -> list[str] | None:
-        """The main container's command after expansion, None for the image's own."""
-        return self._line[0]
+        """The main container's command after expansion, or None for the image's own."""
+        return self._command_line[0]
 
     @property
     def args(self) -> list[str] | None:
-        """The main container's arguments after expansion, None for the image's own."""
-        return self._line[1]
+        """The main container's arguments after expansion, or None for the image's own."""
+        return self._command_line[1]
 
     @cached_property
-    def _line(self) -> tuple[list[str] | None, list[str] | None]:
+    def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
         main = self.main
         return (None, None) if main is None else kubelet.command_line(main, self.env)
 
@@ -175,8 +182,8 @@ class Pod:
 
     @property
     def requests(self) -> dict[str, Quantity]:
-        """What the scheduler reserves for the whole pod."""
-        return amounts.of_pod(self.view.spec)
+        """Resources that the scheduler reserves for the whole pod."""
+        return amounts.pod_requests(self.view.spec)
 
     @property
     def qos(self) -> str:
@@ -185,8 +192,8 @@ class Pod:
 
     @cached_property
     def launch(self) -> Invocation:
-        """What the main container's command line starts."""
-        command, args = self._line
+        """The program that the main container's command line starts."""
+        command, args = self._command_line
         env = dict(self.env)
         if self.hostname and not self.on_host:
             env.setdefault("HOSTNAME", self.hostname)
@@ -194,12 +201,12 @@ class Pod:
 
     @cached_property
     def devices(self) -> dict[str, int]:
-        """The main container's accelerators by resource name: limits, and requests where there is no limit."""
-        return amounts.devices(self.resources)
+        """The main container's accelerators by resource name: its limits, or its requests if it has no limits."""
+        return amounts.visible_accelerators(self.resources)
 
     @cached_property
     def rendezvous(self) -> Rendezvous:
-        """What torchrun, or a script without it, makes of all this."""
+        """How torchrun, or a script without it, joins the other pods."""
         launch = self.launch
         return rendezvous(launch, launch.env, sum(self.devices.values()))
 
@@ -207,16 +214,16 @@ class Pod:
 class _PodFields(NamedTuple):
     manifest: Json
     expansion: Expansion
-    given: Objects = Objects()
+    stream: Objects = Objects()
     """All objects of the stream."""
     target: str | None = None
-    """The target that the manifest was compiled for, where it comes from a spec of ours."""
+    """Target that the manifest was compiled for, or None if it does not come from a spec."""
     versions: Versions = Versions()
-    """The releases in force."""
+    """Releases of the operators and of PyTorch."""
 
 
-def stem(label: str) -> str:
-    """A host name without the indexes that end it: `train-node` of `train-node-0-3`."""
+def hostname_stem(label: str) -> str:
+    """Return a host name without the indexes at its end: `train-node` for `train-node-0-3`."""
     for _ in range(2):
         head, dash, index = label.rpartition("-")
         label = head if dash and index.isdigit() else label
@@ -224,25 +231,25 @@ def stem(label: str) -> str:
 
 
 class WorkloadPods(_PodFields):
-    """One workload manifest and all that comes of it. The first two pods and the last of each role are built once."""
+    """One workload manifest and its expansion. The first two pods and the last pod of each role are built once."""
 
     @cached_property
-    def _by_stem(self) -> dict[str, list[ExpandedRole]]:
-        """The roles by what the host names of their pods begin with."""
-        found: dict[str, list[ExpandedRole]] = {}
+    def _roles_by_stem(self) -> dict[str, list[ExpandedRole]]:
+        """Roles keyed by the stem of their pods' host names."""
+        roles: dict[str, list[ExpandedRole]] = {}
         for role in self.roles:
             if role.count:
-                found.setdefault(stem(self.pod(role, 0).hostname or ""), []).append(role)
-        return found
+                roles.setdefault(hostname_stem(self.pod(role, 0).hostname or ""), []).append(role)
+        return roles
 
-    def roles_of(self, host: str) -> list[ExpandedRole]:
-        """The roles whose pods a host name may lead to, by its first label: found without asking every role."""
-        stems = self._by_stem
-        return [*stems.get(stem(host.partition(".")[0]), ()), *stems.get("", ())]
+    def roles_for_host(self, host: str) -> list[ExpandedRole]:
+        """Return the roles whose pods may have a host name, looked up by the stem of its first label."""
+        stems = self._roles_by_stem
+        return [*stems.get(hostname_stem(host.partition(".")[0]), ()), *stems.get("", ())]
 
     @cached_property
-    def _built(self) -> dict[tuple[ExpandedRole, int], Pod]:
-        """Pods that are asked for again and again."""
+    def _built_pods(self) -> dict[tuple[ExpandedRole, int], Pod]:
+        """Pods that callers request repeatedly."""
         return {}
 
     @property
@@ -257,7 +264,7 @@ class WorkloadPods(_PodFields):
 
     @property
     def namespace(self) -> str:
-        """The manifest's namespace, `default` where none is written."""
+        """The manifest's namespace, or `default`."""
         return namespace_of(self.manifest)
 
     @property
@@ -272,34 +279,34 @@ class WorkloadPods(_PodFields):
 
     @property
     def size(self) -> int:
-        """How many pods."""
+        """Number of pods."""
         return sum(role.count for role in self.roles)
 
     def pod(self, role: ExpandedRole, index: int) -> Pod:
-        """One pod of a role."""
+        """Return one pod of a role."""
         if index not in (0, 1, role.count - 1):
             return Pod(role.pod(index), self)
-        if (role, index) not in self._built:
-            self._built[role, index] = Pod(role.pod(index), self)
-        return self._built[role, index]
+        if (role, index) not in self._built_pods:
+            self._built_pods[role, index] = Pod(role.pod(index), self)
+        return self._built_pods[role, index]
 
     @cached_property
-    def _first_of_each(self) -> list[tuple[ExpandedRole, Pod]]:
+    def _first_pods(self) -> list[tuple[ExpandedRole, Pod]]:
         return [(role, self.pod(role, 0)) for role in self.roles if role.count > 0]
 
-    def firsts(self) -> list[tuple[ExpandedRole, Pod]]:
-        """The first pod of each role that has any."""
-        return self._first_of_each
+    def first_pods(self) -> list[tuple[ExpandedRole, Pod]]:
+        """Return the first pod of each role that has pods."""
+        return self._first_pods
 
     def pods(self) -> Iterator[Pod]:
-        """Every pod, in the order of the roles."""
+        """Yield all pods, role by role."""
         return (self.pod(role, i) for role in self.roles for i in range(role.count))
 
     def totals(self) -> dict[str, Quantity]:
-        """What all pods together ask the scheduler for."""
-        return amounts.total((pod.requests, role.count) for role, pod in self.firsts())
+        """Return the sum of all pods' requests."""
+        return amounts.total((pod.requests, role.count) for role, pod in self.first_pods())
 
 
 def owner_of(pod: Pod) -> str:
-    """The object that makes the pod, as `Kind/name`."""
+    """Return the object that creates the pod, as `Kind/name`."""
     return f"Job/{pod.view.job}" if pod.view.job and pod.job.kind != "Job" else pod.job.title

@@ -1,4 +1,4 @@
-"""The world that manifests would make: jobs and their pods, each built when it is asked for."""
+"""The world that operators would create from manifests: jobs and their pods, each built on demand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.pods import ExpandedRole
 from ptcompile.registry.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
-from ptcompile.simulator.pod import RANDOM, Pod
+from ptcompile.simulator.pod import RANDOM_SUFFIX, Pod
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-WIDE = 4096
-"""In JSON, a world with more pods is folded."""
-LARGE: Final = 1 << 26
-"""So is one whose pods have more characters than this in their variables and command lines: 64 MiB."""
-FOLDED = 64
-"""Of a role with more pods than this, a folded world has the first eight and the last two."""
+MAX_UNFOLDED_PODS = 4096
+"""Worlds with more pods than this are folded in JSON."""
+MAX_UNFOLDED_CHARACTERS: Final = 1 << 26
+"""Worlds whose pods have more characters than this in variables and command lines are folded too: 64 MiB."""
+MAX_ROLE_PODS = 64
+"""In a folded world, a role with more pods than this keeps the first eight and the last two."""
 
 
 class WorldPods(Sequence[Pod]):
-    """The pods of all jobs, one after another; each is built when asked for."""
+    """The pods of all jobs in order, each built on demand."""
 
     __slots__ = ("jobs",)
 
@@ -41,7 +41,7 @@ class WorldPods(Sequence[Pod]):
 
     @property
     def total(self) -> int:
-        """How many pods there are, which may be more than `len` can say."""
+        """Number of pods, which may exceed what `len` can return."""
         return sum(job.size for job in self.jobs)
 
     def __len__(self) -> int:
@@ -56,53 +56,59 @@ class WorldPods(Sequence[Pod]):
 
     def __getitem__(self, index: int | slice) -> Pod | list[Pod]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        left = index if index >= 0 else len(self) + index
+            return [self[position] for position in range(*index.indices(len(self)))]
+        remaining = index if index >= 0 else len(self) + index
         for job in self.jobs:
-            if 0 <= left < job.size:
-                return Pod(job.expansion.pods[left], job)
-            left -= job.size
+            if 0 <= remaining < job.size:
+                return Pod(job.expansion.pods[remaining], job)
+            remaining -= job.size
         raise IndexError(index)
 
     def __iter__(self) -> Iterator[Pod]:
         return chain.from_iterable(job.pods() for job in self.jobs)
 
     def folded(self) -> Iterator[Pod]:
-        """Every pod of a small world; of a large one's wide roles the first eight and the last two."""
-        most = FOLDED if self.total > WIDE or self._written() > LARGE else WIDE
+        """Yield all pods of a small world; in a large world, only the first eight and the last two of a wide role."""
+        max_pods = (
+            MAX_ROLE_PODS
+            if self.total > MAX_UNFOLDED_PODS or self._estimate_characters() > MAX_UNFOLDED_CHARACTERS
+            else MAX_UNFOLDED_PODS
+        )
         for job in self.jobs:
             for role in job.roles:
-                indexes = range(role.count) if role.count <= most else (*range(8), role.count - 2, role.count - 1)
+                indexes = range(role.count) if role.count <= max_pods else (*range(8), role.count - 2, role.count - 1)
                 yield from (job.pod(role, i) for i in indexes)
 
-    def _written(self) -> int:
-        """About how many characters the variables and command lines of all pods have: each as its role's first."""
-        firsts = ((role.count, pod) for job in self.jobs for role, pod in job.firsts())
+    def _estimate_characters(self) -> int:
+        """Return roughly how many characters the variables and command lines of all pods have, estimated by first
+        pods.
+        """
+        firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods())
         return sum(
             count * sum(map(len, (*pod.env.values(), *(pod.command or ()), *(pod.args or ())))) for count, pod in firsts
         )
 
     def named(self, name: str) -> list[Pod]:
-        """The pods of this name, with or without its random part, found without building all of them."""
-        wanted = name.removesuffix(RANDOM)
-        return [pod for job in self.jobs for role in job.roles for pod in _candidates(job, role, wanted)]
+        """Return the pods with this name, with or without the random suffix, without building all pods."""
+        stem = name.removesuffix(RANDOM_SUFFIX)
+        return [pod for job in self.jobs for role in job.roles for pod in _candidates(job, role, stem)]
 
 
 def _candidates(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod]:
-    """The index ends every pod's name: the numbers at its end say where to look."""
+    """Yield the pods of a role with this name, which ends with their indexes."""
     numbers = [int(part) for part in name.split("-")[-2:] if part.isascii() and part.isdigit() and len(part) < 12]
-    tried = {0, *numbers}
-    if len(numbers) == 2:  # JobSet: pods count on over the Jobs of a role
-        per_job = _per_job(job, role)
-        tried.add(numbers[0] * per_job + numbers[1])
-    for index in sorted(tried):
+    indexes = {0, *numbers}
+    if len(numbers) == 2:  # JobSet: indexes continue across the Jobs of a role
+        per_job = _pods_per_job(job, role)
+        indexes.add(numbers[0] * per_job + numbers[1])
+    for index in sorted(indexes):
         if index < role.count and role.pod(index).name == name:
             yield job.pod(role, index)
 
 
-def _per_job(job: SimulatedJob, role: ExpandedRole) -> int:
-    """How many pods each Job of a role has."""
-    jobs = [one for one in job.expansion.jobs if one.get("role") == role.name]
+def _pods_per_job(job: SimulatedJob, role: ExpandedRole) -> int:
+    """Return the number of pods in each Job of a role."""
+    jobs = [job_summary for job_summary in job.expansion.jobs if job_summary.get("role") == role.name]
     completions = jobs[0].get("completions") if jobs else None
     parallelism = jobs[0].get("parallelism") if jobs else None
     each = completions if completions is not None else parallelism
@@ -110,30 +116,32 @@ def _per_job(job: SimulatedJob, role: ExpandedRole) -> int:
 
 
 class World(NamedTuple):
-    """All jobs of a stream. Nothing is left out in silence: `skipped` names the objects that make no pods."""
+    """All jobs of a stream. `skipped` names every object that creates no pods."""
 
     jobs: tuple[SimulatedJob, ...] = ()
     skipped: tuple[str, ...] = ()
     """Objects of kinds that are not simulated, as `Kind/name`."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with the text, or with a spec that does not compile."""
+    """Findings in the text, or in a spec that does not compile."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. A job that its operator rejects is not one: `Job.expansion.refused` says so."""
+        """Whether there is no error. A job that its operator rejects is not an error: see
+        `SimulatedJob.expansion.refused`.
+        """
         return not any(d.severity == "error" for d in self.diagnostics)
 
     @property
     def pods(self) -> WorldPods:
-        """The pods of all jobs."""
+        """Pods of all jobs."""
         return WorldPods(self.jobs)
 
     def to_dict(self, *, all_pods: bool = False) -> dict[str, Any]:
-        """The JSON form (schemas/world.schema.json).
+        """Return the JSON form (schemas/world.schema.json).
 
-        In a world of more than 4096 pods, or of more than 64 MiB of variables, roles with more than 64 are written as
-        their first eight pods and last two, unless `all_pods` asks for all. Beyond 24 MiB no pod is listed, and a
-        finding `too-large` says so.
+        In a world of more than 4096 pods, or of more than 64 MiB of variables, roles with more than 64 pods are reduced
+        to their first eight and last two pods, unless `all_pods` is set. After 24 MiB no more pods are listed, and the
+        warning `too-large` reports it.
         """
         from ptcompile.simulator.as_json import world_to_dict
 
@@ -142,7 +150,7 @@ class World(NamedTuple):
 
 
 def merge_worlds(worlds: Iterable[World]) -> World:
-    """Several worlds as one."""
+    """Return one world with the jobs of several."""
     parts = list(worlds)
     return World(
         jobs=tuple(job for world in parts for job in world.jobs),
@@ -151,7 +159,7 @@ def merge_worlds(worlds: Iterable[World]) -> World:
     )
 
 
-_ASIDE = frozenset(
+_KINDS_WITHOUT_PODS = frozenset(
     {
         ("v1", "Service"),
         ("v1", "ConfigMap"),
@@ -165,7 +173,7 @@ _ASIDE = frozenset(
         *GROUP_MARKS,
     }
 )
-"""Kinds that make no pods of their own, but decide how pods of the same stream live."""
+"""Kinds that create no pods but affect the pods of their stream."""
 
 
 def simulate(
@@ -175,30 +183,32 @@ def simulate(
     others: Sequence[Json] = (),
     target: str | None = None,
 ) -> World:
-    """The world of a stream of plain manifests; items of a List count as documents.
+    """Return the world of a stream of plain manifests; items of a List count as documents.
 
-    `others` are objects to look at only, such as runtimes from another file; who asks more than once with the same ones
-    makes `Objects` of them, without Lists. `target` is written on the jobs. Total: any data, never an exception. Pods
-    are built when they are asked for.
+    `others` are objects that are only looked up, such as runtimes from another file. A caller that passes the same ones
+    repeatedly should pass them as `Objects`, without Lists. `target` is stored in the jobs. Accepts any data and never
+    raises. Pods are built on demand.
     """
-    objects = tuple(_flat(documents))
-    given = Objects(objects, others if isinstance(others, Objects) else Objects(_flat(others)))
+    objects = tuple(_flatten_lists(documents))
+    stream = Objects(objects, others if isinstance(others, Objects) else Objects(_flatten_lists(others)))
     jobs: list[SimulatedJob] = []
     skipped: list[str] = []
-    for one in objects:
-        if kind_of(one) in RUNS_PODS and not _too_wide(one):
-            jobs.append(job_of(one, given, versions or Versions(), target))
-        elif kind_of(one) not in _ASIDE:
-            skipped.append(f"{as_string(one.get('kind')) or 'a document without kind'}/{object_name(one)}".rstrip("/"))
+    for manifest in objects:
+        if kind_of(manifest) in RUNS_PODS and not _is_too_wide(manifest):
+            jobs.append(job_of(manifest, stream, versions or Versions(), target))
+        elif kind_of(manifest) not in _KINDS_WITHOUT_PODS:
+            skipped.append(
+                f"{as_string(manifest.get('kind')) or 'a document without kind'}/{object_name(manifest)}".rstrip("/")
+            )
     return World(tuple(jobs), tuple(skipped))
 
 
-def _too_wide(manifest: Json) -> bool:
-    """Whether its operator would make so many pods of it that they are not looked at."""
+def _is_too_wide(manifest: Json) -> bool:
+    """Return whether the operator would create too many pods to examine."""
     return kind_named(kind_of(manifest)).too_wide(manifest) is not None
 
 
-def _flat(documents: Iterable[Json]) -> Iterator[Json]:
+def _flatten_lists(documents: Iterable[Json]) -> Iterator[Json]:
     for document in documents:
         if kind_of(document) == ("v1", "List"):
             yield from as_mappings(document.get("items"))

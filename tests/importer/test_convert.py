@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.simulator.equivalence import same_world
+from ptcompile.simulator.equivalence import world_differences
 from tests.importer.test_published import published
 
 PYTORCHJOBS = [name for name, one in published().items() if one["kind"] == "PyTorchJob"]
@@ -20,7 +20,7 @@ def test_a_published_pytorchjob_runs_the_same_elsewhere(name: str, target: str) 
     manifest = published()[name]
     result = ptcompile.convert(manifest, target=target)
     assert result.ok, result.diagnostics
-    assert same_world(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
+    assert world_differences(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
     told = {one.name for one in result.diagnostics}
     assert "convert-differs" in told, "how it ends is the operator's own, and told"
 
@@ -64,7 +64,7 @@ def test_there_and_back_is_the_same_world() -> None:
     there = ptcompile.convert(manifest, target="jobset")
     back = ptcompile.convert(there.yaml(), target="pytorchjob")
     assert back.ok, back.diagnostics
-    assert same_world(ptcompile.simulate(manifest), ptcompile.simulate(back.yaml())) == []
+    assert world_differences(ptcompile.simulate(manifest), ptcompile.simulate(back.yaml())) == []
 
 
 def test_what_stands_beside_a_job_comes_along() -> None:
@@ -84,7 +84,7 @@ def test_a_runtime_that_is_known_comes_along(target: str) -> None:
     manifest = trainjob(["torchrun", "train.py"])
     result = ptcompile.convert(manifest, target=target)
     assert result.ok, result.diagnostics
-    assert same_world(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
+    assert world_differences(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
 
 
 def test_a_runtime_that_is_not_known_does_not() -> None:

@@ -32,7 +32,7 @@ from tests.simulator.worlds import only, volcano
     ],
 )  # fmt: skip
 def test_requests_of_a_pod(spec: dict[str, Any], wanted: dict[str, str]) -> None:
-    assert amounts.as_text(amounts.of_pod(spec)) == wanted
+    assert amounts.as_text(amounts.pod_requests(spec)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile import compile
 from ptcompile.simulator.as_text import overview
-from ptcompile.simulator.equivalence import same_world
+from ptcompile.simulator.equivalence import world_differences
 from ptcompile.simulator.meeting import job_rendezvous
 from ptcompile.simulator.world import simulate
 from tests.making import smallest, text
@@ -61,7 +61,7 @@ def test_a_launch_that_meets_nobody_is_no_trainer_next_to_one_that_does() -> Non
 @pytest.mark.parametrize("source", [TORCHRUN, PLAIN, IMAGE], ids=["torchrun", "plain", "image"])
 def test_the_same_world_on_the_three_targets(source: str) -> None:
     worlds = [simulate(manifests(source, target)) for target in ABLE]
-    assert [same_world(worlds[0], other) for other in worlds] == [[], [], []]
+    assert [world_differences(worlds[0], other) for other in worlds] == [[], [], []]
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -77,14 +77,14 @@ def test_a_difference_between_their_pods_is_seen(change: str) -> None:
     other = manifests(TORCHRUN, "jobset")
     loader = other[0]["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]
     loader["containers"][0] |= CHANGES[change]
-    said = same_world(simulate(manifests(TORCHRUN, "volcano")), simulate(other))
+    said = world_differences(simulate(manifests(TORCHRUN, "volcano")), simulate(other))
     assert any(change in one for one in said), said
     assert all("loader" in one for one in said), said
 
 
 def test_another_number_of_their_pods_is_seen() -> None:
     other = TORCHRUN.replace("replicas: 2", "replicas: 3")
-    said = same_world(simulate(manifests(TORCHRUN, "volcano")), simulate(manifests(other, "jobset")))
+    said = world_differences(simulate(manifests(TORCHRUN, "volcano")), simulate(manifests(other, "jobset")))
     assert said == ["pods that do not train: {'loader': 2} and {'loader': 3}"]
 
 
@@ -94,7 +94,7 @@ def test_a_name_of_another_pod_is_seen() -> None:
     node = other[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
     (entry,) = (one for one in node["env"] if one["name"] == "LOADER_HOSTS")
     entry["value"] = ",".join(reversed(entry["value"].split(",")))
-    said = same_world(simulate(manifests(TORCHRUN, "volcano")), simulate(other))
+    said = world_differences(simulate(manifests(TORCHRUN, "volcano")), simulate(other))
     assert any("env LOADER_HOSTS" in one for one in said), said
 
 

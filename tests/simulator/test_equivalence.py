@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.simulator.equivalence import same_world
+from ptcompile.simulator.equivalence import world_differences
 from ptcompile.simulator.world import World, simulate
 from tests.simulator.worlds import GOLDEN, golden, pod_of, pytorchjob, volcano
 
@@ -19,7 +19,7 @@ def test_the_same_world_for_every_target(path: Path) -> None:
     if not world.jobs:
         assert world.diagnostics
     worlds = [World((job,)) for job in world.jobs]
-    assert [same_world(worlds[0], other) for other in worlds[1:]] == [[]] * (len(worlds) - 1 if worlds else 0)
+    assert [world_differences(worlds[0], other) for other in worlds[1:]] == [[]] * (len(worlds) - 1 if worlds else 0)
 
 
 OTHER_WORKER: dict[str, dict[str, Any]] = {
@@ -41,7 +41,7 @@ OTHER_LINE: dict[str, str] = {
 def test_a_difference_between_pods_is_seen(change: str) -> None:
     other = copy.deepcopy(pytorchjob())
     other["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0] |= OTHER_WORKER[change]
-    said = same_world(simulate([pytorchjob()]), simulate([other]))
+    said = world_differences(simulate([pytorchjob()]), simulate([other]))
     assert said
     assert all(change in one for one in said if "limits" not in one and "requests" not in one), said
     assert all("worker" in one for one in said), said
@@ -50,21 +50,22 @@ def test_a_difference_between_pods_is_seen(change: str) -> None:
 @pytest.mark.parametrize("change", list(OTHER_LINE))
 def test_a_difference_in_the_rendezvous_is_seen(change: str) -> None:
     other = pytorchjob(container={"command": ["torchrun", OTHER_LINE[change], "train.py"]})
-    said = same_world(simulate([pytorchjob()]), simulate([other]))
+    said = world_differences(simulate([pytorchjob()]), simulate([other]))
     assert any(change in one for one in said), said
 
 
 def test_another_number_of_pods_is_seen() -> None:
     assert any(
-        "training pods: 4 and 5" in one for one in same_world(simulate([pytorchjob()]), simulate([pytorchjob(4)]))
+        "training pods: 4 and 5" in one
+        for one in world_differences(simulate([pytorchjob()]), simulate([pytorchjob(4)]))
     )
 
 
 def test_a_world_is_the_same_as_itself() -> None:
     for manifest in (pytorchjob(), volcano(), pod_of({"command": ["python", "t.py"]})):
-        assert same_world(simulate([manifest]), simulate([copy.deepcopy(manifest)])) == []
+        assert world_differences(simulate([manifest]), simulate([copy.deepcopy(manifest)])) == []
 
 
 def test_an_operator_that_refuses_makes_another_world() -> None:
     refused = pytorchjob(elasticPolicy={"rdzvConf": []})
-    assert same_world(simulate([pytorchjob()]), simulate([refused])) == ["PyTorchJob/llama makes no pods"]
+    assert world_differences(simulate([pytorchjob()]), simulate([refused])) == ["PyTorchJob/llama makes no pods"]

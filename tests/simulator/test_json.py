@@ -33,6 +33,6 @@ def test_json_of_a_large_world_is_folded(monkeypatch: pytest.MonkeyPatch) -> Non
     data = world.to_dict()
     assert (data["podsTotal"], data["folded"], len(data["pods"])) == (2**31, True, 11)
     assert data["pods"][-1]["name"] == f"llama-worker-{2**31 - 2}"
-    monkeypatch.setattr(world_module, "WIDE", 100)
+    monkeypatch.setattr(world_module, "MAX_UNFOLDED_PODS", 100)
     assert len(simulate([pytorchjob(200)]).to_dict()["pods"]) == 11
     assert len(simulate([pytorchjob(200)]).to_dict(all_pods=True)["pods"]) == 201

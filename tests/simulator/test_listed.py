@@ -14,7 +14,7 @@ from tests.cli.running import here
 
 
 def test_the_list_ends_at_the_budget_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(as_json, "LISTED", 20_000)
+    monkeypatch.setattr(as_json, "MAX_LISTED_CHARACTERS", 20_000)
     found = ptcompile.simulate(many.spec(nodes=100_000), target="job").to_dict(all_pods=True)
     assert 2 <= len(found["pods"]) < 20
     assert (found["podsTotal"], found["folded"]) == (100_000, True)
@@ -31,7 +31,7 @@ def test_within_the_budget_all_are_listed() -> None:
 def test_the_command_says_it_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(as_json, "LISTED", 20_000)
+    monkeypatch.setattr(as_json, "MAX_LISTED_CHARACTERS", 20_000)
     path = tmp_path / "a.yaml"
     path.write_text(many.spec(nodes=100), encoding="utf-8")
     done = here(capsys, "simulate", "--target", "job", "--format", "json", "--all", str(path))

@@ -62,7 +62,7 @@ def test_no_pod_of_that_name() -> None:
         (pytorchjob(), []),
         (volcano(), ["NetworkPolicy", "Volcano runs"]),
         # docs/facts/jobset.md#pods: resnet-cifar10 passes only master address and port
-        (jobset(["torchrun", "--master-addr=js-workers-0-0.js", "t.py"]), ["4 pods expect one node each"]),
+        (jobset(["torchrun", "--master-addr=js-workers-0-0.js", "t.py"]), ["each of the 4 pods expects one node"]),
         # docs/facts/jobset.md#pods: the completion index starts again in each Job
         (jobset(["torchrun", "--nnodes=4", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=js-workers-0-0.js",
                  "t.py"]), ["js-workers-0-"]),
@@ -71,7 +71,7 @@ def test_no_pod_of_that_name() -> None:
          ["no pod and no Service in this stream answers to gone"]),
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd.infra:2379", "t.py"]), []),
         (jobset(["torchrun", "--nnodes=5", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"]),
-         ["the rendezvous waits for 5 nodes, and there are 4 pods"]),
+         ["the rendezvous waits for 5 nodes, but the job has 4 pods"]),
         # J04: no host names
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"],
                 network={"enableDNSHostnames": False}), ["no pod and no Service", "c10d publishes a pod's own host"]),

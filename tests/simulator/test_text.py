@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.simulator.as_text import env_file, in_full, overview
+from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import EVIL, jobset, pod_of, pytorchjob, volcano
 
@@ -32,7 +32,7 @@ def test_values_stand_beside_what_was_written() -> None:
         {"name": "S", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}},
     ]
     container = {"env": env, "command": ["run", "$(A)"], "args": ["$(S)"]}
-    text = in_full(simulate([pod_of(container)]).pods[0])
+    text = pod_text(simulate([pod_of(container)]).pods[0])
     lines = [line.split() for line in text.splitlines()]
     assert ["B", "x/$(LATER)", "written", "$(A)/$(LATER)"] in lines
     assert ["NS", "default", "from", "metadata.namespace"] in lines
@@ -42,7 +42,7 @@ def test_values_stand_beside_what_was_written() -> None:
 
 
 def test_a_pod_in_full() -> None:
-    text = in_full(simulate([pytorchjob()]).pods[3])
+    text = pod_text(simulate([pytorchjob()]).pods[3])
     for line in (
         "Pod/llama-worker-2  (worker 2 of PyTorchJob/llama, namespace research)",
         "    ranks        24 to 31",
@@ -92,7 +92,7 @@ def test_nothing_steers_a_terminal() -> None:
     world = simulate([_poisoned(pytorchjob()), _poisoned(volcano()), _poisoned(pod_of({"env": [{"name": "A"}]}))])
     pods = list(world.pods)
     assert pods
-    for text in (overview(world), *(in_full(pod) for pod in pods), *(env_file(pod) for pod in pods)):
+    for text in (overview(world), *(pod_text(pod) for pod in pods), *(env_file(pod) for pod in pods)):
         assert all(line.isprintable() for line in text.split("\n"))
     assert "\\x1b" in overview(world)
 

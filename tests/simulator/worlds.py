@@ -9,7 +9,7 @@ from typing import Any
 
 from ptcompile.api.simulate import simulate as simulate_text
 from ptcompile.graph import GRAPHS
-from ptcompile.simulator.as_text import env_file, in_full, overview
+from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,7 +99,7 @@ def everything(world: World) -> None:
     json.dumps(world.to_dict())
     overview(world)
     for pod in list(world.pods.folded())[:2]:
-        in_full(pod)
+        pod_text(pod)
         env_file(pod)
     for draw in GRAPHS.values():
         draw(world)

@@ -132,7 +132,7 @@ def test_every_pod_meets_whatever_the_target() -> None:
         if errors(source, target):
             continue
         job = ptcompile.simulate(source, target=target).jobs[0]
-        seen = [pod.rendezvous for _, pod in job.firsts()]
+        seen = [pod.rendezvous for _, pod in job.first_pods()]
         assert {(one.backend, one.nodes_text) for one in seen} == {("c10d", "3")}
         found = job_rendezvous(job)
         assert found is not None

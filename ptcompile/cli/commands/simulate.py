@@ -105,13 +105,13 @@ def _shown(world: World, options: argparse.Namespace) -> str:
 
 def _one(pod: Pod, options: argparse.Namespace) -> str:
     from ptcompile.simulator.as_json import pod_to_dict
-    from ptcompile.simulator.as_text import env_file, in_full
+    from ptcompile.simulator.as_text import env_file, pod_text
 
     if options.env_file:
         return env_file(pod)
     if options.format == "json":
         return json.dumps(pod_to_dict(pod), indent=2) + "\n"
-    return in_full(pod)
+    return pod_text(pod)
 
 
 def _find(world: World, name: str) -> Pod:
@@ -121,7 +121,7 @@ def _find(world: World, name: str) -> Pod:
         return found[0]
     from ptcompile._internal.spelling import closest_match
 
-    known = [pod.shown for pod in world.pods.folded()]
+    known = [pod.display_name for pod in world.pods.folded()]
     near = closest_match(name, known)
     help = f"did you mean {near}?" if near else f"there are {', '.join(known[:6])}" + (" ..." if len(known) > 6 else "")
     raise UsageError(f"no pod {name!r}; {help}" if known else f"no pod {name!r}: no object here creates pods")

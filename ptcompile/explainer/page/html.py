@@ -267,7 +267,7 @@ def pod_lines(listing: Listing) -> Iterator[str]:
 
 def _job_html(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[str]:
     yield '<dl class="facts">'
-    for label, lines in as_text.facts(job, rendezvous):
+    for label, lines in as_text.job_facts(job, rendezvous):
         if lines:
             yield f"<div><dt>{escape(label)}</dt>{''.join(_fact_html(label, line) for line in lines)}</div>"
     yield "</dl>"
@@ -285,11 +285,11 @@ def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[
     first = job.pod(lead, 0)
     rows = as_text.env_rows(first)
     container = first.main.name if first.main else ""
-    title = f"Environment of {first.shown}, container {container}"
+    title = f"Environment of {first.display_name}, container {container}"
     if rows:
         cells = [["operator" if mark == "+" else "manifest", name, *value] for mark, name, *value in rows]
         yield from _table_html("env", title, ["Set by", "Variable", "Value", "As written"], cells)
-    other_pods = list(as_text.others(job, lead))
+    other_pods = list(as_text.differences_by_role(job, lead))
     if other_pods:
         yield '<ul class="others">'
         for names, differences in other_pods:
@@ -297,7 +297,7 @@ def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[
                 f"<code>{escape(shorten_text(difference))}</code>" for difference in differences[:_MAX_SHOWN]
             )
             summary = f"but {text}" if differences else "in all"
-            yield f"<li><code>{escape(names)}</code> as <code>{escape(first.shown)}</code> {summary}"
+            yield f"<li><code>{escape(names)}</code> as <code>{escape(first.display_name)}</code> {summary}"
         yield "</ul>"
 
 

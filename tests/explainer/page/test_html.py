@@ -99,7 +99,7 @@ def test_every_target_has_its_tab_its_lines_and_its_pods() -> None:
         shown = [next(one.all("code")).text for one in read.id(f"{listing.target}-lines").all("li")]
         assert shown == list(listing.text.lines)
         pods = read.id(f"pods-{listing.target}").text
-        assert all(f"{pod.shown}" in pods for pod in listing.world.pods)
+        assert all(f"{pod.display_name}" in pods for pod in listing.world.pods)
         assert "NCCL_DEBUG" in pods
         assert "on failure" in pods
     assert len(list(read.all("svg"))) == len(TARGETS)

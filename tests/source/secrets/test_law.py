@@ -12,7 +12,7 @@ import ptcompile
 from ptcompile.explainer.page import gather, html
 from ptcompile.graph import GRAPHS
 from ptcompile.report import FORMATS, renderer
-from ptcompile.simulator.as_text import in_full, overview
+from ptcompile.simulator.as_text import overview, pod_text
 from tests.making import smallest
 
 ATTACKS = Path(__file__).parents[2] / "attacks"
@@ -111,7 +111,7 @@ def world_reports(text: str, name: str) -> Iterator[tuple[str, str]]:
     world = ptcompile.simulate(text, filename="f.yaml")
     yield f"{name} text", overview(world)
     yield f"{name} json", json.dumps(world.to_dict())
-    yield from ((f"{name} pod", in_full(one)) for one in list(world.pods)[:2])
+    yield from ((f"{name} pod", pod_text(one)) for one in list(world.pods)[:2])
     yield from ((f"{name} {form}", draw(world)) for form, draw in GRAPHS.items())
     yield f"{name} full", renderer("full")(world.diagnostics, {"f.yaml": text})
 

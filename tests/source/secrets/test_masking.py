@@ -12,8 +12,8 @@ import ptcompile
 from ptcompile.explainer.explanation import Explanation
 from ptcompile.explainer.page import gather, html
 from ptcompile.report import FORMATS, renderer
-from ptcompile.simulator.as_text import env_file, in_full, overview
-from ptcompile.simulator.equivalence import same_world
+from ptcompile.simulator.as_text import env_file, overview, pod_text
+from ptcompile.simulator.equivalence import world_differences
 from ptcompile.source.secrets import masking
 from ptcompile.source.secrets.masking import masked_lines, masker
 from ptcompile.source.secrets.scanner import secrets_of
@@ -132,7 +132,7 @@ def _json(world: ptcompile.World | ptcompile.Difference | Explanation) -> str:
 
 
 def _in_full(world: ptcompile.World) -> str:
-    return "".join(map(in_full, world.pods))
+    return "".join(map(pod_text, world.pods))
 
 
 @pytest.mark.parametrize("form", [overview, _json, _in_full])
@@ -153,7 +153,7 @@ def test_a_reference_to_a_secret_is_no_secret() -> None:
 def test_the_difference_of_worlds_shows_none() -> None:
     spec = smallest(f"nodes: 2\nargs: [--token=$(HF_TOKEN)]\nenv: {{HF_TOKEN: {SECRET}}}")
     one, other = (ptcompile.simulate(text, target="job") for text in (spec, spec.replace(SECRET, SECRET + "2")))
-    told = same_world(one, other)
+    told = world_differences(one, other)
     assert any("env HF_TOKEN" in line for line in told)
     assert not any(SECRET[:24] in line for line in told)
 

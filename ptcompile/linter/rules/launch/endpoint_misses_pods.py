@@ -85,7 +85,7 @@ def _may_reach(service: Json) -> bool:
 
 def _is_subdomain(subject: Subject, services: list[Json]) -> bool:
     """Return whether selector-misses-pods reports the Service: a headless one that is the pods' subdomain."""
-    names = {pod.view.subdomain for _, pod in subject.job.firsts()} if subject.job is not None else set()
+    names = {pod.view.subdomain for _, pod in subject.job.first_pods()} if subject.job is not None else set()
     return any(
         object_name(one) in names and as_string(nested_map(one, "spec").get("clusterIP")) == "None" for one in services
     )

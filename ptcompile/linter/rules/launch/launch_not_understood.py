@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     if subject.groups and len(subject.training_roles) == len(job.roles):
         return  # every role is understood
-    found = [(role, pod) for role, pod in job.firsts() if sum(pod.devices.values())]
+    found = [(role, pod) for role, pod in job.first_pods() if sum(pod.devices.values())]
     if sum(role.count for role, _ in found) < 2:
         return
     seen = {one.role.name: one for one in subject.training_roles}

@@ -71,19 +71,19 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
         path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
         yield found_at(
             path,
-            f"{pod.shown} has node rank {rank}, but the pod with rank 0 opens the store",
+            f"{pod.display_name} has node rank {rank}, but the pod with rank 0 opens the store",
             "write the name of the pod that has rank 0",
         )
 
 
 def _named(job: SimulatedJob, host: str) -> Pod | None:
     """The pod that answers to a name."""
-    from ptcompile.simulator.meeting import names
+    from ptcompile.simulator.meeting import dns_names
 
     number = host.partition(".")[0].rpartition("-")[2]
     index = int(number) if number.isdigit() and len(number) < 10 else 0
     pods = (job.pod(role, index) for role in job.roles if index < role.count)
-    return next((pod for pod in pods if host and host in names(pod)), None)
+    return next((pod for pod in pods if host and host in dns_names(pod)), None)
 
 
 RULE = Rule("master-without-rank-0", _check, severity="error", stage="run", authority="torchrun")

@@ -86,7 +86,7 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
 
 def _shown(one: TrainingRole, index: int) -> str:
     """The name of a pod of the role."""
-    return one.pod.job.pod(one.role, index).shown
+    return one.pod.job.pod(one.role, index).display_name
 
 
 def _help(one: TrainingRole) -> str:
@@ -97,7 +97,7 @@ def _help(one: TrainingRole) -> str:
 
 def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
     """The ranks of a role's first two pods and its last one, as far as they are numbers, with the pods' indexes."""
-    from ptcompile.simulator.kubelet import value
+    from ptcompile.simulator.kubelet import entry_value
     from ptcompile.simulator.launchers.rendezvous import given_rank
 
     name, spec, entry = _variable(one), None, None
@@ -106,7 +106,7 @@ def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
         if name is not None and view.spec is not spec:  # most operators give all pods of a role one spec
             spec, entry = view.spec, _entry(view, name)
         if entry is not None:
-            rank = value(entry, view)
+            rank = entry_value(entry, view)
         else:
             pod = one.pod.job.pod(one.role, index)
             rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank

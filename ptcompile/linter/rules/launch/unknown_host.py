@@ -100,7 +100,7 @@ def _place(container: ManifestContainer, at: int) -> Path:
 def _served(subject: Subject, pod: Pod, host: str) -> bool:
     """Whether the second label of a host is the subdomain of the job's pods, or a Service of the stream."""
     service = host.split(".")[1]
-    ours = any(one.view.subdomain == service for _, one in pod.job.firsts())
+    ours = any(one.view.subdomain == service for _, one in pod.job.first_pods())
     return ours or bool(subject.neighbours.named(("v1", "Service"), service))
 
 

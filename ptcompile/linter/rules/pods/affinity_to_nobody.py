@@ -48,7 +48,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue
             own = [labels_of(one.data) for one in subject.templates]  # a runtime's pods are made by its jobs
-            pods = [pod.view.labels for _, pod in subject.job.firsts()] if subject.job is not None else own
+            pods = [pod.view.labels for _, pod in subject.job.first_pods()] if subject.job is not None else own
             if any(selects(selector, labels) for labels in (*pods, *subject.stream.once(_labels))):
                 continue
             path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")

@@ -60,11 +60,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _looks_up(subject: Subject, template: ManifestTemplate) -> bool:
     """Whether its containers ask for a name of the cluster: the rendezvous, a Service of the stream, `x.svc`."""
-    from ptcompile.simulator.meeting import resolve
+    from ptcompile.simulator.meeting import resolve_host
 
     for one in subject.training_roles:
         asks = one.path[: len(template.path)] == template.path and one.seen.host and not one.local
-        if asks and resolve(one.pod.job, one.seen.host, one.pod) is not None:
+        if asks and resolve_host(one.pod.job, one.seen.host, one.pod) is not None:
             return True
     words = [word.text for one in template.containers for word in one.argv]
     values = [entry.value or "" for one in template.containers for entry in one.env]

@@ -94,15 +94,15 @@ class _Serving(NamedTuple):
 
 def _serving(subject: Subject, met: Rendezvous) -> _Serving | None:
     """The template of the pod that serves the rendezvous, and the pod's name; None where it is none of the firsts."""
-    from ptcompile.simulator.meeting import resolve
+    from ptcompile.simulator.meeting import resolve_host
 
     if subject.job is None or not met.host:
         return None
-    for role, pod in subject.job.firsts():
-        if resolve(subject.job, met.host, pod) == pod.shown:
+    for role, pod in subject.job.first_pods():
+        if resolve_host(subject.job, met.host, pod) == pod.display_name:
             own = [one for one in subject.templates if one.role.lower() == role.name.lower()]
             templates = list(subject.templates) if len(subject.templates) == 1 else own
-            return _Serving(templates[0], pod.shown) if templates else None
+            return _Serving(templates[0], pod.display_name) if templates else None
     return None
 
 

@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     if any(_has_pod_quota(cluster_queue) for kind in CLUSTER_QUEUES for cluster_queue in subject.others.of(kind)):
         return
-    for role, pod in subject.job.firsts():
+    for role, pod in subject.job.first_pods():
         if not any(pod.requests.values()):
             path = _container_path(subject, role)
             yield found_at(

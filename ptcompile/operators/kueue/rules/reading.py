@@ -28,6 +28,6 @@ def job_shortage(subject: Subject) -> Shortage | None:
         return None
     pods = [
         PodSet(role.name, role.count, {key: amount.nano for key, amount in pod.requests.items()}, pod.view.spec)
-        for role, pod in subject.job.firsts()
+        for role, pod in subject.job.first_pods()
     ]
     return find_shortage(subject.stream.once(queues_of), name, pods)

@@ -72,7 +72,7 @@ def _count_claiming_pods(subject: Subject, template: str) -> int:
     return sum(
         role.count
         for job in jobs
-        for role, pod in job.firsts()
+        for role, pod in job.first_pods()
         if any(
             item.get("resourceClaimTemplateName") == template
             for item in as_mappings(pod.view.spec.get("resourceClaims"))
