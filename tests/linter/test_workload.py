@@ -48,7 +48,7 @@ def test_the_others_are_of_the_same_releases() -> None:
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
     met = [one.pod.job for members in references._by_endpoint(stream).values() for one in members]
     named = [one for jobs in hosts._jobs(stream).values() for one in jobs]
-    closed = [pod.job for pods in closed_network._meeting(stream).values() for pod in pods]
+    closed = [pod.job for pods in closed_network._training_pods(stream).values() for pod in pods]
     assert [len(met), len(named), len(closed)] == [3, 3, 3]
     assert {one.versions for one in (*met, *named, *closed)} == {old}
 

@@ -41,10 +41,10 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        for mount_at, mount in container.mounts:
+        for entry_path, mount in container.mounts:
             mount_path = as_string(mount.get("mountPath"))
             if mount_path and not mount_path.startswith("/") and ":" not in mount_path and "\\" not in mount_path:
-                path = (*mount_at, "mountPath")
+                path = (*entry_path, "mountPath")
                 absolute = "/" + mount_path.removeprefix("./")
                 yield found_at(
                     path,

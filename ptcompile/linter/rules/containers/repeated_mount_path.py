@@ -42,10 +42,10 @@ from ptcompile.linter.volumes import mount_path
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         volume_names: dict[str, str] = {}
-        for mount_at, mount in container.mounts:
+        for entry_path, mount in container.mounts:
             folder, name = mount_path(mount), as_string(mount.get("name"))
             if folder in volume_names and volume_names[folder] != name:
-                path = (*mount_at, "mountPath")
+                path = (*entry_path, "mountPath")
                 yield found_at(
                     path,
                     f"{name} hides {volume_names[folder]}, which is also mounted at {folder}",

@@ -71,9 +71,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _launcher_reads(subject: Subject, container: ManifestContainer, variable: str) -> bool:
     """Return whether the container's launcher takes an option from the variable."""
-    launches = [role.seen for role in subject.training_roles if role.path == container.path]
+    settings = [role.seen for role in subject.training_roles if role.path == container.path]
     return any(
-        variable in value for rendezvous in launches for value in (rendezvous.endpoint, *rendezvous.options.values())
+        variable in value for rendezvous in settings for value in (rendezvous.endpoint, *rendezvous.options.values())
     )
 
 

@@ -63,4 +63,4 @@ RULES: Final[dict[str, str]] = {
     "claimed_and_counted": "resourceClaims nvidia @ResourceClaimTemplate/@ResourceClaim",
     "repeated_download": "initContainers persistentVolumeClaim",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -42,10 +42,12 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        asking = [one for one in template.containers if accelerators(one)]
-        if asking and all(one.init and one.spec.get("restartPolicy") != "Always" for one in asking):
-            path = (*asking[0].path, "resources", "limits")
-            count = accelerators(asking[0])
+        requesting = [container for container in template.containers if accelerators(container)]
+        if requesting and all(
+            container.init and container.spec.get("restartPolicy") != "Always" for container in requesting
+        ):
+            path = (*requesting[0].path, "resources", "limits")
+            count = accelerators(requesting[0])
             yield found_at(
                 path,
                 f"the pod holds {count} accelerator{'s' if count > 1 else ''} until it ends, but only this init "

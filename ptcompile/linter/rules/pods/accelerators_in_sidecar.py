@@ -49,12 +49,14 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        main = next((one for one in template.mains if one.name == template.main), None)
+        main = next((container for container in template.mains if container.name == template.main), None)
         if main is None or accelerators(main):
             continue
-        other = next((one for one in template.containers if not one.init and accelerators(one)), None)
-        if other is not None:
-            path = (*other.path, "resources", "limits")
+        sidecar = next(
+            (container for container in template.containers if not container.init and accelerators(container)), None
+        )
+        if sidecar is not None:
+            path = (*sidecar.path, "resources", "limits")
             yield found_at(
                 path,
                 f"the accelerators belong to this container, and {main.name}, which trains, has none",

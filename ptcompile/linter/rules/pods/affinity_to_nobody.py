@@ -2,7 +2,7 @@
 
 What: a required podAffinity selects labels that no pod of the stream has, the pod itself included.
 
-Why: until such a pod runs, no node fits, and the pod stays Pending. Only pods of another file could help.
+Why: until such a pod runs, no node fits, and the pod stays Pending. Only a pod from another file could help.
 
 Example:
 
@@ -47,9 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             selector = nested_map(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue
-            own = [labels_of(one.data) for one in subject.templates]  # a runtime's pods are made by its jobs
-            pods = [pod.view.labels for _, pod in subject.job.first_pods()] if subject.job is not None else own
-            if any(selects(selector, labels) for labels in (*pods, *subject.stream.once(_labels))):
+            if any(selects(selector, labels) for labels in (*_own_labels(subject), *subject.stream.once(_labels_in))):
                 continue
             path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
             yield found_at(
@@ -59,10 +57,20 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _labels(stream: Stream) -> list[dict[str, str]]:
-    """The labels of all pods and pod templates that the stream has at the usual places."""
-    objects = [one for one in stream.objects if nested_map(one, "spec")]
-    return [labels_of(one if one.get("kind") == "Pod" else nested_map(one, "spec", "template")) for one in objects]
+def _own_labels(subject: Subject) -> list[dict[str, str]]:
+    """Return the labels of the object's first pods, or of its templates for a runtime, whose jobs create the pods."""
+    if subject.job is None:
+        return [labels_of(template.data) for template in subject.templates]
+    return [pod.view.labels for _, pod in subject.job.first_pods()]
+
+
+def _labels_in(stream: Stream) -> list[dict[str, str]]:
+    """Return the labels of the stream's pods and pod templates that are at the usual paths."""
+    objects = [manifest for manifest in stream.objects if nested_map(manifest, "spec")]
+    return [
+        labels_of(manifest if manifest.get("kind") == "Pod" else nested_map(manifest, "spec", "template"))
+        for manifest in objects
+    ]
 
 
 RULE = Rule("affinity-to-nobody", _check, severity="warning", stage="run", authority="ptcompile")

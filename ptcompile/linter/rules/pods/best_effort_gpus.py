@@ -1,6 +1,6 @@
 """A pod with GPUs is the first to be evicted, because it requests no CPU and no memory.
 
-What: a container asks for accelerators, and no container of the pod has a CPU or memory request or limit.
+What: a container requests accelerators, and no container of the pod has a CPU or memory request or limit.
 
 Why: accelerators do not count for the quality of service class: the pod is BestEffort. When its node runs short of
 memory it is killed first, and with it the whole job. The scheduler may also place it on a node whose CPUs are all in
@@ -38,9 +38,9 @@ from ptcompile.simulator.kubelet import is_best_effort
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        asking = next((one for one in template.containers if accelerators(one)), None)
-        if asking is not None and is_best_effort(template.spec):
-            path = (*asking.path, "resources")
+        requesting = next((container for container in template.containers if accelerators(container)), None)
+        if requesting is not None and is_best_effort(template.spec):
+            path = (*requesting.path, "resources")
             yield found_at(
                 path,
                 "accelerators but no cpu or memory: the pod is BestEffort, the first to be evicted",

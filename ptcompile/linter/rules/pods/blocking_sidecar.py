@@ -1,6 +1,6 @@
-"""A second container never ends, so the pod never does.
+"""A sidecar container never ends, so the pod never completes.
 
-What: one of several containers of a pod that is to end runs `sleep infinity`, `tail -f /dev/null`, tensorboard or
+What: in a pod that should end, one of several containers runs `sleep infinity`, `tail -f /dev/null`, tensorboard or
 another server.
 
 Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod stays Running and
@@ -49,34 +49,34 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
-_NAMES = """
+_SERVER_NAMES = """
 tensorboard jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail filebeat envoy haproxy
 istio-proxy proxyv2 linkerd-proxy dcgm-exporter node-exporter pushgateway statsd-exporter prometheus otel-collector
 opentelemetry-collector opentelemetry-collector-contrib jaeger-agent cloud-sql-proxy vault-agent datadog-agent telegraf
 """
-_SERVERS = frozenset(_NAMES.split())
-"""Programs, and images of the same names, that serve until they are stopped."""
+_SERVERS = frozenset(_SERVER_NAMES.split())
+"""Programs, and images with the same names, that run until they are stopped."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        running = [one for one in template.containers if not one.init]
+        running = [container for container in template.containers if not container.init]
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
             continue
         if not template.path and not template.spec.get("restartPolicy"):
-            continue  # a Pod that serves
+            continue  # a Pod of a server, not of a training
         for container in running:
-            server = idle_command(container) or _server(container)
+            server = idle_command(container) or _server_name(container)
             if server:
                 yield found_at(
                     container.path,
                     f"{server} never ends, so the pod never succeeds",
                     "make it an init container with restartPolicy Always",
-                    _fix(template, container),
+                    _move_to_init(template, container),
                 )
 
 
-def _server(container: ManifestContainer) -> str | None:
+def _server_name(container: ManifestContainer) -> str | None:
     head = basename(container.words[0]) if is_command_written(container) else ""
     if head in _SERVERS or container.main:
         return head if head in _SERVERS else None
@@ -84,11 +84,11 @@ def _server(container: ManifestContainer) -> str | None:
     return image if not is_command_written(container) and image in _SERVERS else None
 
 
-def _fix(template: ManifestTemplate, container: ManifestContainer) -> Fix:
-    moved = {**container.spec, "restartPolicy": "Always"}
-    where: Path = (*template.path, "spec", "initContainers")
-    listed = isinstance(template.spec.get("initContainers"), list)
-    add = Edit("append", where, moved) if listed else Edit("set", where, [moved])
+def _move_to_init(template: ManifestTemplate, container: ManifestContainer) -> Fix:
+    sidecar = {**container.spec, "restartPolicy": "Always"}
+    path: Path = (*template.path, "spec", "initContainers")
+    has_list = isinstance(template.spec.get("initContainers"), list)
+    add = Edit("append", path, sidecar) if has_list else Edit("set", path, [sidecar])
     return Fix(f"make {container.name} a native sidecar", (Edit("remove", container.path), add), safe=False)
 
 

@@ -57,49 +57,56 @@ _SIDES: Final[tuple[LimitSide, ...]] = ("max", "min")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    space = namespace_of(subject.manifest)
-    known = subject.stream.once(_by_space)
-    if space not in known:
-        known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_LIMIT_RANGE)))
+    namespace = namespace_of(subject.manifest)
+    allowances = subject.stream.once(_allowances_by_namespace)
+    if namespace not in allowances:
+        allowances[namespace] = Allowances(_bounds(subject.stream.objects.within(namespace).of(_LIMIT_RANGE)))
     for template in subject.templates:
         for container in template.containers:
-            yield from _of(container, known[space])
+            yield from _check_container(container, allowances[namespace])
 
 
-def _by_space(_: Stream) -> dict[str, Allowances]:
+def _allowances_by_namespace(_: Stream) -> dict[str, Allowances]:
     return {}
 
 
 def _bounds(ranges: Iterable[Json]) -> Iterator[Bound]:
-    """The bounds of containers, each with what it gives a container that does not say an amount."""
-    limits = [as_mapping(one) for found in ranges for one in as_mappings(nested_map(found, "spec").get("limits"))]
+    """Yield the bounds for containers, each with the amount that the LimitRange sets if a container sets none."""
+    limits = [
+        as_mapping(item)
+        for limit_range in ranges
+        for item in as_mappings(nested_map(limit_range, "spec").get("limits"))
+    ]
     for number, limit in enumerate(limits):
         if limit.get("type") != "Container":
             continue
         defaults = {**as_mapping(limit.get("max")), **as_mapping(limit.get("default"))}
-        unsaid = {"max": defaults, "min": {**as_mapping(limit.get("defaultRequest")), **defaults}}
+        fallbacks = {"max": defaults, "min": {**as_mapping(limit.get("defaultRequest")), **defaults}}
         for side in _SIDES:
-            for place, (resource, bound) in enumerate(as_mapping(limit.get(side)).items()):
+            for position, (resource, bound) in enumerate(as_mapping(limit.get(side)).items()):
                 allowed = quantity.parse(bound)
                 if allowed is not None:
-                    order = (number, _SIDES.index(side), place)
-                    yield Bound(order, side, resource, allowed, amount(unsaid[side].get(resource)))
+                    order = (number, _SIDES.index(side), position)
+                    yield Bound(order, side, resource, allowed, amount(fallbacks[side].get(resource)))
 
 
-def _of(container: ManifestContainer, allowances: Allowances) -> Iterator[Finding]:
-    said: dict[LimitSide, Json] = {"max": container.limits, "min": {**container.limits, **container.requests}}
-    broken = [(one, one.otherwise) for one in allowances.unsaid((side, name) for side in _SIDES for name in said[side])]
+def _check_container(container: ManifestContainer, allowances: Allowances) -> Iterator[Finding]:
+    amounts: dict[LimitSide, Json] = {"max": container.limits, "min": {**container.limits, **container.requests}}
+    broken = [
+        (bound, bound.otherwise)
+        for bound in allowances.unsaid((side, name) for side in _SIDES for name in amounts[side])
+    ]
     for side in _SIDES:
-        for resource, value in said[side].items():
-            asked = amount(value)
-            if asked is not None:
-                broken += [(one, asked) for one in allowances.broken(side, resource, asked)]
-    for one, asked in sorted(broken, key=lambda pair: pair[0].order):
-        half = "limits" if one.side == "max" else "requests"
-        word = "maximum" if one.side == "max" else "minimum"
-        text = f"{word} {one.resource} usage per Container is {one.allowed}, but {half.rstrip('s')} is {asked}"
-        help = f"ask for {one.allowed} at {'most' if one.side == 'max' else 'least'}, or use another namespace"
-        yield found_at((*container.path, "resources", half, one.resource), text, help)
+        for resource, value in amounts[side].items():
+            requested = amount(value)
+            if requested is not None:
+                broken += [(bound, requested) for bound in allowances.broken(side, resource, requested)]
+    for bound, requested in sorted(broken, key=lambda pair: pair[0].order):
+        half = "limits" if bound.side == "max" else "requests"
+        word = "maximum" if bound.side == "max" else "minimum"
+        text = f"{word} {bound.resource} usage per Container is {bound.allowed}, but {half.rstrip('s')} is {requested}"
+        help = f"ask for {bound.allowed} at {'most' if bound.side == 'max' else 'least'}, or use another namespace"
+        yield found_at((*container.path, "resources", half, bound.resource), text, help)
 
 
 RULE = Rule("breaks-limit-range", _check, severity="error", stage="pod", authority="kube-apiserver")

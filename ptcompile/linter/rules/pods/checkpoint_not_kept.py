@@ -1,10 +1,9 @@
-"""Checkpoints are written where the next pod does not find them.
+"""Checkpoints are lost when a pod is recreated.
 
 What: the folder for checkpoints (--checkpoint-dir and its like) is on no volume, or on an emptyDir, and the job
 recreates failed pods.
 
-Why: a new pod has a new disk and a new emptyDir. The restart begins at step 0, which is what checkpoints should
-prevent.
+Why: a new pod has a new disk and a new emptyDir, so the training restarts at step 0 despite its checkpoints.
 
 Example:
 
@@ -58,25 +57,25 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if not made_again(subject, template):
             continue
         for container in template.mains:
-            for one in checkpoints(container) if starts_training(container) else ():
-                where = _lost(template, container, one.folder)
-                if where:
+            for checkpoint in checkpoints(container) if starts_training(container) else ():
+                storage = _temporary_storage(template, container, checkpoint.folder)
+                if storage:
                     yield found_at(
-                        one.path,
-                        f"{one.folder} is on {where}: a recreated pod starts from scratch",
+                        checkpoint.path,
+                        f"{checkpoint.folder} is on {storage}: a recreated pod starts from scratch",
                         "mount a shared claim there, or write to an object store",
                     )
 
 
-def _lost(template: ManifestTemplate, container: ManifestContainer, folder: str) -> str | None:
-    """What a folder lies on, where that goes with the pod; None where it stays."""
+def _temporary_storage(template: ManifestTemplate, container: ManifestContainer, folder: str) -> str | None:
+    """Return what kind of storage a folder is on if it disappears with the pod, or None if it survives."""
     mount = mount_for(container, folder)
     if mount is None:
         return "no volume"
     volume = volume_of(template, mount[1])
     if volume is None or not {"emptyDir", "ephemeral"} & volume[1].keys():
         return None
-    in_place = template.spec.get("restartPolicy") == "OnFailure"  # there the pod stays, and its volumes with it
+    in_place = template.spec.get("restartPolicy") == "OnFailure"  # the pod and its volumes survive a restart in place
     return None if in_place else "an emptyDir" if "emptyDir" in volume[1] else "an ephemeral volume"
 
 

@@ -1,10 +1,10 @@
 """The template that a pod claims devices from is in another namespace.
 
-What: the ResourceClaimTemplate, ResourceClaim or ComputeDomain of that name is in the stream, in another namespace than
+What: the stream has a ResourceClaimTemplate, ResourceClaim or ComputeDomain of that name, but in another namespace than
 the pods.
 
-Why: a pod finds templates and claims in its own namespace alone, and stays Pending. The DRA driver refuses a channel to
-a pod of another namespace than its ComputeDomain's.
+Why: a pod finds templates and claims only in its own namespace, and stays Pending. The DRA driver rejects a pod that
+claims a channel of a ComputeDomain in another namespace.
 
 Example:
 
@@ -46,16 +46,16 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[1] == "ClusterTrainingRuntime":
-        return  # its pods run in the namespaces of its jobs
-    space = namespace_of(subject.manifest)
+        return  # the pods run in the namespaces of the jobs
+    namespace = namespace_of(subject.manifest)
     for template in subject.templates:
-        for one in claims_of(template):
-            other = find_in_any_namespace(subject.stream, one)
-            if other is None or maker_of(subject.stream, one, space) is not None:
+        for claim in claims_of(template):
+            maker = find_in_any_namespace(subject.stream, claim)
+            if maker is None or maker_of(subject.stream, claim, namespace) is not None:
                 continue
             yield found_at(
-                one.path,
-                f"{one.kind} {one.source} is in namespace {other.namespace}, but the pods are in {space}",
+                claim.path,
+                f"{claim.kind} {claim.source} is in namespace {maker.namespace}, but the pods are in {namespace}",
                 "put both into the same namespace",
             )
 

@@ -3,8 +3,8 @@
 What: the claim of a container is made from a template of the stream for gpu.nvidia.com or mig.nvidia.com, and its
 limits have nvidia.com/gpu or nvidia.com/mig-*.
 
-Why: a cluster hands out its GPUs by the DRA driver or by the device plugin: where it is one of them the pod waits for
-the other, and where it is both they hand out the same GPU twice.
+Why: a cluster allocates its GPUs with the DRA driver or with the device plugin. With only one of them, the pod waits
+for the other; with both, the same GPU is allocated twice.
 
 Example:
 
@@ -35,7 +35,7 @@ Example:
     -           nvidia.com/gpu: 8  # <--
               claims: [{name: gpus}]
 
-Fix: keep the way that the cluster has.
+Fix: keep the one that the cluster uses.
 
 Source: NVIDIA DRA driver 25.12, GPU allocation (gpuResourcesEnabledOverride).
 """
@@ -51,15 +51,18 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    space = namespace_of(subject.manifest)
+    namespace = namespace_of(subject.manifest)
     for template in subject.templates:
-        found = {one.name: maker_of(subject.stream, one, space) for one in claims_of(template)}
-        gpus = {name for name, maker in found.items() if maker is not None and maker.classes & GPU_CLASSES}
+        makers = {claim.name: maker_of(subject.stream, claim, namespace) for claim in claims_of(template)}
+        gpus = {name for name, maker in makers.items() if maker is not None and maker.classes & GPU_CLASSES}
         for container in template.containers if gpus else ():
             used = {
-                as_string(one.get("name")) for one in as_mappings(nested_map(container.spec, "resources").get("claims"))
+                as_string(claim.get("name"))
+                for claim in as_mappings(nested_map(container.spec, "resources").get("claims"))
             } & gpus
-            counted = next((n for n in container.limits if str(n).startswith(_COUNTED)), None)
+            counted = next(
+                (resource for resource in container.limits if str(resource).startswith(_GPU_RESOURCES)), None
+            )
             if used and counted is not None:
                 path = (*container.path, "resources", "limits", counted)
                 yield found_at(
@@ -70,6 +73,6 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-_COUNTED = ("nvidia.com/gpu", "nvidia.com/mig-")
+_GPU_RESOURCES = ("nvidia.com/gpu", "nvidia.com/mig-")
 
 RULE = Rule("claimed-and-counted", _check, severity="warning", stage="run", authority="kubelet")

@@ -62,55 +62,57 @@ _QUOTA: Final = ("v1", "ResourceQuota")
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.job is None:
         return
-    space = namespace_of(subject.manifest)
-    known = subject.stream.once(_by_space)
-    if space not in known:
-        known[space] = Allowances(_bounds(subject.stream.objects.within(space).of(_QUOTA)))
-    if not known[space].resources:
+    namespace = namespace_of(subject.manifest)
+    allowances = subject.stream.once(_allowances_by_namespace)
+    if namespace not in allowances:
+        allowances[namespace] = Allowances(_bounds(subject.stream.objects.within(namespace).of(_QUOTA)))
+    if not allowances[namespace].resources:
         return
     broken: list[tuple[Bound, Quantity]] = []
-    for name, asked in _asked(subject, subject.job).items():
-        if name in known[space].resources:
-            broken += [(one, asked) for one in known[space].broken("max", name, asked)]
-    for one, asked in sorted(broken, key=lambda pair: pair[0].order):
-        said = f"exceeded quota: requested {one.resource}={asked}, limited: {one.resource}={one.allowed}"
-        yield found_at(_place(subject), said, "request less, use fewer pods, or raise the quota")
+    for name, requested in _requested_amounts(subject, subject.job).items():
+        if name in allowances[namespace].resources:
+            broken += [(bound, requested) for bound in allowances[namespace].broken("max", name, requested)]
+    for bound, requested in sorted(broken, key=lambda pair: pair[0].order):
+        message = f"exceeded quota: requested {bound.resource}={requested}, limited: {bound.resource}={bound.allowed}"
+        yield found_at(_resources_path(subject), message, "request less, use fewer pods, or raise the quota")
 
 
-def _by_space(_: Stream) -> dict[str, Allowances]:
+def _allowances_by_namespace(_: Stream) -> dict[str, Allowances]:
     return {}
 
 
 def _bounds(quotas: Iterable[Json]) -> Iterator[Bound]:
-    for number, one in enumerate(quotas):
-        spec = nested_map(one, "spec")
+    for number, quota in enumerate(quotas):
+        spec = nested_map(quota, "spec")
         if spec.get("scopes") or spec.get("scopeSelector"):
             continue
-        for place, (name, bound) in enumerate(as_mapping(spec.get("hard")).items()):
+        for position, (name, bound) in enumerate(as_mapping(spec.get("hard")).items()):
             allowed = quantity.parse(bound)
             if allowed is not None:
-                yield Bound((number, 0, place), "max", name, allowed)
+                yield Bound((number, 0, position), "max", name, allowed)
 
 
-def _asked(subject: Subject, job: WorkloadPods) -> dict[str, Quantity]:
-    """Return what the pods together ask for, by the names that a quota has for it."""
-    asked: dict[str, Quantity] = {}
+def _requested_amounts(subject: Subject, job: WorkloadPods) -> dict[str, Quantity]:
+    """Return the total amounts that the pods request, keyed by the resource names of quotas."""
+    requested: dict[str, Quantity] = {}
     for name, total in job.totals().items():
-        asked[name] = asked[f"requests.{name}"] = total
+        requested[name] = requested[f"requests.{name}"] = total
     counts = {role.name: role.count for role in job.roles}
     for template in subject.templates:
         for container in template.containers:
             for name, limit in container.limits.items() if not container.init else ():
                 amount = quantity.parse(limit)
                 if amount is not None:
-                    before = asked.get(f"limits.{name}", Quantity(0))
-                    asked[f"limits.{name}"] = before + amount * counts.get(template.role, template.replicas)
-    asked["pods"] = Quantity(sum(counts.values()) * quantity.NANO)
-    return asked
+                    before = requested.get(f"limits.{name}", Quantity(0))
+                    requested[f"limits.{name}"] = before + amount * counts.get(template.role, template.replicas)
+    requested["pods"] = Quantity(sum(counts.values()) * quantity.NANO)
+    return requested
 
 
-def _place(subject: Subject) -> Path:
-    containers = [one for template in subject.templates for one in template.containers if not one.init]
+def _resources_path(subject: Subject) -> Path:
+    containers = [
+        container for template in subject.templates for container in template.containers if not container.init
+    ]
     return (*containers[0].path, "resources") if containers else ("spec",)
 
 

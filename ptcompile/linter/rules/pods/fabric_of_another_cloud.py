@@ -1,7 +1,7 @@
-"""A pod uses the network of one cloud and selects machines of another.
+"""A pod uses the network of one cloud but selects machines of another.
 
 What: the pod selects an instance type or an accelerator of one cloud, and requests vpc.amazonaws.com/efa or sets the
-variables of GPUDirect-TCPX, -TCPXO or gIB, which another cloud has.
+variables of GPUDirect-TCPX, -TCPXO or gIB, which only another cloud has.
 
 Why: no node of that cloud has the device, and the pod stays Pending; or its plugin is missing, and NCCL stops when the
 first collective starts.
@@ -27,7 +27,7 @@ Example:
                 nvidia.com/gpu: 8
     -           vpc.amazonaws.com/efa: 32  # <--
 
-Fix: use the network of the cloud that the pod runs on, or remove the rest of the other one.
+Fix: use the network of the cloud that the pod runs on, and remove the settings of the other cloud.
 
 Source: EKS user guide, node-efa; GoogleCloudPlatform/container-engine-accelerators, gpudirect-tcpx, gpudirect-tcpxo and
 gpudirect-rdma (2026-06).
@@ -45,13 +45,13 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for one in misplaced(template):
-            home = home_of(one.fabric)
-            if home != one.pins.cloud:
+        for usage in misplaced(template):
+            home = home_of(usage.fabric)
+            if home != usage.pins.cloud:
                 yield found_at(
-                    one.path,
-                    f"{one.text} is for {one.fabric}, which only nodes of {home} have, but the pod selects "
-                    f"{one.pins.what} of {one.pins.cloud}",
+                    usage.path,
+                    f"{usage.text} is for {usage.fabric}, which only nodes of {home} have, but the pod selects "
+                    f"{usage.pins.what} of {usage.pins.cloud}",
                     f"remove it, or select machines of {home}",
                 )
 

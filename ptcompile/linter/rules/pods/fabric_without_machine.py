@@ -1,7 +1,7 @@
 """A pod uses a network that the machines it selects do not have.
 
 What: the pod selects an instance type or an accelerator, and requests vpc.amazonaws.com/efa or sets the variables of
-GPUDirect-TCPX, -TCPXO or gIB, which the cloud has on other machines only.
+GPUDirect-TCPX, -TCPXO or gIB, which the cloud offers only on other machines.
 
 Why: no such node has the device, and the pod stays Pending; or its plugin is missing, and NCCL falls back to TCP or
 stops when the first collective starts.
@@ -44,14 +44,16 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for one in misplaced(template):
-            cloud = one.pins.cloud
-            if home_of(one.fabric) == cloud:
-                offered = fabrics_of([machine.name for machine in one.pins.machines])
+        for usage in misplaced(template):
+            cloud = usage.pins.cloud
+            if home_of(usage.fabric) == cloud:
+                offered = fabrics_of([machine.name for machine in usage.pins.machines])
+                reason = without_fabric(usage.fabric, cloud, usage.pins.what, offered)
+                suitable = shorten(accelerators_with(usage.fabric, cloud))
                 yield found_at(
-                    one.path,
-                    f"{one.text} is for {one.fabric}, but {without_fabric(one.fabric, cloud, one.pins.what, offered)}",
-                    f"select machines that have it, such as those with {shorten(accelerators_with(one.fabric, cloud))}",
+                    usage.path,
+                    f"{usage.text} is for {usage.fabric}, but {reason}",
+                    f"select machines that have it, such as those with {suitable}",
                 )
 
 

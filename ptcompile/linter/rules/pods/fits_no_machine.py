@@ -43,14 +43,14 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for one in too_much(template):
-            if one.misfit.left is None:
-                most = f"{one.misfit.has} ({one.misfit.machine})"
+        for excess in too_much(template):
+            if excess.misfit.left is None:
+                maximum = f"{excess.misfit.has} ({excess.misfit.machine})"
                 yield found_at(
-                    one.path,
-                    f"{one.text}: no machine with {one.pins.what} has more than {most}",
-                    f"request at most {one.misfit.has} per pod",
-                    severity=None if one.pins.certain else "warning",
+                    excess.path,
+                    f"{excess.text}: no machine with {excess.pins.what} has more than {maximum}",
+                    f"request at most {excess.misfit.has} per pod",
+                    severity=None if excess.pins.certain else "warning",
                 )
 
 

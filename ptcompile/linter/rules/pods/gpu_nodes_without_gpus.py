@@ -36,7 +36,7 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 
-_LABELS = frozenset(
+_ACCELERATOR_LABELS = frozenset(
     {
         "cloud.google.com/gke-accelerator",
         "cloud.google.com/gke-tpu-accelerator",
@@ -50,11 +50,11 @@ _LABELS = frozenset(
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
-        return  # a runtime's job may ask for them
+        return  # a runtime's job may request them
     for template in subject.templates:
         selector = string_map(template.spec.get("nodeSelector"))
-        label = next((key for key in selector if key in _LABELS), None)
-        if label is not None and template.containers and not _asks(template):
+        label = next((key for key in selector if key in _ACCELERATOR_LABELS), None)
+        if label is not None and template.containers and not _requests_devices(template):
             path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
                 path,
@@ -63,8 +63,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _asks(template: ManifestTemplate) -> bool:
-    """Whether the pod gets devices: by name, by a claim, or by an unknown resource."""
+def _requests_devices(template: ManifestTemplate) -> bool:
+    """Return whether the pod gets devices: by name, by a claim, or by an unknown resource."""
     if as_mappings(template.spec.get("resourceClaims")):
         return True
     return any(

@@ -2,9 +2,9 @@
 
 What: hostPID or hostIPC is true.
 
-Why: the pod sees, and with hostPID may signal, processes of others on the node; with hostIPC all such pods share one
-/dev/shm, and files of a killed process stay there. Both were once used to get more shared memory, for which there is
-a volume.
+Why: with hostPID the pod sees and may signal the node's other processes; with hostIPC all such pods share one
+/dev/shm, and files of a killed process stay there. Both were once used to get more shared memory, but a volume is
+enough for that.
 
 Example:
 
@@ -35,12 +35,12 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_SHARED = {"hostIPC": "shared memory is the node's", "hostPID": "the processes of the node are seen"}
+_EFFECTS = {"hostIPC": "shared memory is the node's", "hostPID": "the processes of the node are seen"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for key, effect in _SHARED.items():
+        for key, effect in _EFFECTS.items():
             if template.spec.get(key) is True:
                 path = (*template.path, "spec", key)
                 yield found_at(

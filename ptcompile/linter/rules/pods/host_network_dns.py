@@ -23,7 +23,7 @@ Example:
 
 Fix: set dnsPolicy to ClusterFirstWithHostNet; names outside the cluster resolve as before.
 
-Source: Kubernetes 1.36, a pod's DNS policy; Volcano 1.10 and later sets it by itself.
+Source: Kubernetes 1.36, a pod's DNS policy; Volcano 1.10 and later sets it itself.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
-_WANTED = "ClusterFirstWithHostNet"
+_POLICY = "ClusterFirstWithHostNet"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.record.additions.dns_policy:
         return
     for template in subject.templates:
-        if not _looks_up(subject, template):
+        if not _uses_cluster_names(subject, template):
             continue
         if template.spec.get("hostNetwork") is True and template.spec.get("dnsPolicy") in (None, "", "ClusterFirst"):
             written = template.spec.get("dnsPolicy")
@@ -53,21 +53,21 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 path,
                 "on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which cannot resolve the "
                 "names of pods and Services",
-                f"set dnsPolicy to {_WANTED}",
-                Fix(f"set dnsPolicy to {_WANTED}", (Edit("set", (*path[:-1], "dnsPolicy"), _WANTED),), safe=True),
+                f"set dnsPolicy to {_POLICY}",
+                Fix(f"set dnsPolicy to {_POLICY}", (Edit("set", (*path[:-1], "dnsPolicy"), _POLICY),), safe=True),
             )
 
 
-def _looks_up(subject: Subject, template: ManifestTemplate) -> bool:
-    """Whether its containers ask for a name of the cluster: the rendezvous, a Service of the stream, `x.svc`."""
+def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
+    """Return whether the containers use a cluster name: the rendezvous, a Service of the stream, or `x.svc`."""
     from ptcompile.simulator.meeting import resolve_host
 
-    for one in subject.training_roles:
-        asks = one.path[: len(template.path)] == template.path and one.seen.host and not one.local
-        if asks and resolve_host(one.pod.job, one.seen.host, one.pod) is not None:
+    for role in subject.training_roles:
+        needs_host = role.path[: len(template.path)] == template.path and role.seen.host and not role.local
+        if needs_host and resolve_host(role.pod.job, role.seen.host, role.pod) is not None:
             return True
-    words = [word.text for one in template.containers for word in one.argv]
-    values = [entry.value or "" for one in template.containers for entry in one.env]
+    words = [word.text for container in template.containers for word in container.argv]
+    values = [entry.value or "" for container in template.containers for entry in container.env]
     return any(_CLUSTER_NAME.search(value) for value in (*words, *values))
 
 

@@ -2,8 +2,8 @@
 
 What: a hostPath volume of the node's /dev/shm.
 
-Why: all pods of the node that do so share one folder. Files of a process that was killed stay until the node restarts
-and fill the node's memory; nothing counts against the pod's limits; two jobs may use one name.
+Why: all pods on the node that mount it share one folder. Files of a killed process stay until the node restarts
+and fill the node's memory, none of it counts against the pod's limits, and two jobs may use the same file name.
 
 Example:
 
@@ -42,15 +42,15 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for name, (where, volume) in template.volumes.items():
+        for name, (volume_path, volume) in template.volumes.items():
             if normpath(as_string(nested_map(volume, "hostPath").get("path"))) == SHM:
-                path = (*where, "hostPath")
-                wanted = Edit("set", (*where, "emptyDir"), {"medium": "Memory"})
+                path = (*volume_path, "hostPath")
+                empty_dir = Edit("set", (*volume_path, "emptyDir"), {"medium": "Memory"})
                 yield found_at(
                     path,
                     f"{SHM} of the node is shared with other pods, and files of a killed process stay in memory",
                     "use emptyDir {medium: Memory, sizeLimit: ...}",
-                    Fix(f"make {name} an emptyDir in memory", (Edit("remove", path), wanted), safe=False),
+                    Fix(f"make {name} an emptyDir in memory", (Edit("remove", path), empty_dir), safe=False),
                 )
 
 

@@ -1,8 +1,8 @@
 """A pod that trains requests Istio's sidecar.
 
-What: the label or annotation sidecar.istio.io/inject of a pod that ends is "true".
+What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true".
 
-Why: the proxy takes over the pod's connections: NCCL and Gloo do not speak HTTP and choose their ports at random, so
+Why: the proxy intercepts the pod's connections: NCCL and Gloo do not speak HTTP and choose their ports at random, so
 they break under mutual TLS. Unless it is a native sidecar the proxy also outlives the training, and the pod never ends.
 
 Example:
@@ -42,7 +42,7 @@ _KEY = "sidecar.istio.io/inject"
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if not template.path and template.spec.get("restartPolicy") not in ("Never", "OnFailure"):
-            continue  # a Pod that serves
+            continue  # a Pod of a server, not of a training
         for key in ("labels", "annotations"):
             if nested_map(template.data, "metadata", key).get(_KEY) == "true":
                 path = (*template.path, "metadata", key, _KEY)

@@ -49,33 +49,33 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
-_KINDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
+_DATA_FIELDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
 _REFERENCES = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
 _VOLUMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if not any(subject.neighbours.of(kind) for kind in _KINDS):
+    if not any(subject.neighbours.of(kind) for kind in _DATA_FIELDS):
         return
-    for path, kind, name, key in _asked(subject):
-        there = subject.neighbours.named(("v1", kind), name)[-1:]
-        parts = [as_mapping(one.get(part)) for one in there for part in _KINDS["v1", kind]]
-        if parts and key and not any(key in part for part in parts):
-            present = {str(one) for part in parts for one in part}
+    for path, kind, name, key in _required_keys(subject):
+        objects = subject.neighbours.named(("v1", kind), name)[-1:]
+        parts = [as_mapping(manifest.get(field)) for manifest in objects for field in _DATA_FIELDS["v1", kind]]
+        if parts and key and not any(key in data for data in parts):
+            present = {str(name) for data in parts for name in data}
             if key in present:
                 continue
-            near = closest_match(key, sorted(present))
+            suggestion = closest_match(key, sorted(present))
             yield Finding(
                 path,
                 f"{field_path(path)}: the {kind} {name} has no key {key}"
-                + (f" (did you mean {near}?)" if near else "")
+                + (f" (did you mean {suggestion}?)" if suggestion else "")
                 + ", so the container never starts",
-                f"write {near}" if near else "use an existing key, or add it",
+                f"write {suggestion}" if suggestion else "use an existing key, or add it",
             )
 
 
-def _asked(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
-    """Every key that has to be there: its path, and the kind and name of its object."""
+def _required_keys(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
+    """Yield each key that must exist: its path, and the kind and name of its object."""
     for container in subject.containers:
         for entry in container.env:
             for reference, kind in _REFERENCES.items():
@@ -84,17 +84,19 @@ def _asked(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
                     path = (*entry.path, "valueFrom", reference, "key")
                     yield path, kind, as_string(source.get("name")), as_string(source.get("key"))
     for template in subject.templates:
-        for where, volume in template.volumes.values():
+        for volume_path, volume in template.volumes.values():
             for key, (kind, name) in _VOLUMES.items():
                 source = nested_map(volume, key)
                 if source.get("optional") is not True:
-                    yield from ((p, kind, as_string(source.get(name)), k) for p, k in _items((*where, key), source))
+                    yield from (
+                        (p, kind, as_string(source.get(name)), k) for p, k in _item_keys((*volume_path, key), source)
+                    )
 
 
-def _items(where: Path, source: Json) -> Iterator[tuple[Path, str]]:
-    listed = source.get("items")
-    for i, one in enumerate(listed if isinstance(listed, list) else ()):
-        yield (*where, "items", i, "key"), as_string(as_mapping(one).get("key"))
+def _item_keys(source_path: Path, source: Json) -> Iterator[tuple[Path, str]]:
+    items = source.get("items")
+    for i, item in enumerate(items if isinstance(items, list) else ()):
+        yield (*source_path, "items", i, "key"), as_string(as_mapping(item).get("key"))
 
 
 RULE = Rule("missing-config-key", _check, severity="error", stage="pod", authority="kubelet")

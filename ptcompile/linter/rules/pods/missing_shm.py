@@ -1,6 +1,6 @@
 """A pod trains on several GPUs with the container runtime's 64 MiB of shared memory.
 
-What: a container that asks for two or more GPUs has no memory volume mounted at /dev/shm.
+What: a container that requests two or more GPUs has no memory volume mounted at /dev/shm.
 
 Why: data loader workers and NCCL pass tensors through /dev/shm. A container's default is 64 MiB: when it is full a
 worker dies with "Bus error", often hours into a run.
@@ -44,56 +44,58 @@ from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
 _TORCH = Pattern(rf"(?i)torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}")
-_NAME = "dshm"
-_LEAST = 1 << 30
-"""Bytes of memory of which half is worth having."""
+_VOLUME_NAME = "dshm"
+_MIN_MEMORY_BYTES = 1 << 30
+"""Smallest memory limit for which the fix adds a volume of half the size."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        if template.spec.get("hostIPC") is True:  # then /dev/shm is the node's
+        if template.spec.get("hostIPC") is True:  # /dev/shm is the node's
             continue
         for container in template.mains:
-            if _shares(container) and not _mounted(container) and _torch(subject, container):
+            if _shares_memory(container) and not _has_shm_mount(container) and _trains_with_torch(subject, container):
                 yield found_at(
                     container.path,
                     f"{accelerators(container)} accelerators and no volume at /dev/shm: "
                     "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
                     "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
-                    _fix(template, container),
+                    _mount_shm(template, container),
                 )
 
 
-def _shares(container: ManifestContainer) -> bool:
-    """Whether it has several GPUs: processes on TPUs and the like share no memory by torch's loaders."""
+def _shares_memory(container: ManifestContainer) -> bool:
+    """Return whether the container has several accelerators other than TPUs, whose processes do not share memory."""
     return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.limits)
 
 
-def _torch(subject: Subject, container: ManifestContainer) -> bool:
-    """Whether it trains with torch, as far as a manifest tells: by its operator, launcher, image or script."""
+def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
+    """Return whether the container seems to train with torch, judging by its operator, launcher, image or script."""
     if subject.record.launch_fields.options or starts_training(container):
         return True
     words = [as_string(container.spec.get("image")), *container.words]
     return any(_TORCH.search(word) for word in words) and not idle_command(container)
 
 
-def _fix(template: ManifestTemplate, container: ManifestContainer) -> Fix | None:
-    """Half of the memory limit, which it counts against; no fix where there is none, or where the name is taken."""
-    mount = Edit("append", (*container.path, "volumeMounts"), {"name": _NAME, "mountPath": SHM})
+def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix | None:
+    """Return the fix, which needs a memory limit and a free volume name; the size is half of the limit."""
+    mount = Edit("append", (*container.path, "volumeMounts"), {"name": _VOLUME_NAME, "mountPath": SHM})
     title = f"mount a volume of memory at {SHM}"
-    there = [one for one in as_mappings(template.spec.get("volumes")) if one.get("name") == _NAME]
-    if there:
-        return Fix(title, (mount,), safe=False) if nested_map(there[0], "emptyDir").get("medium") == "Memory" else None
+    existing = [item for item in as_mappings(template.spec.get("volumes")) if item.get("name") == _VOLUME_NAME]
+    if existing:
+        return (
+            Fix(title, (mount,), safe=False) if nested_map(existing[0], "emptyDir").get("medium") == "Memory" else None
+        )
     limit = quantity.parse(container.limits.get("memory"))
-    if limit is None or limit.value < _LEAST:
+    if limit is None or limit.value < _MIN_MEMORY_BYTES:
         return None
     size = str(quantity.Quantity((limit.value >> 21 << 20) * quantity.NANO, "binary"))
-    volume = {"name": _NAME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
+    volume = {"name": _VOLUME_NAME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
     add = Edit("append", (*template.path, "spec", "volumes"), volume)
     return Fix(f"{title}, of {size}", (add, mount), safe=False)
 
 
-def _mounted(container: ManifestContainer) -> bool:
+def _has_shm_mount(container: ManifestContainer) -> bool:
     mounts = as_mappings(container.spec.get("volumeMounts"))
     return any(as_string(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)
 

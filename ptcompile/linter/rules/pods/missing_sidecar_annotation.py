@@ -1,6 +1,6 @@
-"""A pod mounts a Cloud Storage bucket and does not ask for the sidecar that mounts it.
+"""A pod mounts a Cloud Storage bucket but does not request the sidecar that mounts it.
 
-What: a volume is of the CSI driver gcsfuse.csi.storage.gke.io, by itself or through a claim of the same stream, and the
+What: a volume uses the CSI driver gcsfuse.csi.storage.gke.io, directly or through a claim of the same stream, and the
 pod template does not have the annotation gke-gcsfuse/volumes: "true".
 
 Why: GKE's webhook gives the sidecar of Cloud Storage FUSE only to pods with the annotation. Without the sidecar the
@@ -55,53 +55,53 @@ _CLASS = ("storage.k8s.io/v1", "StorageClass")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for where, volume in template.volumes.values():
-            path, driver = _driver(subject, (*where,), volume)
+        for volume_path, volume in template.volumes.values():
+            path, driver = _find_driver(subject, (*volume_path,), volume)
             annotation = SIDECAR_ANNOTATIONS.get(driver)
-            if annotation is None or _asks(template, annotation) or _has_sidecar(template):
+            if annotation is None or _has_annotation(template, annotation) or _has_sidecar(template):
                 continue
             yield found_at(
                 path,
                 f'{driver} mounts by a sidecar, which pods get only with the annotation {annotation}: "true"',
                 f'add the annotation {annotation}: "true" to the pod template',
-                _fix(template, annotation),
+                _add_annotation(template, annotation),
             )
 
 
-def _driver(subject: Subject, where: Path, volume: Json) -> tuple[Path, str]:
-    """Return the CSI driver of a volume, as far as the stream says it, and the path that names it."""
+def _find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Path, str]:
+    """Return the path that names a volume's CSI driver, and the driver, or "" if the stream does not contain it."""
     inline = as_string(nested_map(volume, "csi").get("driver"))
     if inline:
-        return (*where, "csi", "driver"), inline
+        return (*volume_path, "csi", "driver"), inline
     name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
     claims = subject.neighbours.named(_CLAIM, name)[-1:] if name else []
-    drivers = [driver for claim in claims for driver in _of_claim(subject, claim)]
-    return (*where, "persistentVolumeClaim", "claimName"), next(iter(drivers), "")
+    drivers = [driver for claim in claims for driver in _drivers_of_claim(subject, claim)]
+    return (*volume_path, "persistentVolumeClaim", "claimName"), next(iter(drivers), "")
 
 
-def _of_claim(subject: Subject, claim: Json) -> Iterator[str]:
+def _drivers_of_claim(subject: Subject, claim: Json) -> Iterator[str]:
     """Yield the driver of the volume that a claim names or that names it, and the provisioner of its class."""
     spec, name = nested_map(claim, "spec"), as_string(nested_map(claim, "metadata").get("name"))
-    for one in subject.neighbours.of(_VOLUME):
-        bound = as_string(nested_map(one, "spec", "claimRef").get("name")) == name
-        if bound or as_string(nested_map(one, "metadata").get("name")) == as_string(spec.get("volumeName")):
-            yield as_string(nested_map(one, "spec", "csi").get("driver"))
-    for one in subject.neighbours.of(_CLASS):
-        if as_string(nested_map(one, "metadata").get("name")) == as_string(spec.get("storageClassName")):
-            yield as_string(one.get("provisioner"))
+    for manifest in subject.neighbours.of(_VOLUME):
+        is_bound = as_string(nested_map(manifest, "spec", "claimRef").get("name")) == name
+        if is_bound or as_string(nested_map(manifest, "metadata").get("name")) == as_string(spec.get("volumeName")):
+            yield as_string(nested_map(manifest, "spec", "csi").get("driver"))
+    for manifest in subject.neighbours.of(_CLASS):
+        if as_string(nested_map(manifest, "metadata").get("name")) == as_string(spec.get("storageClassName")):
+            yield as_string(manifest.get("provisioner"))
 
 
-def _asks(template: ManifestTemplate, annotation: str) -> bool:
+def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:
     return as_string(nested_map(template.data, "metadata", "annotations").get(annotation)).lower() == "true"
 
 
 def _has_sidecar(template: ManifestTemplate) -> bool:
     """Return whether the pod brings the sidecar itself, as the driver's guide allows."""
     containers = (*as_mappings(template.spec.get("containers")), *as_mappings(template.spec.get("initContainers")))
-    return any(as_string(one.get("name")) == "gke-gcsfuse-sidecar" for one in containers)
+    return any(as_string(container.get("name")) == "gke-gcsfuse-sidecar" for container in containers)
 
 
-def _fix(template: ManifestTemplate, annotation: str) -> Fix:
+def _add_annotation(template: ManifestTemplate, annotation: str) -> Fix:
     path = (*template.path, "metadata", "annotations", annotation)
     return Fix(f"add the annotation {annotation}", (Edit("set", path, "true"),), safe=True)
 

@@ -54,14 +54,16 @@ _TAINTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
     ("node-role.kubernetes.io/master", ""): ("node-role.kubernetes.io/master", ""),
     ("type", "virtual-kubelet"): ("virtual-kubelet.io/provider", "azure"),
 }
-"""Labels of nodes, and the taints that such nodes have with effect NoSchedule."""
+"""Node labels, and the taint with effect NoSchedule on the nodes that have them."""
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for label, value in string_map(template.spec.get("nodeSelector")).items():
             taint = _TAINTS.get((label, value))
-            if taint is None or any(_tolerates(one, *taint) for one in as_mappings(template.spec.get("tolerations"))):
+            if taint is None or any(
+                _tolerates(toleration, *taint) for toleration in as_mappings(template.spec.get("tolerations"))
+            ):
                 continue
             path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
@@ -81,10 +83,10 @@ def _tolerates(toleration: Json, key: str, value: str) -> bool:
 
 
 def _edits(template: ManifestTemplate, key: str, value: str) -> Iterator[Edit]:
-    where: Path = (*template.path, "spec", "tolerations")
-    added = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
-    listed = isinstance(template.spec.get("tolerations"), list)
-    yield Edit("append", where, added) if listed else Edit("set", where, [added])
+    tolerations_path: Path = (*template.path, "spec", "tolerations")
+    toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
+    has_list = isinstance(template.spec.get("tolerations"), list)
+    yield Edit("append", tolerations_path, toleration) if has_list else Edit("set", tolerations_path, [toleration])
 
 
 RULE = Rule("missing-toleration", _check, severity="warning", stage="run", authority="ptcompile")

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-_VOLUMES: Final = {
+_VOLUME_SOURCES: Final = {
     "persistentVolumeClaim": ("PersistentVolumeClaim", "claimName"),
     "configMap": ("ConfigMap", "name"),
     "secret": ("Secret", "secretName"),
 }
-_ENV: Final = {
+_ENV_SOURCES: Final = {
     "configMapKeyRef": "ConfigMap",
     "secretKeyRef": "Secret",
     "configMapRef": "ConfigMap",
@@ -65,56 +65,60 @@ _ENV: Final = {
 }
 
 
-_MOST: Final = 256
-"""Names that one that is missing is compared with: of more, many are alike anyway."""
+_MAX_NAMES: Final = 256
+"""Largest number of names to compare with: among more, many resemble one another anyway."""
 
 
-def _names(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
-    """The names of the stream's objects that pods refer to, by namespace and kind."""
-    found: dict[tuple[str, str], set[str]] = {}
+def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
+    """Return the names of the stream's objects that pods refer to, keyed by namespace and kind."""
+    names_by_kind: dict[tuple[str, str], set[str]] = {}
     for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret"):
-        for one in stream.objects.of(("v1", kind)):
-            found.setdefault((namespace_of(one), kind), set()).add(object_name(one))
-    return {key: frozenset(names) for key, names in found.items()}
+        for manifest in stream.objects.of(("v1", kind)):
+            names_by_kind.setdefault((namespace_of(manifest), kind), set()).add(object_name(manifest))
+    return {key: frozenset(names) for key, names in names_by_kind.items()}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        references = [*_volumes(template), *(one for container in template.containers for one in _env(container))]
+        references = [
+            *_volume_references(template),
+            *(reference for container in template.containers for reference in _env_references(container)),
+        ]
         for path, kind, name in references:
-            known = subject.stream.once(_names).get((namespace_of(subject.manifest), kind), frozenset())
-            near = nearest(name, known) if 0 < len(known) <= _MOST and name not in known else None
-            if near is not None and _digits(near) == _digits(name):
+            names = subject.stream.once(_names_in).get((namespace_of(subject.manifest), kind), frozenset())
+            suggestion = nearest(name, names) if 0 < len(names) <= _MAX_NAMES and name not in names else None
+            if suggestion is not None and _digits_in(suggestion) == _digits_in(name):
                 yield found_at(
                     path,
-                    f"the stream has no {kind} {name}, but it has {near}",
-                    f"write {near}, if that is intended",
-                    Fix(f"write {near}", (Edit("set", path, near),), safe=False),
+                    f"the stream has no {kind} {name}, but it has {suggestion}",
+                    f"write {suggestion}, if that is intended",
+                    Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
                 )
 
 
-def _volumes(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
-    for where, volume in template.volumes.values():
-        for key, (kind, field) in _VOLUMES.items():
+def _volume_references(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
+    for volume_path, volume in template.volumes.values():
+        for key, (kind, field) in _VOLUME_SOURCES.items():
             source = nested_map(volume, key)
             if source.get("optional") is not True and as_string(source.get(field)):
-                yield (*where, key, field), kind, as_string(source.get(field))
+                yield (*volume_path, key, field), kind, as_string(source.get(field))
 
 
-def _env(container: ManifestContainer) -> Iterator[tuple[Path, str, str]]:
+def _env_references(container: ManifestContainer) -> Iterator[tuple[Path, str, str]]:
     sources: list[tuple[Path, Json]] = [((*entry.path, "valueFrom"), entry.source) for entry in container.env]
     sources += [
-        ((*container.path, "envFrom", i), one) for i, one in enumerate(as_mappings(container.spec.get("envFrom")))
+        ((*container.path, "envFrom", i), entry_source)
+        for i, entry_source in enumerate(as_mappings(container.spec.get("envFrom")))
     ]
-    for where, source in sources:
-        for key, kind in _ENV.items():
-            named = nested_map(source, key)
-            if named.get("optional") is not True and as_string(named.get("name")):
-                yield (*where, key, "name"), kind, as_string(named.get("name"))
+    for entry_path, source in sources:
+        for key, kind in _ENV_SOURCES.items():
+            reference = nested_map(source, key)
+            if reference.get("optional") is not True and as_string(reference.get("name")):
+                yield (*entry_path, key, "name"), kind, as_string(reference.get("name"))
 
 
-def _digits(name: str) -> list[str]:
-    """A name that differs in a number is another one, and no slip."""
+def _digits_in(name: str) -> list[str]:
+    """Return the digits of a name. Names that differ in a number are different objects, not misspellings."""
     return [letter for letter in name if letter.isdigit()]
 
 

@@ -1,9 +1,9 @@
 """The roles of a job train with different versions of one image.
 
-What: containers that train in one job use the same image repository with different tags or digests. (PyTorchJobs have a
-rule of their own.)
+What: containers that train in one job use the same image repository with different tags or digests. (PyTorchJobs have
+their own rule.)
 
-Why: all ranks have to run the same program with the same PyTorch and NCCL. With two versions they hang in the first
+Why: all ranks must run the same program with the same PyTorch and NCCL. With two versions they hang in the first
 collective, or fail with a size that does not match. Most often one role was forgotten in an update.
 
 Example:
@@ -64,20 +64,20 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if len(subject.templates) < 2 or subject.record.meeting.all_pods:
-        return  # then another rule asks about the roles
-    first: dict[str, tuple[str, str, str]] = {}
+        return  # roles-with-different-images compares the roles
+    images: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:
         for container in template.mains:
             image = as_string(container.spec.get("image"))
             repository, version = split(image)
-            other = first.setdefault(repository, (version, image, template.role))
-            if repository and version != other[0]:
+            expected = images.setdefault(repository, (version, image, template.role))
+            if repository and version != expected[0]:
                 path = (*container.path, "image")
                 yield found_at(
                     path,
-                    f"{version or 'no tag'} of {repository}, and {other[2]} runs {other[0] or 'no tag'}",
+                    f"{version or 'no tag'} of {repository}, and {expected[2]} runs {expected[0] or 'no tag'}",
                     "use one version for all roles",
-                    Fix(f"use {other[1]}", (Edit("set", path, other[1]),), safe=False),
+                    Fix(f"use {expected[1]}", (Edit("set", path, expected[1]),), safe=False),
                 )
 
 

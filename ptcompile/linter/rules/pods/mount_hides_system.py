@@ -3,8 +3,8 @@
 What: a volume other than a hostPath is mounted, without subPath, at a folder such as /, /usr, /bin, /lib, /etc, /proc
 or /dev.
 
-Why: a mount covers what the image has there. Without /usr there is no Python and no libc: the container does not
-start, or stops at its first import.
+Why: a mount hides the image's files below that folder. Without /usr there is no Python and no libc: the container
+does not start, or stops at its first import.
 
 Example:
 
@@ -24,7 +24,7 @@ Example:
     -           mountPath: /usr  # <--
     +           mountPath: /opt/tools
 
-Fix: mount it in a folder of its own, or mount single files by subPath.
+Fix: mount it in its own folder, or mount single files with subPath.
 
 Source: Linux mount semantics; the Filesystem Hierarchy Standard 3.0.
 """
@@ -37,7 +37,7 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.volumes import mount_path, volume_of
 
-_SYSTEM = frozenset(
+_SYSTEM_FOLDERS = frozenset(
     {"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/usr/bin", "/usr/lib"}
 )
 
@@ -45,12 +45,12 @@ _SYSTEM = frozenset(
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
-            for where, mount in container.mounts:
-                if mount_path(mount) not in _SYSTEM or mount.get("subPath") or mount.get("subPathExpr"):
+            for entry_path, mount in container.mounts:
+                if mount_path(mount) not in _SYSTEM_FOLDERS or mount.get("subPath") or mount.get("subPathExpr"):
                     continue
                 volume = volume_of(template, mount)
                 if volume is not None and "hostPath" not in volume[1]:
-                    path = (*where, "mountPath")
+                    path = (*entry_path, "mountPath")
                     yield found_at(
                         path,
                         f"the volume hides everything that the image has in {mount_path(mount)}",

@@ -38,7 +38,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         seconds = as_int(template.spec.get("terminationGracePeriodSeconds"), 30)
-        if seconds == 0 and any(accelerators(one) for one in template.containers):
+        if seconds == 0 and any(accelerators(container) for container in template.containers):
             path = (*template.path, "spec", "terminationGracePeriodSeconds")
             yield found_at(
                 path,

@@ -1,8 +1,8 @@
 """A pod bypasses the scheduler.
 
-What: a pod template of a job, or a Pod that asks for accelerators, sets nodeName.
+What: a pod template of a job, or a Pod that requests accelerators, sets nodeName.
 
-Why: no scheduler checks whether the node has room. If it has not, the kubelet rejects the pod (OutOfcpu,
+Why: no scheduler checks whether the node has room. If it does not, the kubelet rejects the pod (OutOfcpu,
 UnexpectedAdmissionError) and the pod fails; all pods of a template go to the one node; queues and gangs are
 bypassed.
 
@@ -24,7 +24,7 @@ Example:
                 command: [python, train.py]
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: choose the node with nodeSelector, so that the scheduler counts what is left on it.
+Fix: choose the node with nodeSelector, so that the scheduler checks its free resources.
 
 Source: Kubernetes 1.36, assigning pods to nodes; kubelet 1.36, admission of pods.
 """
@@ -45,8 +45,8 @@ _HOSTNAME = "kubernetes.io/hostname"
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         node = as_string(template.spec.get("nodeName"))
-        if not node or (not template.path and not any(accelerators(one) for one in template.containers)):
-            continue  # a Pod that was read back from a cluster has one too
+        if not node or (not template.path and not any(accelerators(container) for container in template.containers)):
+            continue  # a Pod that was read back from a cluster has a nodeName too
         path = (*template.path, "spec", "nodeName")
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
         yield found_at(

@@ -1,7 +1,7 @@
-"""Some of what a fabric needs is present, and some is missing.
+"""A pod has only some of the settings that its network fabric needs.
 
-What: the variables of RDMA, EFA or GPUDirect are set and the device, capability, network or daemon that they need is
-missing; or the other way; or a variable turns off the device that the container asks for.
+What: the variables of RDMA, EFA or GPUDirect are set but the device, capability, network or daemon that they need is
+missing; or the reverse; or a variable turns off the device that the container requests.
 
 Why: NCCL falls back to TCP, silently and ten times slower, or stops when the first collective starts.
 
@@ -36,7 +36,7 @@ Example:
                         securityContext: {capabilities: {add: [IPC_LOCK]}}
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1, rdma/hca: 1}}
 
-Fix: add what the message names, or remove the rest.
+Fix: add the missing setting that the message names, or remove the other settings.
 
 Source: NCCL 2.27 environment variables; aws-ofi-nccl 1.15; RDMA shared device plugin 1.5; GKE's GPUDirect guide.
 """
@@ -56,12 +56,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for gap in gaps(template.data):
             path = (*template.path, *gap.path)
-            if not _only_lo(subject, path):
+            if not _is_loopback(subject, path):
                 yield found_at(path, f"{gap.message}", gap.help)
 
 
-def _only_lo(subject: Subject, path: tuple[str | int, ...]) -> bool:
-    """Whether the value is lo, of which loopback-interface speaks."""
+def _is_loopback(subject: Subject, path: tuple[str | int, ...]) -> bool:
+    """Return whether the value is lo, which loopback-interface reports."""
     return as_string(get(subject.manifest, path)).lstrip("=") == "lo"
 
 

@@ -1,6 +1,6 @@
 """Checkpoints go to a read-only volume.
 
-What: the folder for checkpoints of a training lies on a volume that is mounted read-only, or on a ConfigMap or Secret.
+What: the folder for a training's checkpoints is on a volume that is mounted read-only, or on a ConfigMap or Secret.
 
 Why: the first checkpoint fails with "Read-only file system", an hour into the training.
 
@@ -55,26 +55,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
-_NEVER_WRITTEN = ("configMap", "secret", "projected", "downwardAPI")
+_READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.mains:
-            for one in checkpoints(container) if starts_training(container) else ():
-                mount = mount_for(container, one.folder)
+            for checkpoint in checkpoints(container) if starts_training(container) else ():
+                mount = mount_for(container, checkpoint.folder)
                 volume = volume_of(template, mount[1]) if mount is not None else None
-                if mount is not None and volume is not None and _read_only(mount[1], volume[1]):
+                if mount is not None and volume is not None and _is_read_only(mount[1], volume[1]):
                     yield found_at(
-                        one.path,
-                        f"{one.folder} is on {mount_path(mount[1])}, which is mounted read-only: no "
+                        checkpoint.path,
+                        f"{checkpoint.folder} is on {mount_path(mount[1])}, which is mounted read-only: no "
                         "checkpoint can be written",
                         "mount it without readOnly, or write elsewhere",
                     )
 
 
-def _read_only(mount: Json, volume: Json) -> bool:
-    if mount.get("readOnly") is True or any(key in volume for key in _NEVER_WRITTEN):
+def _is_read_only(mount: Json, volume: Json) -> bool:
+    if mount.get("readOnly") is True or any(key in volume for key in _READ_ONLY_SOURCES):
         return True
     return any(as_mapping(source).get("readOnly") is True for source in volume.values())
 

@@ -1,6 +1,6 @@
 """Every pod downloads the same data into one claim.
 
-What: an init container of a job of several pods downloads into a claim that all pods share, in every pod alike.
+What: an init container of a job of several pods downloads into a claim that all pods share, and does so in every pod.
 
 Why: all pods write the same files at once: each pays for the traffic, and a pod reads what another one is still
 writing.
@@ -49,11 +49,11 @@ from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Word
 from ptcompile.linter.volumes import mount_for, volume_of
 
-_DOWNLOADS = Pattern(
+_DOWNLOAD = Pattern(
     r"\baws s3 (?:cp|sync)|\bgsutil\b|\bgcloud storage|\brclone\b|\bs5cmd\b|\bazcopy\b|\bwget\b|\bcurl\b|"
     r"\bgit clone|\b(?:huggingface-cli|hf) download"
 )
-_ONE_ALONE = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock|\bif\b|\[ |\btest\b")
+_CONDITION = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock|\bif\b|\[ |\btest\b")
 _FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
 
 
@@ -62,8 +62,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for template in subject.templates:
         for container in template.containers if template.replicas > 1 else ():
-            word = _download(container) if container.init else None
-            folder = _shared(template, container) if word is not None else None
+            word = _downloading_argument(container) if container.init else None
+            folder = _shared_folder(template, container) if word is not None else None
             if word is not None and folder is not None:
                 yield found_at(
                     word.path,
@@ -72,17 +72,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _download(container: ManifestContainer) -> Word | None:
-    """The word of the command line that downloads, in every pod alike."""
+def _downloading_argument(container: ManifestContainer) -> Word | None:
+    """Return the argument that downloads in every pod, or None if there is none."""
     line = " ".join(word.text for word in container.argv)
-    if not _DOWNLOADS.search(line) or _ONE_ALONE.search(line):
+    if not _DOWNLOAD.search(line) or _CONDITION.search(line):
         return None
     return max(container.argv, key=lambda word: len(word.text))
 
 
-def _shared(template: ManifestTemplate, container: ManifestContainer) -> str | None:
-    """The first folder of the command line that lies on a claim."""
-    line = " ".join(one.text for one in container.argv)
+def _shared_folder(template: ManifestTemplate, container: ManifestContainer) -> str | None:
+    """Return the first folder in the command line that is on a claim, or None."""
+    line = " ".join(word.text for word in container.argv)
     for folder in _FOLDER.findall(line):
         mount = mount_for(container, folder)
         volume = volume_of(template, mount[1]) if mount is not None else None

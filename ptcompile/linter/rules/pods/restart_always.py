@@ -20,7 +20,7 @@ Example:
             command: [torchrun, --nproc-per-node, "1", train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set restartPolicy to Never, or to OnFailure where the training resumes from its checkpoint.
+Fix: set restartPolicy to Never, or to OnFailure if the training resumes from its checkpoint.
 
 Source: Kubernetes 1.36, restartPolicy of a Pod.
 """
@@ -39,13 +39,13 @@ def _check(subject: Subject) -> Iterator[Finding]:
     policy = subject.spec.get("restartPolicy")
     if subject.kind != ("v1", "Pod") or policy not in (None, "", "Always"):
         return
-    if any(starts_training(one) for template in subject.templates for one in template.mains):
+    if any(starts_training(container) for template in subject.templates for container in template.mains):
         path: Path = ("spec", "restartPolicy")
-        at = path if policy else ("spec",)
-        said = "Always" if policy else "restartPolicy defaults to Always, which"
+        finding_path = path if policy else ("spec",)
+        policy_text = "Always" if policy else "restartPolicy defaults to Always, which"
         yield found_at(
-            at,
-            f"{said} starts the training again after it ends",
+            finding_path,
+            f"{policy_text} starts the training again after it ends",
             "set restartPolicy to Never or OnFailure",
             Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
             on_key=True,

@@ -1,8 +1,8 @@
-"""A container has to be root and must not be.
+"""A container runs as root although its security context forbids root.
 
-What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod where the container says nothing.
+What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod if the container does not set them.
 
-Why: the kubelet refuses to start it: "container's runAsUser breaks non-root policy" (CreateContainerConfigError). The
+Why: the kubelet does not start it: "container's runAsUser breaks non-root policy" (CreateContainerConfigError). The
 pod waits forever.
 
 Example:
@@ -39,14 +39,14 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        pod = nested_map(template.spec, "securityContext")
+        pod_security = nested_map(template.spec, "securityContext")
         for container in template.containers:
-            own = nested_map(container.spec, "securityContext")
-            user = own if own.get("runAsUser") is not None else pod
-            strict = own if own.get("runAsNonRoot") is not None else pod
-            if strict.get("runAsNonRoot") is True and as_int(user.get("runAsUser"), 1) == 0:
-                where = container.path if user is own else (*template.path, "spec")
-                path = (*where, "securityContext", "runAsUser")
+            container_security = nested_map(container.spec, "securityContext")
+            user_source = container_security if container_security.get("runAsUser") is not None else pod_security
+            policy_source = container_security if container_security.get("runAsNonRoot") is not None else pod_security
+            if policy_source.get("runAsNonRoot") is True and as_int(user_source.get("runAsUser"), 1) == 0:
+                owner_path = container.path if user_source is container_security else (*template.path, "spec")
+                path = (*owner_path, "securityContext", "runAsUser")
                 yield found_at(
                     path,
                     f"0 is root, and runAsNonRoot forbids it: the container {container.name} never starts",

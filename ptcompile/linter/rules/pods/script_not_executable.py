@@ -1,9 +1,9 @@
 """The command is a file of a ConfigMap or Secret that is not executable.
 
-What: the first word of a command is a file in a mounted ConfigMap, Secret or projected volume, and neither
-defaultMode nor the item's mode has an x.
+What: a command starts a file in a mounted ConfigMap, Secret or projected volume, and neither defaultMode nor the item's
+mode makes the file executable.
 
-Why: such files have the mode 0644 by default. The container does not start: "permission denied".
+Why: such files have mode 0644 by default. The container does not start: "permission denied".
 
 Example:
 
@@ -52,10 +52,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
             if container.spec.get("command") and container.argv and container.argv[0].text.startswith("/"):
-                yield from _command(template, container)
+                yield from _check_command(template, container)
 
 
-def _command(template: ManifestTemplate, container: ManifestContainer) -> Iterator[Finding]:
+def _check_command(template: ManifestTemplate, container: ManifestContainer) -> Iterator[Finding]:
     word = container.argv[0]
     mount = mount_for(container, word.text)
     volume = volume_of(template, mount[1]) if mount is not None else None
@@ -65,7 +65,7 @@ def _command(template: ManifestTemplate, container: ManifestContainer) -> Iterat
     if source is None:
         return
     inside = as_string(mount[1].get("subPath")) or word.text.removeprefix(mount_path(mount[1])).lstrip("/")
-    mode = _mode(nested_map(volume[1], source), inside)
+    mode = _file_mode(nested_map(volume[1], source), inside)
     if mode & 0o111:
         return
     default: Path = (*volume[0], source, "defaultMode")
@@ -80,10 +80,12 @@ def _command(template: ManifestTemplate, container: ManifestContainer) -> Iterat
     )
 
 
-def _mode(source: Json, inside: str) -> int:
-    """The mode of a file of the volume: its item's own, else the volume's."""
-    groups = [as_mapping(one) for part in as_mappings(source.get("sources")) for one in part.values()] or [source]
-    for group in groups:
+def _file_mode(source: Json, inside: str) -> int:
+    """Return the mode of a file in the volume: that of its item, else the volume's default."""
+    sources = [
+        as_mapping(projection) for part in as_mappings(source.get("sources")) for projection in part.values()
+    ] or [source]
+    for group in sources:
         for item in as_mappings(group.get("items")):
             if as_string(item.get("path")) == inside and item.get("mode") is not None:
                 return as_int(item.get("mode"))

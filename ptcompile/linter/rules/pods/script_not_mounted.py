@@ -1,9 +1,9 @@
-"""The script that runs is not in the ConfigMap that is mounted where it should be.
+"""The mounted ConfigMap does not contain the script that the command runs.
 
-What: the command runs a file below the mount of a ConfigMap or Secret of the stream, which has no such key.
+What: the command runs a file below the mount of a ConfigMap or Secret of the stream that has no such key.
 
-Why: a mounted ConfigMap has its keys as files and nothing else, and hides what the image has at that place. The
-program stops with "No such file or directory".
+Why: a mounted ConfigMap contains only its keys, as files, and hides the image's own files below that path. The program
+stops with "No such file or directory".
 
 Example:
 
@@ -52,64 +52,68 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _SOURCES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
-_RUN = (".py", ".sh", ".bash")
+_SUFFIXES = (".py", ".sh", ".bash")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
-            script = _script(container)
+            script = _script_path(container)
             mount = mount_for(container, script) if script else None
-            files = _files(subject, template, mount[1]) if mount is not None else None
+            files = _mounted_files(subject, template, mount[1]) if mount is not None else None
             if script is None or mount is None or files is None:
                 continue
             inside = as_string(mount[1].get("subPath")) or script.removeprefix(mount_path(mount[1])).lstrip("/")
-            word = _word(container, script)
+            word = _argument_with(container, script)
             if inside and inside not in files and word is not None:
-                near = closest_match(inside, sorted(files))
+                suggestion = closest_match(inside, sorted(files))
                 yield Finding(
                     word.path,
                     f"{field_path(word.path)}: {script} does not exist: what is mounted at {mount_path(mount[1])} has "
                     + (", ".join(sorted(files)[:5]) or "no files"),
-                    f"write {join(mount_path(mount[1]), near)}" if near else f"add {inside} to what is mounted",
+                    f"write {join(mount_path(mount[1]), suggestion)}"
+                    if suggestion
+                    else f"add {inside} to what is mounted",
                 )
 
 
-def _script(container: ManifestContainer) -> str | None:
-    """The file that the command line runs, as an absolute path; None where none is seen."""
+def _script_path(container: ManifestContainer) -> str | None:
+    """Return the absolute path of the file that the command line runs, or None if it runs no file."""
     if not container.spec.get("command") and not container.spec.get("args"):
         return None
     from ptcompile.simulator.launchers.command import entry_words
 
-    started = launch(container)
-    words = [word for word in entry_words(started) if not word.startswith("-")]
-    file = next((word for word in words[:2] if word.endswith(_RUN)), None)
-    if file is None and started.entry and started.launcher == "command":
-        file = started.entry[0] if started.entry[0].startswith("/") else None
+    invocation = launch(container)
+    words = [word for word in entry_words(invocation) if not word.startswith("-")]
+    file = next((word for word in words[:2] if word.endswith(_SUFFIXES)), None)
+    if file is None and invocation.entry and invocation.launcher == "command":
+        file = invocation.entry[0] if invocation.entry[0].startswith("/") else None
     folder = as_string(container.spec.get("workingDir"))
     if file is None or "$" in file or not (file.startswith("/") or folder.startswith("/")):
         return None
     return normpath(join(folder, file))
 
 
-def _word(container: ManifestContainer, script: str) -> Word | None:
+def _argument_with(container: ManifestContainer, script: str) -> Word | None:
     file = script.rpartition("/")[2]
     return next((word for word in container.argv if file in word.text), None)
 
 
-def _files(subject: Subject, template: ManifestTemplate, mount: Json) -> set[str] | None:
-    """The files of a mounted ConfigMap or Secret; None for other volumes, and where the object is not in the stream."""
+def _mounted_files(subject: Subject, template: ManifestTemplate, mount: Json) -> set[str] | None:
+    """Return the files of a mounted ConfigMap or Secret of the stream, or None for any other mount."""
     volume = volume_of(template, mount)
     if volume is None:
         return None
     for key, (kind, name) in _SOURCES.items():
         source = nested_map(volume[1], key)
-        there = subject.neighbours.named(("v1", kind), as_string(source.get(name))) if source else ()
-        if there:
+        objects = subject.neighbours.named(("v1", kind), as_string(source.get(name))) if source else ()
+        if objects:
             if source.get("items"):
-                return {as_string(one.get("path")) for one in as_mappings(source.get("items"))}
+                return {as_string(item.get("path")) for item in as_mappings(source.get("items"))}
             return {
-                str(one) for part in ("data", "binaryData", "stringData") for one in as_mapping(there[-1].get(part))
+                str(item)
+                for field in ("data", "binaryData", "stringData")
+                for item in as_mapping(objects[-1].get(field))
             }
     return None
 

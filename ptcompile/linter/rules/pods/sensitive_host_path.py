@@ -2,7 +2,7 @@
 
 What: a hostPath volume of /, /etc, /root, /boot, /var/run, /var/lib/kubelet or of a container runtime's socket.
 
-Why: any code that runs in the pod, dependencies included, can read the node's credentials or start containers as root
+Why: any code in the pod, dependencies included, can read the node's credentials or start containers as root
 on it. Training needs none of it.
 
 Example:
@@ -39,7 +39,7 @@ from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_SENSITIVE = frozenset(
+_SENSITIVE_PATHS = frozenset(
     {
         "/",
         "/boot",
@@ -65,13 +65,13 @@ _SENSITIVE = frozenset(
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for where, volume in template.volumes.values():
-            written = as_string(nested_map(volume, "hostPath").get("path"))
-            if written and normpath(written) in _SENSITIVE:
-                path = (*where, "hostPath")
+        for volume_path, volume in template.volumes.values():
+            host_path = as_string(nested_map(volume, "hostPath").get("path"))
+            if host_path and normpath(host_path) in _SENSITIVE_PATHS:
+                path = (*volume_path, "hostPath")
                 yield found_at(
                     path,
-                    f"{written} of the node gives this pod control of the node",
+                    f"{host_path} of the node gives this pod control of the node",
                     "remove the volume, or mount only the folder that is needed",
                 )
 

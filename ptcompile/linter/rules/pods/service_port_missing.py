@@ -1,9 +1,9 @@
-"""The rendezvous goes through a Service that does not have its port.
+"""The Service of the rendezvous does not forward the rendezvous port.
 
-What: the endpoint of the rendezvous is a Service of the same stream with a cluster IP, and the endpoint's port is not
-among its ports.
+What: the endpoint of the rendezvous is a Service of the same stream with a cluster IP, but the Service does not list
+the endpoint's port.
 
-Why: a cluster IP forwards the ports that the Service lists and no others: each connection is refused, or hangs.
+Why: a cluster IP forwards only the ports that the Service lists: other connections are refused, or hang.
 
 Example:
 
@@ -49,21 +49,21 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    found = endpoint_service(subject)
-    if found is None:
+    service_and_rendezvous = endpoint_service(subject)
+    if service_and_rendezvous is None:
         return
-    service, met = found
+    service, rendezvous = service_and_rendezvous
     spec = nested_map(service, "spec")
-    port = met.endpoint.rpartition(":")[2] if ":" in met.endpoint else ""
+    port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
     headless = as_string(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
-    ports = {str(as_int(one.get("port"))) for one in as_mappings(spec.get("ports"))}
+    ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
         return
-    main = next((one for template in subject.templates for one in template.mains), None)
+    main = next((container for template in subject.templates for container in template.mains), None)
     path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
     yield found_at(
         path,
-        f"the rendezvous is at {met.endpoint}, and the Service {object_name(service)} has "
+        f"the rendezvous is at {rendezvous.endpoint}, and the Service {object_name(service)} has "
         f"{'the ports' if len(ports) > 1 else 'the port'} only {', '.join(sorted(ports))}",
         "add the port to the Service, or use one that it has",
         on_key=True,

@@ -1,9 +1,9 @@
-"""Several pods of a job share one claim of devices.
+"""Several pods of a job share one ResourceClaim.
 
-What: the pods of a template with more than one pod name a ResourceClaim, and not a ResourceClaimTemplate.
+What: a template with more than one pod names a ResourceClaim instead of a ResourceClaimTemplate.
 
-Why: a ResourceClaim is allocated once, for all pods that name it: they all get the same devices, on the nodes that have
-them, and the others stay Pending.
+Why: a ResourceClaim is allocated once, for all pods that name it. They all get the same devices, and pods that do not
+fit on the nodes with these devices stay Pending.
 
 Example:
 
@@ -29,7 +29,7 @@ Example:
                   limits: {cpu: 8, memory: 64Gi}
                   claims: [{name: gpus}]
 
-Fix: write a ResourceClaimTemplate and name it by resourceClaimTemplateName: each pod gets a claim of its own.
+Fix: write a ResourceClaimTemplate and name it in resourceClaimTemplateName: each pod then gets its own claim.
 
 Source: Kubernetes 1.36, dynamic resource allocation, ResourceClaims and ResourceClaimTemplates.
 """
@@ -45,12 +45,12 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for one in claims_of(template):
-            if one.kind != "ResourceClaim" or template.replicas < 2:
+        for claim in claims_of(template):
+            if claim.kind != "ResourceClaim" or template.replicas < 2:
                 continue
             yield found_at(
-                one.path,
-                f"{template.replicas} pods share the devices of one claim, {one.source}",
+                claim.path,
+                f"{template.replicas} pods share the devices of one claim, {claim.source}",
                 "name a ResourceClaimTemplate by resourceClaimTemplateName, of which each pod gets a claim",
             )
 

@@ -44,27 +44,27 @@ from ptcompile.linter.volumes import in_memory
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for name, (where, volume) in template.volumes.items():
+        for name, (volume_path, volume) in template.volumes.items():
             size = quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")) if in_memory(volume) else None
-            most = _most(template, name) if size is not None else None
-            if size is not None and most is not None and size > most:
-                path = (*where, "emptyDir", "sizeLimit")
+            limit = _largest_limit(template, name) if size is not None else None
+            if size is not None and limit is not None and size > limit:
+                path = (*volume_path, "emptyDir", "sizeLimit")
                 yield found_at(
                     path,
-                    f"{size} is above the memory limit, {most}, so the container is killed first",
+                    f"{size} is above the memory limit, {limit}, so the container is killed first",
                     "shared memory counts as memory: raise the limit or lower the size",
                 )
 
 
-def _most(template: ManifestTemplate, name: str) -> quantity.Quantity | None:
-    """The largest memory limit of the containers that mount a volume; None where one has none, or none mounts it."""
+def _largest_limit(template: ManifestTemplate, name: str) -> quantity.Quantity | None:
+    """Return the largest memory limit of the containers that mount a volume, or None if any of them has no limit."""
     limits = [
         quantity.parse(container.limits.get("memory"))
         for container in template.containers
         if any(as_string(mount.get("name")) == name for _, mount in container.mounts)
     ]
-    known = [limit for limit in limits if limit]
-    return max(known) if known and len(known) == len(limits) else None
+    set_limits = [limit for limit in limits if limit]
+    return max(set_limits) if set_limits and len(set_limits) == len(limits) else None
 
 
 RULE = Rule("shm-above-memory-limit", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,10 +1,9 @@
 """A volume for shared memory is mounted, but not at /dev/shm.
 
-What: a volume in memory that is called like shared memory (`shm`, `dshm`, `shared-memory`) is mounted at another
-path, and the container has nothing at /dev/shm.
+What: a volume in memory with a name such as `shm`, `dshm` or `shared-memory` is mounted at another path, and the
+container has no mount at /dev/shm.
 
-Why: PyTorch and NCCL use /dev/shm and no other place. They keep the container runtime's 64 MiB, and the volume stays
-empty.
+Why: PyTorch and NCCL use only /dev/shm. They keep the container runtime's 64 MiB, and the volume stays empty.
 
 Example:
 
@@ -44,17 +43,17 @@ from ptcompile.linter.volumes import in_memory, mount_path, mounted_at, volume_o
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for container in template.containers:
-            for where, mount in container.mounts:
+            for entry_path, mount in container.mounts:
                 name = as_string(mount.get("name")).lower()
                 volume = volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
                 if (
                     volume is None
                     or not in_memory(volume[1])
                     or mounted_at(container, SHM)
-                    or _inside(mount_path(mount))
+                    or _is_below_shm(mount_path(mount))
                 ):
                     continue
-                path = (*where, "mountPath")
+                path = (*entry_path, "mountPath")
                 yield found_at(
                     path,
                     f"{mount_path(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
@@ -63,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _inside(path: str) -> bool:
+def _is_below_shm(path: str) -> bool:
     return not path or path.startswith(SHM + "/")
 
 

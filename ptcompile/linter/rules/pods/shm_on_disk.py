@@ -2,8 +2,8 @@
 
 What: an emptyDir without `medium: Memory` is mounted at /dev/shm.
 
-Why: every batch that a data loader worker hands over is written to the node's disk and read back, and counts against
-the pod's ephemeral storage. It is not shared memory but slow files.
+Why: every batch from a data loader worker goes through a file on the node's disk, which is slow and counts against the
+pod's ephemeral storage.
 
 Example:
 
@@ -51,12 +51,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
             if not nested_map(volume[1], "emptyDir").get("medium"):
                 seen.add(volume[0])
                 path = (*volume[0], "emptyDir")
-                wanted = {"medium": "Memory", **as_mapping(volume[1].get("emptyDir"))}
+                empty_dir = {"medium": "Memory", **as_mapping(volume[1].get("emptyDir"))}
                 yield found_at(
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",
                     "set medium to Memory",
-                    Fix("put /dev/shm into memory", (Edit("set", path, {**wanted, "medium": "Memory"}),), safe=False),
+                    Fix(
+                        "put /dev/shm into memory", (Edit("set", path, {**empty_dir, "medium": "Memory"}),), safe=False
+                    ),
                 )
 
 

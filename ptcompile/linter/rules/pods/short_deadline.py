@@ -2,8 +2,8 @@
 
 What: activeDeadlineSeconds of a pod, or of a Job, is less than a minute.
 
-Why: the time counts from when the object starts and includes pulling an image of many GB. The pods are killed
-while they start. Often minutes or hours were meant.
+Why: the deadline counts from the start of the object and includes pulling an image of many GB. The pods are killed
+while they start. Often minutes or hours were intended.
 
 Example:
 
@@ -44,13 +44,13 @@ _MINUTE = 60
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    places: list[tuple[Path, Json]] = [((*one.path, "spec"), one.spec) for one in subject.templates]
+    specs: list[tuple[Path, Json]] = [((*template.path, "spec"), template.spec) for template in subject.templates]
     if subject.kind == ("batch/v1", "Job"):
-        places.append((("spec",), subject.spec))
-    for where, spec in places:
+        specs.append((("spec",), subject.spec))
+    for spec_path, spec in specs:
         seconds = as_int(spec.get("activeDeadlineSeconds"), _MINUTE)
         if 0 <= seconds < _MINUTE:
-            path = (*where, "activeDeadlineSeconds")
+            path = (*spec_path, "activeDeadlineSeconds")
             yield found_at(
                 path,
                 f"{seconds} seconds pass while the image is still being pulled",

@@ -1,7 +1,6 @@
-"""Several pods share a claim that one node, or one pod, may mount.
+"""Several pods share a claim that only one node or one pod can mount.
 
-What: pods of one object mount a claim of the same stream whose accessModes are ReadWriteOnce or ReadWriteOncePod
-alone.
+What: pods of one object mount a claim of the same stream whose only accessModes are ReadWriteOnce or ReadWriteOncePod.
 
 Why: such a volume is attached to one node at a time. The pods that land on another node stay in ContainerCreating
 ("Multi-Attach error"), and the ranks that run wait for them.
@@ -55,20 +54,20 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _CLAIM = ("v1", "PersistentVolumeClaim")
-_SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
+_SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    known = subject.neighbours.of(_CLAIM)
-    pods = sum(template.replicas for template in subject.templates) if known else 0
+    claims = subject.neighbours.of(_CLAIM)
+    pods = sum(template.replicas for template in subject.templates) if claims else 0
     if pods < 2:
         return
     for template in subject.templates:
-        for where, volume in template.volumes.values():
+        for volume_path, volume in template.volumes.values():
             name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-            modes = [mode for one in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _modes(one)]
-            if modes and set(modes) <= _SINGLE:
-                path = (*where, "persistentVolumeClaim", "claimName")
+            modes = [mode for claim in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _access_modes(claim)]
+            if modes and set(modes) <= _SINGLE_NODE_MODES:
+                path = (*volume_path, "persistentVolumeClaim", "claimName")
                 yield found_at(
                     path,
                     f"{name} is {', '.join(modes)}, and {pods} pods share it: those on another node never start",
@@ -77,7 +76,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _modes(claim: Json) -> list[str]:
+def _access_modes(claim: Json) -> list[str]:
     return as_strings(nested_map(claim, "spec").get("accessModes"))
 
 

@@ -1,8 +1,8 @@
-"""The volume at /dev/shm is no larger than what the container has without it.
+"""The volume at /dev/shm is no larger than the container's default shared memory.
 
 What: the sizeLimit of a volume in memory at /dev/shm is 64 MiB or less.
 
-Why: a container has 64 MiB of shared memory by itself, which is too little for data loader workers. Most often the
+Why: a container has 64 MiB of shared memory by default, which is too little for data loader workers. Most often the
 unit is missing: `sizeLimit: 16` is 16 bytes.
 
 Example:
@@ -41,7 +41,7 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.volumes import in_memory, mounted_at, volume_of
 
-_DEFAULT = 64 * 2**20
+_DEFAULT_BYTES = 64 * 2**20
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -49,18 +49,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
         for container in template.mains:
             mount = mounted_at(container, SHM)
             volume = volume_of(template, mount[1]) if mount is not None else None
-            written = (
+            size_limit = (
                 nested_map(volume[1], "emptyDir").get("sizeLimit")
                 if volume is not None and in_memory(volume[1])
                 else None
             )
-            size = quantity.parse(written)
-            if volume is not None and size is not None and 0 < size.value <= _DEFAULT:
+            size = quantity.parse(size_limit)
+            if volume is not None and size is not None and 0 < size.value <= _DEFAULT_BYTES:
                 path = (*volume[0], "emptyDir", "sizeLimit")
-                unit = f" ({size.value} bytes)" if str(written).isdigit() else ""
+                unit = f" ({size.value} bytes)" if str(size_limit).isdigit() else ""
                 yield found_at(
                     path,
-                    f"{written}{unit} of shared memory: without the volume a container has 64 MiB",
+                    f"{size_limit}{unit} of shared memory: without the volume a container has 64 MiB",
                     "use a few GiB, below the memory limit",
                 )
 

@@ -2,7 +2,7 @@
 
 What: the pods run only on spot or preemptible nodes, and the job recreates no pod.
 
-Why: a preemption counts as a failed pod. With no retries left the job has failed, whatever it had done.
+Why: a preemption counts as a failed pod. With no retries left the job fails, regardless of its progress.
 
 Example:
 
@@ -43,14 +43,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
-_LIMITS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
+_LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         label = spot(template)
-        if label and made_again(subject, template) is False and not _ignored(subject, template):
-            path = _place(subject, template)
+        if label and made_again(subject, template) is False and not _ignores_node_loss(subject, template):
+            path = _limit_path(subject, template)
             yield found_at(
                 path,
                 f"the pods run on machines that can be preempted ({label}), and none is recreated: the first "
@@ -60,11 +60,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
             return
 
 
-def _ignored(subject: Subject, template: ManifestTemplate) -> bool:
-    """Return whether the loss of a node counts as no failure of the job.
+def _ignores_node_loss(subject: Subject, template: ManifestTemplate) -> bool:
+    """Return whether the loss of a node does not count as a failure of the job.
 
-    By a podFailurePolicy of the Job or of a JobSet's child Job, a JobSet's rule that does not count the restart, or the
-    restartPolicy of a PyTorchJob's replicas: the training-operator recreates a deleted pod without counting it.
+    The reason is a podFailurePolicy of the Job or of a JobSet's child Job, a JobSet's rule that does not count the
+    restart, or the restartPolicy of a PyTorchJob's replicas: the training-operator recreates a deleted pod without
+    counting it.
     """
     owner = get(subject.manifest, template.path[:-1])
     if isinstance(owner, Mapping):
@@ -78,11 +79,13 @@ def _ignored(subject: Subject, template: ManifestTemplate) -> bool:
 
 def _ignores_disruption(rule: Json) -> bool:
     conditions = as_mappings(rule.get("onPodConditions"))
-    return rule.get("action") == "Ignore" and any(one.get("type") == "DisruptionTarget" for one in conditions)
+    return rule.get("action") == "Ignore" and any(
+        condition.get("type") == "DisruptionTarget" for condition in conditions
+    )
 
 
-def _place(subject: Subject, template: ManifestTemplate) -> Path:
-    for path in _LIMITS:
+def _limit_path(subject: Subject, template: ManifestTemplate) -> Path:
+    for path in _LIMIT_PATHS:
         if path[-1] in nested_map(subject.manifest, *map(str, path[:-1])):
             return path
     return (*template.path, "spec")

@@ -1,10 +1,10 @@
 """A pod requests all CPUs or all memory of the machine type that it selects.
 
-What: the pod selects an instance type, or an accelerator, and requests more CPU or memory than the kubelet and the
-system leave of such a machine.
+What: the pod selects an instance type or an accelerator, and requests more CPU or memory than such a machine has for
+pods after the reservations of the kubelet and the system.
 
-Why: what the kubelet reserves is not for pods: the machine is large enough and the node never is. The pod stays
-Pending.
+Why: pods cannot use the part that the kubelet reserves: the machine is large enough, but its node never is. The pod
+stays Pending.
 
 Example:
 
@@ -30,7 +30,7 @@ Example:
 
 Fix: request less; DaemonSets need their share too.
 
-Source: reservations of GKE, EKS and AKS as karpenter's providers compute them (2026-08).
+Source: reservations of GKE, EKS and AKS as Karpenter's providers compute them (2026-08).
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for one in too_much(template):
-            if one.misfit.left is not None:
-                has, left = f"{one.misfit.has}, {one.misfit.machine}", one.misfit.left
+        for excess in too_much(template):
+            if excess.misfit.left is not None:
+                has, allocatable = f"{excess.misfit.has}, {excess.misfit.machine}", excess.misfit.left
                 yield found_at(
-                    one.path,
-                    f"{one.text}: of its {has} leaves {left}",
+                    excess.path,
+                    f"{excess.text}: of its {has} leaves {allocatable}",
                     "request less: DaemonSets need their share too",
                 )
 

@@ -2,8 +2,8 @@
 
 What: a toleration with the operator Exists and no key, and no effect or the effect NoExecute.
 
-Why: it lets the pod start on nodes that are not ready or under pressure, on control planes and on other people's
-pools, and it never leaves a node that died: the job hangs where it could have been restarted.
+Why: the pod can start on nodes that are not ready or under pressure, on control planes and in node pools of other
+teams, and it is never evicted from a dead node: the job hangs instead of being restarted.
 
 Example:
 
@@ -38,11 +38,11 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        listed = template.spec.get("tolerations")
-        for i, one in enumerate(listed if isinstance(listed, list) else ()):
-            toleration = as_mapping(one)
-            everything = toleration.get("operator") == "Exists" and not toleration.get("key")
-            if everything and toleration.get("effect") in (None, "", "NoExecute"):
+        tolerations = template.spec.get("tolerations")
+        for i, item in enumerate(tolerations if isinstance(tolerations, list) else ()):
+            toleration = as_mapping(item)
+            matches_all = toleration.get("operator") == "Exists" and not toleration.get("key")
+            if matches_all and toleration.get("effect") in (None, "", "NoExecute"):
                 path = (*template.path, "spec", "tolerations", i)
                 yield found_at(
                     path,

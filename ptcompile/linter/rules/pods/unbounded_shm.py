@@ -1,11 +1,10 @@
 """Shared memory may fill the whole node.
 
-What: a volume in memory without a sizeLimit is mounted in a pod that asks for memory, and a container has no memory
+What: a volume in memory without a sizeLimit is mounted in a pod that requests memory, and a container has no memory
 limit.
 
-Why: such a volume is bounded by its sizeLimit, or else by the memory limits of the pod, where every container has
-one. With neither it may take all of the node's memory: the kernel then kills processes of this pod and of its
-neighbours.
+Why: such a volume is bounded by its sizeLimit, or else by the pod's memory limits if every container has one. With
+neither it can take all of the node's memory: the kernel then kills processes of this pod and of other pods.
 
 Example:
 
@@ -45,11 +44,11 @@ from ptcompile.linter.volumes import in_memory
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for name, (where, volume) in template.volumes.items():
+        for name, (volume_path, volume) in template.volumes.items():
             if not in_memory(volume) or quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")):
                 continue
-            if _is_mounted(template, name) and _counted(template) and not _bounded(template):
-                path = (*where, "emptyDir")
+            if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
+                path = (*volume_path, "emptyDir")
                 yield found_at(
                     path,
                     "no sizeLimit, and not every container has a memory limit: files in it can fill the node's memory",
@@ -58,19 +57,23 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_mounted(template: ManifestTemplate, name: str) -> bool:
-    return any(as_string(mount.get("name")) == name for one in template.containers for _, mount in one.mounts)
+    return any(
+        as_string(mount.get("name")) == name for container in template.containers for _, mount in container.mounts
+    )
 
 
-def _counted(template: ManifestTemplate) -> bool:
-    """Whether the pod asks for memory at all: one that does not is the first to go, whatever it writes."""
-    return any(one.amounts(half).get("memory") for one in template.containers for half in ("limits", "requests"))
+def _sets_memory(template: ManifestTemplate) -> bool:
+    """Return whether the pod sets any memory request or limit. A pod without one is evicted first in any case."""
+    return any(
+        container.amounts(half).get("memory") for container in template.containers for half in ("limits", "requests")
+    )
 
 
-def _bounded(template: ManifestTemplate) -> bool:
-    """Whether the kubelet knows a limit for the memory of the whole pod."""
+def _is_bounded(template: ManifestTemplate) -> bool:
+    """Return whether the memory of the whole pod has a limit."""
     if nested_map(template.spec, "resources", "limits").get("memory"):
         return True
-    return all(one.limits.get("memory") for one in template.containers if not one.init)
+    return all(container.limits.get("memory") for container in template.containers if not container.init)
 
 
 RULE = Rule("unbounded-shm", _check, severity="warning", stage="run", authority="kubelet")

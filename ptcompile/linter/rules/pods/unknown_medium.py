@@ -2,7 +2,7 @@
 
 What: a medium that is neither empty, Memory, HugePages nor HugePages-<size>, such as `memory` in lower case.
 
-Why: the API server accepts any text. The kubelet refuses to mount the volume ("unknown storage medium"), and the pod
+Why: the API server accepts any text. The kubelet does not mount the volume ("unknown storage medium"), and the pod
 stays in ContainerCreating.
 
 Example:
@@ -42,17 +42,17 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for where, volume in template.volumes.values():
+        for volume_path, volume in template.volumes.values():
             medium = as_string(nested_map(volume, "emptyDir").get("medium"))
             if medium in ("", "Memory", "HugePages") or medium.startswith("HugePages-"):
                 continue
-            path = (*where, "emptyDir", "medium")
-            memory = medium.strip().lower() in ("memory", "mem", "ram", "tmpfs")
+            path = (*volume_path, "emptyDir", "medium")
+            is_memory = medium.strip().lower() in ("memory", "mem", "ram", "tmpfs")
             yield found_at(
                 path,
                 f"the kubelet does not know the storage medium {medium!r}, so the pod never starts",
-                "write Memory" if memory else "write Memory, or remove it to use the node's disk",
-                Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if memory else None,
+                "write Memory" if is_memory else "write Memory, or remove it to use the node's disk",
+                Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if is_memory else None,
             )
 
 

@@ -1,10 +1,10 @@
-"""A pod claims devices from a template that the stream does not create, though it creates others.
+"""A pod claims devices from a template that is not among those that the stream creates.
 
-What: resourceClaims names a ResourceClaimTemplate or ResourceClaim, and the ComputeDomains, templates and claims of the
+What: resourceClaims names a ResourceClaimTemplate or ResourceClaim, but the ComputeDomains, templates and claims of the
 stream have other names.
 
-Why: without the template no claim is made for the pod, and it stays Pending with an event that the object is not found.
-The template of a ComputeDomain is made by its controller, under the name that the domain gives it.
+Why: without the template no claim is created for the pod, and it stays Pending with an event that the object is not
+found. The controller of a ComputeDomain creates the template, under the name that the domain specifies.
 
 Example:
 
@@ -47,21 +47,21 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[1] == "ClusterTrainingRuntime":
-        return  # its pods run in the namespaces of its jobs
-    space = namespace_of(subject.manifest)
+        return  # the pods run in the namespaces of the jobs
+    namespace = namespace_of(subject.manifest)
     for template in subject.templates:
-        for one in claims_of(template):
-            known = [maker.name for maker in subject.stream.once(makers) if maker.kind == one.kind]
-            here = {maker.name: None for maker in subject.stream.once(makers)
-                    if maker.kind == one.kind and maker.namespace == space}  # fmt: skip
-            if not known or find_in_any_namespace(subject.stream, one) is not None:
+        for claim in claims_of(template):
+            candidates = [maker for maker in subject.stream.once(makers) if maker.kind == claim.kind]
+            local_names = {maker.name for maker in candidates if maker.namespace == namespace}
+            if not candidates or find_in_any_namespace(subject.stream, claim) is not None:
                 continue
-            only = next(iter(here)) if len(here) == 1 else None
+            names = ", ".join(dict.fromkeys(maker.name for maker in candidates))
+            suggestion = next(iter(local_names)) if len(local_names) == 1 else None
             yield found_at(
-                one.path,
-                f"nothing in the stream creates the {one.kind} {one.source}; it has {', '.join(dict.fromkeys(known))}",
-                f"use {only}" if only else "use the name of an existing one",
-                Fix(f"use {only}", (Edit("set", one.path, only),), safe=False) if only else None,
+                claim.path,
+                f"nothing in the stream creates the {claim.kind} {claim.source}; it has {names}",
+                f"use {suggestion}" if suggestion else "use the name of an existing one",
+                Fix(f"use {suggestion}", (Edit("set", claim.path, suggestion),), safe=False) if suggestion else None,
             )
 
 

@@ -1,9 +1,9 @@
-"""A volume is declared, and no container mounts it.
+"""A volume is declared, but no container mounts it.
 
-What: a volume of a pod whose name is in no container's volumeMounts or volumeDevices.
+What: no container of the pod names the volume in volumeMounts or volumeDevices.
 
-Why: the data or the shared memory that it was for is not where the processes look. A claim is attached, and may keep
-the pod waiting, for nothing.
+Why: the processes do not see the data or the shared memory that it was meant to provide. A claim is attached for
+nothing, and may keep the pod waiting.
 
 Example:
 
@@ -41,20 +41,20 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a TrainJob may mount what its runtime declares
     for template in subject.templates:
-        used = {
+        mounted = {
             as_string(mount.get("name"))
             for container in template.containers
             for key in ("volumeMounts", "volumeDevices")
             for mount in as_mappings(container.spec.get(key))
         }
-        for name, (where, _) in template.volumes.items():
-            if name and name not in used and template.containers:
-                path = (*where, "name")
+        for name, (volume_path, _) in template.volumes.items():
+            if name and name not in mounted and template.containers:
+                path = (*volume_path, "name")
                 yield found_at(
                     path,
                     f"no container mounts the volume {name}",
                     "mount it, or remove it",
-                    Fix(f"remove the volume {name}", (Edit("remove", where),), safe=False),
+                    Fix(f"remove the volume {name}", (Edit("remove", volume_path),), safe=False),
                 )
 
 

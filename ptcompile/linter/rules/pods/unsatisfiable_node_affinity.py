@@ -3,7 +3,7 @@
 What: nodeSelector and the required node affinity contradict each other for some label in every term, or an expression
 Gt or Lt compares with something that is not a whole number.
 
-Why: the API server accepts each. Together they match no node: the pod stays Pending.
+Why: the API server accepts them, but no node matches, so the pod stays Pending.
 
 Example:
 
@@ -28,8 +28,8 @@ Example:
 
 Fix: set the label once, or make the two agree.
 
-Source: Kubernetes 1.36, node affinity: nodeSelector and affinity both have to match, terms are alternatives,
-expressions of a term all have to match; Gt and Lt read whole numbers.
+Source: Kubernetes 1.36, node affinity: nodeSelector and affinity must both match, terms are alternatives, all
+expressions of a term must match; Gt and Lt read whole numbers.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if not terms:
             continue
         selector = string_map(template.spec.get("nodeSelector"))
-        reasons = [_contradiction(selector, term) for term in terms]
+        reasons = [_find_contradiction(selector, term) for term in terms]
         if all(reasons):
             path = (*template.path, "spec", "affinity", "nodeAffinity", _REQUIRED)
             yield found_at(
@@ -65,40 +65,40 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _contradiction(selector: Mapping[str, str], term: Json) -> str | None:
-    """Why no node can match a term together with the selector; None where one may."""
+def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
+    """Return why no node can match both the term and the selector, or None if one may."""
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
-    for one in as_mappings(term.get("matchExpressions")):
+    for expression in as_mappings(term.get("matchExpressions")):
         key, operator, values = (
-            as_string(one.get("key")),
-            as_string(one.get("operator")),
-            set(as_strings(one.get("values"))),
+            as_string(expression.get("key")),
+            as_string(expression.get("operator")),
+            set(as_strings(expression.get("values"))),
         )
         if operator == "In":
-            left = values & allowed[key] if key in allowed else values
-            if not left:
-                return _both(key, allowed.get(key, set()), f"one of {_listed(values)}")
-            allowed[key] = left
+            remaining = values & allowed[key] if key in allowed else values
+            if not remaining:
+                return _conflict_message(key, allowed.get(key, set()), f"one of {_join_values(values)}")
+            allowed[key] = remaining
         elif operator in ("Gt", "Lt") and not all(map(_is_number, values)):
-            return f"{key} is compared with {_listed(values)}, but {operator} needs whole numbers"
-    for one in as_mappings(term.get("matchExpressions")):
+            return f"{key} is compared with {_join_values(values)}, but {operator} needs whole numbers"
+    for expression in as_mappings(term.get("matchExpressions")):
         key, operator, values = (
-            as_string(one.get("key")),
-            as_string(one.get("operator")),
-            set(as_strings(one.get("values"))),
+            as_string(expression.get("key")),
+            as_string(expression.get("operator")),
+            set(as_strings(expression.get("values"))),
         )
         if key in allowed and operator == "DoesNotExist":
-            return _both(key, allowed[key], "absent")
+            return _conflict_message(key, allowed[key], "absent")
         if key in allowed and operator == "NotIn" and allowed[key] <= values:
-            return _both(key, allowed[key], f"none of {_listed(values)}")
+            return _conflict_message(key, allowed[key], f"none of {_join_values(values)}")
     return None
 
 
-def _both(key: str, wanted: set[str], other: str) -> str:
-    return f"{key} has to be {_listed(wanted)} and {other}"
+def _conflict_message(key: str, values: set[str], conflict: str) -> str:
+    return f"{key} has to be {_join_values(values)} and {conflict}"
 
 
-def _listed(values: set[str]) -> str:
+def _join_values(values: set[str]) -> str:
     return ", ".join(sorted(values)) or "nothing"
 
 

@@ -1,10 +1,10 @@
 """A pod claims GPUs or a channel of a ComputeDomain, but no container uses the claim.
 
-What: an entry of resourceClaims, made from a template of the stream for NVIDIA's DRA driver, that is named in no
-container's resources.claims.
+What: no container lists in resources.claims an entry of resourceClaims that is made from one of the stream's templates
+for NVIDIA's DRA driver.
 
-Why: devices are allocated to the pod and given to no container. Without its channel NCCL leaves NVLink to other nodes
-unused, or stops when it imports their memory.
+Why: the devices are allocated to the pod, but no container gets them. Without its channel NCCL leaves NVLink to other
+nodes unused, or stops when it imports their memory.
 
 Example:
 
@@ -45,21 +45,21 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    space = namespace_of(subject.manifest)
+    namespace = namespace_of(subject.manifest)
     for template in subject.templates:
-        used = {
+        used_names = {
             as_string(claim.get("name"))
             for container in template.containers
             for claim in as_mappings(nested_map(container.spec, "resources").get("claims"))
         }
-        for one in claims_of(template):
-            maker = maker_of(subject.stream, one, space)
-            if one.name in used or maker is None or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}:
+        for pod_claim in claims_of(template):
+            maker = maker_of(subject.stream, pod_claim, namespace)
+            if pod_claim.name in used_names or maker is None or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}:
                 continue
             yield found_at(
-                one.path,
-                f"no container lists the claim {one.name} in resources.claims, so none gets its devices",
-                f"add {{name: {one.name}}} to resources.claims of the container that trains",
+                pod_claim.path,
+                f"no container lists the claim {pod_claim.name} in resources.claims, so none gets its devices",
+                f"add {{name: {pod_claim.name}}} to resources.claims of the container that trains",
             )
 
 

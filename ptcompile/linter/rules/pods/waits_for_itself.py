@@ -1,10 +1,8 @@
-"""The first pod waits for itself.
+"""The first pod waits for its own rendezvous port.
 
-What: an init container, in all pods alike, waits until the port of the rendezvous answers on the very pod that serves
-it.
+What: an init container that all pods have waits for the rendezvous port, also in the pod that serves it.
 
-Why: that pod's own init container waits too, and its training, which would open the port, starts only after it. No
-pod ever starts.
+Why: in that pod the training would open the port, but it starts only after the init container. No pod ever starts.
 
 Example:
 
@@ -66,51 +64,54 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
-_WAITS = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
-_BY_INDEX = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
+_WAITING = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
+_CONDITION = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    waiting = {one.path: _scripts(one) for one in subject.containers if one.init}
-    met = subject.met if any(waiting.values()) else None
-    serving = _serving(subject, met) if met is not None else None
-    if met is None or serving is None:
+    waiting = {init.path: _waiting_arguments(init) for init in subject.containers if init.init}
+    rendezvous = subject.met if any(waiting.values()) else None
+    serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None
+    if rendezvous is None or serving is None:
         return
-    host, port = met.host, met.endpoint.rpartition(":")[2]
+    host, port = rendezvous.host, rendezvous.endpoint.rpartition(":")[2]
     for container in serving.template.containers:
         for word in waiting.get(container.path, ()):
             if host in word.text and port in word.text:
                 yield found_at(
                     word.path,
-                    f"{serving.pod} waits for its own {met.endpoint}, which opens only after its init containers",
+                    f"{serving.pod} waits for its own {rendezvous.endpoint}, "
+                    "which opens only after its init containers",
                     "wait for the name with nslookup, or not at all",
                 )
 
 
-class _Serving(NamedTuple):
+class _ServingPod(NamedTuple):
     template: ManifestTemplate
     pod: str
 
 
-def _serving(subject: Subject, met: Rendezvous) -> _Serving | None:
-    """The template of the pod that serves the rendezvous, and the pod's name; None where it is none of the firsts."""
+def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None:
+    """Return the pod that serves the rendezvous, or None if it is not the first pod of a role."""
     from ptcompile.simulator.meeting import resolve_host
 
-    if subject.job is None or not met.host:
+    if subject.job is None or not rendezvous.host:
         return None
     for role, pod in subject.job.first_pods():
-        if resolve_host(subject.job, met.host, pod) == pod.display_name:
-            own = [one for one in subject.templates if one.role.lower() == role.name.lower()]
-            templates = list(subject.templates) if len(subject.templates) == 1 else own
-            return _Serving(templates[0], pod.display_name) if templates else None
+        if resolve_host(subject.job, rendezvous.host, pod) == pod.display_name:
+            templates_of_role = [
+                template for template in subject.templates if template.role.lower() == role.name.lower()
+            ]
+            templates = list(subject.templates) if len(subject.templates) == 1 else templates_of_role
+            return _ServingPod(templates[0], pod.display_name) if templates else None
     return None
 
 
-def _scripts(container: ManifestContainer) -> list[Word]:
-    """The scripts of a container that wait for a port, in every pod alike."""
+def _waiting_arguments(container: ManifestContainer) -> list[Word]:
+    """Return the arguments with scripts that wait for a port in every pod."""
     if container.spec.get("restartPolicy") == "Always":
         return []
-    return [word for word in container.argv if _WAITS.search(word.text) and not _BY_INDEX.search(word.text)]
+    return [word for word in container.argv if _WAITING.search(word.text) and not _CONDITION.search(word.text)]
 
 
 RULE = Rule("waits-for-itself", _check, severity="error", stage="run", authority="kubelet")

@@ -1,4 +1,4 @@
-"""Rules for network policies, beside the pods that they select."""
+"""Rules that compare network policies with the pods that they select."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ if TYPE_CHECKING:
 RULES: Final[dict[str, str]] = {
     "closed_network": "",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -1,11 +1,10 @@
 """A network policy separates the pods of a training job.
 
-What: a NetworkPolicy selects the pods of a job of the stream that meet, and none of its rules, nor of the other
-policies here, lets them reach each other on all ports. A warning where the policy selects all pods: then others are
-likely to allow more.
+What: a NetworkPolicy selects the pods of a job of several nodes, and no rule of the stream's policies lets them reach
+each other on all ports. Reported as a warning if the policy selects all pods: other policies probably allow more.
 
-Why: the pods wait for a rendezvous that none can reach. After it, NCCL and Gloo open ports of their own choice, so a
-rule for one port is not enough.
+Why: the pods wait for a rendezvous that none can reach. After the rendezvous NCCL and Gloo open ports of their choice,
+so a rule for one port is not enough.
 
 Example:
 
@@ -46,7 +45,7 @@ Example:
 
 Fix: allow the pods of the job from and to each other, on all ports.
 
-Source: Kubernetes 1.36, network policies: what no policy allows to a selected pod is denied.
+Source: Kubernetes 1.36, network policies: traffic of a selected pod that no policy allows is denied.
 """
 
 from __future__ import annotations
@@ -69,54 +68,54 @@ POLICY = ("networking.k8s.io/v1", "NetworkPolicy")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    meeting = subject.stream.once(_meeting).get(namespace_of(subject.manifest), [])
-    for way, peers in (("Ingress", "from"), ("Egress", "to")):
-        for pod in meeting:
-            closing = [one for one in subject.neighbours.of(POLICY) if _concerns(one, way, pod)]
-            mine = any(one is subject.manifest for one in closing)
-            if mine and not any(_opens(one, way, peers, pod) for one in closing):
-                path = ("spec", way.lower()) if way.lower() in subject.spec else ("spec",)
+    pods = subject.stream.once(_training_pods).get(namespace_of(subject.manifest), [])
+    for direction, peers in (("Ingress", "from"), ("Egress", "to")):
+        for pod in pods:
+            policies = [policy for policy in subject.neighbours.of(POLICY) if _restricts(policy, direction, pod)]
+            is_concerned = any(policy is subject.manifest for policy in policies)
+            if is_concerned and not any(_allows_peers(policy, direction, peers, pod) for policy in policies):
+                path = ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",)
                 yield found_at(
                     path,
                     f"the pods of {pod.job.title} cannot reach one another, and they have to meet",
-                    f"allow them {'from' if way == 'Ingress' else 'to'} each other, on all ports",
+                    f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,
                     severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
                 )
                 break
 
 
-def _meeting(stream: Stream) -> dict[str, list[Pod]]:
-    """The first pod of each job of several nodes, by namespace."""
-    found: dict[str, list[Pod]] = {}
-    for one in stream.objects:
-        subject = subject_of(one, stream)
+def _training_pods(stream: Stream) -> dict[str, list[Pod]]:
+    """Return the first pod of each rendezvous group of several nodes, by namespace."""
+    pods: dict[str, list[Pod]] = {}
+    for manifest in stream.objects:
+        subject = subject_of(manifest, stream)
         for group in (*subject.groups, *subject.plain):
             if count_nodes(group) > 1 and not group[0].local and not group[0].pod.on_host:
-                found.setdefault(namespace_of(one), []).append(group[0].pod)
-    return found
+                pods.setdefault(namespace_of(manifest), []).append(group[0].pod)
+    return pods
 
 
-def _concerns(policy: Json, way: str, pod: Pod) -> bool:
-    """Whether a policy says what may come to a pod, or go from it."""
+def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
+    """Return whether a policy restricts traffic to or from a pod."""
     spec = nested_map(policy, "spec")
-    said = as_strings(spec.get("policyTypes")) or ["Ingress", *(["Egress"] if "egress" in spec else [])]
-    return way in said and selects(nested_map(spec, "podSelector"), pod.view.labels)
+    directions = as_strings(spec.get("policyTypes")) or ["Ingress", *(["Egress"] if "egress" in spec else [])]
+    return direction in directions and selects(nested_map(spec, "podSelector"), pod.view.labels)
 
 
-def _opens(policy: Json, way: str, peers: str, pod: Pod) -> bool:
-    """Whether a rule lets pods like this one through, on all ports."""
-    for rule in as_mappings(nested_map(policy, "spec").get(way.lower())):
-        ports, those = as_mappings(rule.get("ports")), as_mappings(rule.get(peers))
-        several = not ports or any(one.get("endPort") is not None or "port" not in one for one in ports)
-        if several and (not those or any(_like(one, pod) for one in those)):
+def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod) -> bool:
+    """Return whether a rule allows all ports between the job's pods."""
+    for rule in as_mappings(nested_map(policy, "spec").get(direction.lower())):
+        ports, allowed_peers = as_mappings(rule.get("ports")), as_mappings(rule.get(peers))
+        all_ports = not ports or any(port.get("endPort") is not None or "port" not in port for port in ports)
+        if all_ports and (not allowed_peers or any(_can_match(peer, pod) for peer in allowed_peers)):
             return True
     return False
 
 
-def _like(peer: Json, pod: Pod) -> bool:
+def _can_match(peer: Json, pod: Pod) -> bool:
     if "ipBlock" in peer or (peer.get("namespaceSelector") is not None and peer.get("podSelector") is None):
-        return True  # whether the pods are in it no file says
+        return True  # the files do not show which addresses or namespaces the pods have
     return selects(nested_map(peer, "podSelector"), pod.view.labels)
 
 

@@ -13,4 +13,4 @@ RULES: Final[dict[str, str]] = {
     "exposed_rendezvous": "NodePort/LoadBalancer",
     "service_shadows_env": "master",
 }
-"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""

@@ -1,10 +1,10 @@
 """A rendezvous port is open outside the cluster.
 
-What: a Service of type NodePort or LoadBalancer with one of torch.distributed's usual ports (29400, 29500) or the
+What: a Service of type NodePort or LoadBalancer has one of torch.distributed's usual ports (29400, 29500) or the
 operators' (23456).
 
-Why: the store behind these ports has no authentication and no encryption: anyone who reaches it can take over the
-processes. It is made for private networks.
+Why: the store that listens on these ports has no authentication and no encryption: anyone who reaches it can take over
+the processes. It is meant for private networks.
 
 Example:
 
@@ -30,7 +30,7 @@ from ptcompile.kubernetes.unstructured import as_int, as_mapping
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_PORTS = frozenset({23456, 29400, 29500})
+_RENDEZVOUS_PORTS = frozenset({23456, 29400, 29500})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -38,9 +38,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if kind not in ("NodePort", "LoadBalancer"):
         return
     ports = subject.spec.get("ports")
-    for i, one in enumerate(ports if isinstance(ports, list) else ()):
-        port = as_mapping(one)
-        number = next((n for n in (as_int(port.get("targetPort")), as_int(port.get("port"))) if n in _PORTS), None)
+    for i, item in enumerate(ports if isinstance(ports, list) else ()):
+        port = as_mapping(item)
+        number = next(
+            (
+                candidate
+                for candidate in (as_int(port.get("targetPort")), as_int(port.get("port")))
+                if candidate in _RENDEZVOUS_PORTS
+            ),
+            None,
+        )
         if number is not None:
             path = ("spec", "ports", i)
             yield found_at(

@@ -1,4 +1,4 @@
-"""The names of pods that meet resolve only once the pods are ready.
+"""The pods' names resolve only after the pods are ready, but the pods need them before.
 
 What: a headless Service that pods of the same stream use as their subdomain does not publish addresses of pods that are
 not ready, and a pod has a readiness probe or gate, or an init container that looks such a name up.
@@ -51,7 +51,7 @@ _FIELD = ("spec", "publishNotReadyAddresses")
 def _check(subject: Subject) -> Iterator[Finding]:
     if as_string(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
         return
-    user = next((one for one in users_of(subject) if one.probed), None)
+    user = next((pod_user for pod_user in users_of(subject) if pod_user.probed), None)
     if user is not None:
         path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
         yield found_at(

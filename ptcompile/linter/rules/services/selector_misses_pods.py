@@ -3,8 +3,7 @@
 What: pods of the same stream name the Service as their subdomain, and its selector is missing or does not match their
 labels.
 
-Why: a pod's name resolves only when the Service selects the pod. No record is made, and the ranks never find one
-another.
+Why: a pod's name resolves only if the Service selects the pod. Without DNS records the ranks never find one another.
 
 Example:
 
@@ -29,9 +28,9 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: select the pods by labels that they have; those of a Job always have batch.kubernetes.io/job-name.
+Fix: select the pods by labels that they have; pods of a Job always have batch.kubernetes.io/job-name.
 
-Source: Kubernetes 1.36, DNS for Services and pods; Services without selectors have no endpoints of their own.
+Source: Kubernetes 1.36, DNS for Services and pods; Services without selectors get no endpoints.
 """
 
 from __future__ import annotations
@@ -52,10 +51,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
         path = ("spec", "selector") if selector else ("spec",)
         missing = [f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value]
-        shown = f"the pods of {users[0].title} do not have {', '.join(missing)}" if missing else "there is no selector"
+        reason = f"the pods of {users[0].title} do not have {', '.join(missing)}" if missing else "there is no selector"
         yield found_at(
             path,
-            f"{shown}, so no pod gets a name in the subdomain {subject.name}",
+            f"{reason}, so no pod gets a name in the subdomain {subject.name}",
             "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].job else ""),
             on_key=True,
             severity="error" if missing and waits_by_name(subject, users[0]) else None,

@@ -1,9 +1,8 @@
-"""A Service that should name pods has its own IP address.
+"""The subdomain of pods is a Service that is not headless.
 
-What: pods of the same stream name a Service as their subdomain, and its clusterIP is not None.
+What: pods of the same stream name a Service as their subdomain, but its clusterIP is not None.
 
-Why: `<hostname>.<subdomain>` is served only for headless Services. The names do not resolve, and the ranks never
-find the first of them.
+Why: `<hostname>.<subdomain>` resolves only for headless Services, so the ranks never find rank 0.
 
 Example:
 

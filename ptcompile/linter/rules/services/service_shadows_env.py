@@ -17,7 +17,7 @@ Example:
         selector: {app: train}
         ports: [{port: 29500}]
 
-Fix: rename it, or make it headless: headless Services create no variables. Pods can opt out with
+Fix: rename it, or make it headless: headless Services create no variables. Pods can also opt out with
 enableServiceLinks: false.
 
 Source: Kubernetes 1.36, environment variables of Services; PyTorch 2.13, MASTER_PORT and PET_MASTER_PORT.
@@ -31,11 +31,11 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_SHADOWED = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
+_SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    variable = _SHADOWED.get(subject.name)
+    variable = _SHADOWED_VARIABLES.get(subject.name)
     headless = as_string(subject.spec.get("clusterIP")) == "None" or subject.spec.get("type") == "ExternalName"
     ports = as_mappings(subject.spec.get("ports"))
     if variable is not None and not headless and ports:
