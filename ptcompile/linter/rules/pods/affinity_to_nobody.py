@@ -61,7 +61,7 @@ def _own_labels(subject: Subject) -> list[dict[str, str]]:
     """Return the labels of the object's first pods, or of its templates for a runtime, whose jobs create the pods."""
     if subject.job is None:
         return [labels_of(template.data) for template in subject.templates]
-    return [pod.view.labels for _, pod in subject.job.first_pods()]
+    return [dict(pod.view.labels) for _, pod in subject.job.first_pods()]
 
 
 def _labels_in(stream: Stream) -> list[dict[str, str]]:
