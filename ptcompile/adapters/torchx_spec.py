@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any, Final
 
-from ptcompile.simulator.launchers.command import Invocation, of_container
+from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.torchrun import conf_of
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ def spec_of(app: Any, name: str) -> Json:
         raise ValueError(f"{app.name}: an AppDef with {len(app.roles)} roles is not one training job")
     role = app.roles[0]
     command = [_substitute(_RENDEZVOUS_HOST.sub("localhost", arg), name) for arg in (role.entrypoint, *role.args)]
-    launch = of_container(command, [], {})
+    launch = container_invocation(command, [], {})
     fields: Json = {"image": role.image, **({"nodes": role.num_replicas} if role.num_replicas > 1 else {})}
     env = {key: _substitute(value, name) for key, value in role.env.items()}
     if launch.launcher == "torchrun" and launch.entry:

@@ -15,9 +15,9 @@ from ptcompile.simulator.amounts import is_accelerator
 from ptcompile.simulator.as_json import env_sources, node_requirements
 from ptcompile.simulator.as_text import pod_group_lines, service_lines, volume_text
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.launchers.command import entry_words
+from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS
-from ptcompile.simulator.launchers.shell import one_command
+from ptcompile.simulator.launchers.shell import single_command
 from ptcompile.simulator.meeting import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.pod import Pod
 
@@ -198,7 +198,7 @@ def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
 def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
     """Return torchrun's settings in a pod and the script it starts, or None if the pod runs something else or more."""
     launch = pod.launch
-    shell_does_more = launch.in_shell and one_command([*(pod.command or ()), *(pod.args or ())]) is None
+    shell_does_more = launch.in_shell and single_command([*(pod.command or ()), *(pod.args or ())]) is None
     if launch.launcher != "torchrun" or shell_does_more:
         return None
     other_options = {
@@ -208,7 +208,7 @@ def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
     options = {
         name: value for name, value in rendezvous.options.items() if name != "nnodes" or rendezvous.nodes is None
     }
-    return options, rendezvous.nodes, other_options, entry_words(launch)
+    return options, rendezvous.nodes, other_options, entry_arguments(launch)
 
 
 def _env_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:

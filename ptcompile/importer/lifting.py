@@ -26,9 +26,9 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.registry.queue_systems import LABELS, QUEUE_ANNOTATION, WRITTEN
 from ptcompile.registry.reading import Read
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.launchers.command import Invocation, of_container
+from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS, Rendezvous
-from ptcompile.simulator.launchers.shell import one_command
+from ptcompile.simulator.launchers.shell import single_command
 from ptcompile.simulator.launchers.torchrun import conf_of
 from ptcompile.simulator.meeting import training_roles
 
@@ -215,16 +215,16 @@ def _parse_launch(command: Sequence[str], args: Sequence[str], env: Mapping[str,
     """Return the launch with its arguments as the kubelet expands them, or None if a shell runs more than one
     command.
     """
-    launch = of_container(command, args, {})
+    launch = container_invocation(command, args, {})
     if launch.launcher != "torchrun":
         return None
     if not launch.in_shell:
         return None if "torch.distributed.launch" in command else launch
-    script = one_command([*command, *args])
+    script = single_command([*command, *args])
     if script is None:
         return None
     expanded = [_to_kubelet_variables(arg, env) for arg in script]
-    return None if None in expanded else of_container([arg for arg in expanded if arg is not None], [], {})
+    return None if None in expanded else container_invocation([arg for arg in expanded if arg is not None], [], {})
 
 
 def _to_kubelet_variables(arg: str, env: Mapping[str, Any]) -> str | None:

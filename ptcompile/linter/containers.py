@@ -68,9 +68,9 @@ def shell_at(container: ManifestContainer) -> int | None:
 
 def launch(container: ManifestContainer) -> Invocation:
     """What the command line starts, read as it is written: no variable of an operator is known here."""
-    from ptcompile.simulator.launchers.command import read
+    from ptcompile.simulator.launchers.command import read_command_line
 
-    return read(container.words, {})
+    return read_command_line(container.words, {})
 
 
 def starts_training(container: ManifestContainer) -> bool:
@@ -152,9 +152,9 @@ def read(script: Script) -> Reading | None:
     text = script.word.text
     if len(text) > 1 << 14 or _CONTROL.search(text):
         return None
-    from ptcompile.simulator.launchers.shell import separated
+    from ptcompile.simulator.launchers.shell import split_statements
 
-    statements = [one for one in separated(_REDIRECTION.sub(" ", text)) if one[0]]
+    statements = [one for one in split_statements(_REDIRECTION.sub(" ", text)) if one[0]]
     training = [i for i, (words, _) in enumerate(statements) if _trains(words)]
     if not training:
         return None

@@ -61,14 +61,14 @@ def _of_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Proble
     from ptcompile._internal.limits import Budget
     from ptcompile.registry.pods import ContainerView, PodView
     from ptcompile.simulator import kubelet
-    from ptcompile.simulator.launchers.command import of_container
+    from ptcompile.simulator.launchers.command import container_invocation
 
     container = ContainerView("", False, spec)
     pod = PodView("", "", 0, {}, labels=fields["labels"], annotations=fields["annotations"])
     of_env, of_words, of_script = Budget(), Budget(), Budget()
     env = kubelet.environment(container, pod, of_env)
     command, args = kubelet.command_line(container, env, of_words)
-    of_container(command or (), args or (), env, of_script)
+    container_invocation(command or (), args or (), env, of_script)
     if of_env.refused is not None:
         yield _problem((*path, *_entry(spec, of_env.refused)), "variables")
     if of_words.refused is not None:

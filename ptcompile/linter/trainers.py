@@ -13,7 +13,7 @@ from ptcompile.linter.templates import ManifestTemplate
 from ptcompile.linter.workload import WorkloadView, template_of
 from ptcompile.registry.model import Kind
 from ptcompile.registry.table import kind_named
-from ptcompile.simulator.launchers.torchrun import variable
+from ptcompile.simulator.launchers.torchrun import option_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,19 +93,19 @@ class TrainingRole:
     @cached_property
     def modelled(self) -> bool:
         """Whether a launcher that is known here says in its own options how many nodes meet, and starts its own."""
-        from ptcompile.simulator.launchers import DIALECTS
+        from ptcompile.simulator.launchers import LAUNCHERS
 
         options = self.launch.options
         if self.seen.launcher == "deepspeed" and "no-ssh" not in options:
             return False  # one deepspeed starts all nodes, over ssh
         counted = "nnodes" in options or "world-size" in options
-        return self.torchrun or (self.seen.launcher in DIALECTS and counted and self.seen.backend != "none")
+        return self.torchrun or (self.seen.launcher in LAUNCHERS and counted and self.seen.backend != "none")
 
     def spelled(self, option: str) -> str:
         """What the launcher calls an option, dashed."""
-        from ptcompile.simulator.launchers import DIALECTS
+        from ptcompile.simulator.launchers import LAUNCHERS
 
-        dialect = DIALECTS.get(self.seen.launcher)
+        dialect = LAUNCHERS.get(self.seen.launcher)
         if dialect is None:
             return option
         same = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
@@ -154,10 +154,10 @@ class TrainingRole:
         """The variable that the launcher, or the script without one, takes an option from."""
         if self.plain:
             return PLAIN.get(option, "")
-        from ptcompile.simulator.launchers import DIALECTS
+        from ptcompile.simulator.launchers import LAUNCHERS
 
-        dialect = DIALECTS.get(self.seen.launcher)
-        return variable(option) if dialect is None else dialect.variables.get(option, "")
+        dialect = LAUNCHERS.get(self.seen.launcher)
+        return option_variable(option) if dialect is None else dialect.variables.get(option, "")
 
     def entry(self, name: str) -> int | None:
         """The index of the user's env entry that counts, None where there is none or the operator's comes later."""

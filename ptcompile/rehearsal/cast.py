@@ -13,7 +13,7 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.launchers import DIALECTS, launcher_of
+from ptcompile.simulator.launchers import LAUNCHERS, launcher_of
 from ptcompile.simulator.launchers.torchrun import SWITCHES, conf_of, option_name
 from ptcompile.simulator.meeting import short_names, training_roles
 from ptcompile.simulator.pod import Pod, WorkloadPods
@@ -41,7 +41,7 @@ def line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
     launch = pod.launch
     by_image = launch.launcher == "image" and any(name.startswith("PET_") for name in pod.env)
     if launch.launcher == "torchrun" or by_image:
-        return ("torchrun", *_torchrun(launch.words, processes), SCRIPT, *_arguments(pod))
+        return ("torchrun", *_torchrun(launch.arguments, processes), SCRIPT, *_arguments(pod))
     if launch.launcher in ("command", "image"):
         return ("python", SCRIPT)
     if launch.launcher == "accelerate" and launcher_of(launch.entry):
@@ -93,7 +93,7 @@ def _deepspeed(pod: Pod, processes: int, pods: int) -> Iterator[str]:
 
 
 def _told(name: str, options: Mapping[str, str]) -> Iterator[str]:
-    names = DIALECTS[name].names
+    names = LAUNCHERS[name].names
     for option, value in options.items():
         if option not in _COUNTS:
             yield f"--{names[option].replace('-', '_')}={value}"

@@ -16,7 +16,7 @@ from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.verdict import RehearsalVerdict, judge
 from ptcompile.simulator.faults import Fault
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.launchers.torchrun import same_torchrun, torch_of
+from ptcompile.simulator.launchers.torchrun import has_same_torchrun, torch_of
 from ptcompile.source.secrets.masking import masker_of
 
 
@@ -88,7 +88,7 @@ def _surroundings(image: str, on: Ground, settings: RehearsalSettings) -> Iterat
 
 def _others(job: SimulatedJob, image: str, on: Ground, settings: RehearsalSettings) -> Iterator[str]:
     meant, found = torch_of(image, job.versions), parse_version(on.torch)
-    if not same_torchrun(meant, found):
+    if not has_same_torchrun(meant, found):
         yield (
             f"PyTorch {found[0]}.{found[1]} replaces {meant[0]}.{meant[1]} (the image's tag, else the profile's "
             "versions.torch, else the newest known)"

@@ -69,7 +69,7 @@ def _torchrun_value(pod: Pod, name: str) -> str | None:
     """Return the value that torchrun sets for the processes of a pod, or None if it is unknown."""
     rendezvous = pod.rendezvous
     if name == "WORLD_SIZE":
-        return rendezvous.world_text
+        return rendezvous.world_size_text
     if name == "LOCAL_WORLD_SIZE":
         return rendezvous.processes_text
     if rendezvous.processes is None:

@@ -370,7 +370,7 @@ def _rendezvous_lines(pod: Pod) -> Iterator[str]:
         "nodes": rendezvous.nodes_text,
         "node rank": rendezvous.node_rank,
         "processes": rendezvous.processes_text,
-        "world size": rendezvous.world_text,
+        "world size": rendezvous.world_size_text,
         "restarts": rendezvous.max_restarts,
     }
     if rendezvous.node_rank.isdigit() and rendezvous.processes and rendezvous.backend != AT_RENDEZVOUS:

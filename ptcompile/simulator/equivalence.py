@@ -10,7 +10,7 @@ from ptcompile.registry.pods import ExpandedRole
 from ptcompile.registry.table import KINDS
 from ptcompile.simulator import amounts
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.launchers.command import entry_words
+from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.meeting import JobRendezvous, dns_names, job_rendezvous
 from ptcompile.simulator.pod import Pod
@@ -159,7 +159,7 @@ def _pod_differences(old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Host
 
 def _entry_arguments(pod: Pod, hosts: Hosts) -> list[str]:
     placeholders = _name_placeholders(pod)
-    return [_replace_names(argument, placeholders, hosts) for argument in entry_words(pod.launch)]
+    return [_replace_names(argument, placeholders, hosts) for argument in entry_arguments(pod.launch)]
 
 
 def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:

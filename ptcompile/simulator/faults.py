@@ -16,7 +16,7 @@ from ptcompile.simulator.launchers.torchrun import (
     FIRST_STORE,
     OWN_STORE,
     SHARED_STORE,
-    closes_when_told_to_end,
+    closes_on_sigterm,
     conf_of,
     torch_of,
 )
@@ -90,7 +90,7 @@ def agents_of(job: WorkloadPods, found: JobRendezvous | None, torch: Version | N
         own_store=static or all(_own_store(lead, job, torch) for lead in leads),
         wait_for_first=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "read_timeout", _READ),
         wait_for_others=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "join_timeout", _JOIN),
-        closes=not static and any(closes_when_told_to_end(torch or _torch(lead, job)) for lead in leads),
+        closes=not static and any(closes_on_sigterm(torch or _torch(lead, job)) for lead in leads),
         known_at_start=static or _known(leads[0][1], seen.host),
         first_store=all((torch or _torch(lead, job)) >= FIRST_STORE for lead in leads),
     )

@@ -66,7 +66,7 @@ class JobRendezvous(NamedTuple):
     def processes_text(self) -> str:
         """Number of processes, as a number, a range or a product."""
         if self.processes is None:
-            return self.first.world_text
+            return self.first.world_size_text
         low, high = self.processes
         return str(high) if low == high else f"{low} to {high}"
 

@@ -20,8 +20,8 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.registry.pods import ContainerView, ExpandedRole, Expansion, PodView, main_of
 from ptcompile.simulator import amounts, kubelet
-from ptcompile.simulator.launchers.command import Invocation, of_container
-from ptcompile.simulator.launchers.rendezvous import Rendezvous, rendezvous
+from ptcompile.simulator.launchers.command import Invocation, container_invocation
+from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Pod:
         env = dict(self.env)
         if self.hostname and not self.on_host:
             env.setdefault("HOSTNAME", self.hostname)
-        return of_container(command or (), args or (), env)
+        return container_invocation(command or (), args or (), env)
 
     @cached_property
     def devices(self) -> dict[str, int]:
@@ -208,7 +208,7 @@ class Pod:
     def rendezvous(self) -> Rendezvous:
         """How torchrun, or a script without it, joins the other pods."""
         launch = self.launch
-        return rendezvous(launch, launch.env, sum(self.devices.values()))
+        return pod_rendezvous(launch, launch.env, sum(self.devices.values()))
 
 
 class _PodFields(NamedTuple):

@@ -14,7 +14,7 @@ import ptcompile
 from ptcompile._internal.limits import EXPANDED, Budget
 from ptcompile.registry.pods import ContainerView, PodView
 from ptcompile.simulator.kubelet import command_line, environment, expand_vars
-from ptcompile.simulator.launchers.command import of_container
+from ptcompile.simulator.launchers.command import container_invocation
 from tests.making import smallest
 
 POD = PodView("p", "r", 0, {}, annotations={"long": "x" * (EXPANDED // 4)})
@@ -144,7 +144,7 @@ def test_the_whole_container_shares_one_budget() -> None:
 
 
 def test_a_script_reads_its_launcher_behind_what_is_too_long() -> None:
-    found = of_container(["bash", "-c", f"{SCRIPT}\n{LAUNCH}"], [], {})
+    found = container_invocation(["bash", "-c", f"{SCRIPT}\n{LAUNCH}"], [], {})
     assert found.launcher == "torchrun"
     assert found.options["nnodes"] == "2"
     assert max(map(len, found.env.values())) < EXPANDED

@@ -17,7 +17,7 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem
 from ptcompile.kubernetes.commands import basename, is_program, split_line, unwrap
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
-from ptcompile.simulator.launchers.torchrun import OPTIONS, variable
+from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable
 from ptcompile.source.emitter import quoted, scalar
 from ptcompile.spec.objects import yaml_name
 
@@ -108,8 +108,8 @@ def _read_words(words: list[str], field: str, job: JobSpec) -> Entry | str:
         name, _, value = words[0].partition("=")
         return f"add env: {{{name}: {quoted(value)}}}, and {_then(_read_words(words[1:], field, job))}"
     is_python = _is_python(basename(words[0])) is not None
-    launch = command.read(words, {})
-    start = len(words) - len(launch.words)
+    launch = command.read_command_line(words, {})
+    start = len(words) - len(launch.arguments)
     if launch.launcher == "torchrun" and (start == 1 or is_python):
         if words[start - 1] == "torch.distributed.launch":
             return "write script or module, and read LOCAL_RANK instead of the --local-rank that this launcher adds"
@@ -224,13 +224,13 @@ def _obstacle(option: str, value: str) -> str:
     if option == "rdzv-conf":
         return "move the settings of --rdzv-conf to elastic.rdzvConfigs"
     if option in OPTIONS:
-        return f"set {variable(option)} in env, since no field replaces --{option}"
+        return f"set {option_variable(option)} in env, since no field replaces --{option}"
     return f"remove --{_cut(option)}, which torchrun does not have"
 
 
 def _of_launcher(name: str, start: int, words: list[str]) -> Entry | str:
     """Return the fields of a command line of accelerate, deepspeed or composer: torchrun starts the same script."""
-    script = launchers.options(name, words[start:])[1]
+    script = launchers.parse_options(name, words[start:])[1]
     options = words[start : len(words) - len(script)]
     is_module = options[-1:] in (["-m"], ["--module"])
     options = options[:-1] if is_module else options

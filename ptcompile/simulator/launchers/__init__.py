@@ -1,4 +1,4 @@
-"""Launchers other than torchrun: their options, by the names that torchrun has for the same thing.
+"""Launchers other than torchrun, with their options under torchrun's names.
 
 Options are those of accelerate 1.10 (commands/launch.py), DeepSpeed 0.17 (launcher/runner.py) and Composer 0.31
 (cli/launcher.py).
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
 
 class Launcher(NamedTuple):
-    """How one launcher writes what torchrun's options say."""
+    """How a launcher names the options that torchrun has too."""
 
     names: Mapping[str, str]
-    """Its options, dashed, by torchrun's names. `num-processes` and `world-size` count all processes."""
+    """Its dashed options, keyed by torchrun's names. `num-processes` and `world-size` count the processes of all
+    nodes.
+    """
     flags: frozenset[str]
-    """Its options without a value, dashed."""
+    """Its dashed options without a value."""
     short: Mapping[str, str]
-    """Its options of one letter, by their dashed names."""
+    """Dashed names of its one-letter options."""
     variables: Mapping[str, str]
-    """The variables that it takes an option from where none is given, by torchrun's names."""
+    """Variables from which it takes an option that is not passed, keyed by torchrun's names."""
 
 
 _ACCELERATE_FLAGS: Final = """
@@ -93,7 +95,7 @@ _COMPOSER: Final = Launcher(
         "master-port": "MASTER_PORT",
     },
 )
-DIALECTS: Final[dict[str, Launcher]] = {"accelerate": _ACCELERATE, "deepspeed": _DEEPSPEED, "composer": _COMPOSER}
+LAUNCHERS: Final[dict[str, Launcher]] = {"accelerate": _ACCELERATE, "deepspeed": _DEEPSPEED, "composer": _COMPOSER}
 
 _MODULES: Final[dict[str, LauncherName]] = {
     "accelerate.commands.launch": "accelerate",
@@ -104,50 +106,58 @@ _MODULES: Final[dict[str, LauncherName]] = {
 
 
 def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
-    """The launcher that a command line starts, wrappers taken off, and where its options begin; None for others."""
+    """Return the launcher that a command line without wrappers starts and the index of its options, or None for
+    others.
+    """
     first = argv[0].rpartition("/")[2]
     if first == "accelerate":
         return ("accelerate", 2) if list(argv[1:2]) == ["launch"] else None
     if first in ("deepspeed", "composer"):
         return ("deepspeed", 1) if first == "deepspeed" else ("composer", 1)
     if first.startswith("python") and "-m" in argv:
-        at = argv.index("-m") + 1
-        plain = all(word.startswith("-") for word in argv[1 : at - 1])
-        name = _MODULES.get(argv[at]) if plain and at < len(argv) else None
-        return None if name is None else (name, at + 1)
+        index = argv.index("-m") + 1
+        is_python_option = all(argument.startswith("-") for argument in argv[1 : index - 1])
+        name = _MODULES.get(argv[index]) if is_python_option and index < len(argv) else None
+        return None if name is None else (name, index + 1)
     return None
 
 
-def options(name: str, words: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The options of a launcher by torchrun's names, and all from the script on. What torchrun has no name for is
-    left out."""
-    dialect = DIALECTS[name]
-    ours = {theirs: known for known, theirs in dialect.names.items()}
-    found: dict[str, str] = {}
-    at = 0
-    while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "--"):
-        word, equals, value = words[at].partition("=")
-        option = dialect.short.get(word, word.lstrip("-").replace("_", "-"))
-        at += 1
-        if option in dialect.flags:
+def parse_options(name: str, arguments: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return a launcher's options under torchrun's names, and the arguments from the script on.
+
+    Options that torchrun does not have are dropped.
+    """
+    launcher = LAUNCHERS[name]
+    torchrun_names = {launcher_name: name for name, launcher_name in launcher.names.items()}
+    values: dict[str, str] = {}
+    index = 0
+    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-", "--"):
+        argument, equals, value = arguments[index].partition("=")
+        option = launcher.short.get(argument, argument.lstrip("-").replace("_", "-"))
+        index += 1
+        if option in launcher.flags:
             value = "1"
         elif not equals:
-            value = words[at] if at < len(words) else ""
-            at += 1
-        if option in ours:
-            found[ours[option]] = value
-    return found, tuple(words[at:])
+            value = arguments[index] if index < len(arguments) else ""
+            index += 1
+        if option in torchrun_names:
+            values[torchrun_names[option]] = value
+    return values, tuple(arguments[index:])
 
 
-def resolve_options(name: str, given: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
-    """The options with those of the environment, and nodes and processes a node told from the world where they are
-    whole."""
-    dialect = DIALECTS[name]
-    found = {option: env[variable] for option, variable in dialect.variables.items() if variable in env} | {**given}
-    total = atoi(found.get("num-processes", found.get("world-size", "")))
-    nodes, processes = atoi(found.get("nnodes", "")), atoi(found.get("nproc-per-node", ""))
+def resolve_options(name: str, options: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
+    """Return the options, completed from the environment.
+
+    The number of nodes or of processes per node is derived from the world size if the division leaves no remainder.
+    """
+    launcher = LAUNCHERS[name]
+    resolved = {option: env[variable] for option, variable in launcher.variables.items() if variable in env} | {
+        **options
+    }
+    total = atoi(resolved.get("num-processes", resolved.get("world-size", "")))
+    nodes, processes = atoi(resolved.get("nnodes", "")), atoi(resolved.get("nproc-per-node", ""))
     if name == "composer" and total and processes and total % processes == 0:
-        found["nnodes"] = str(total // processes)
+        resolved["nnodes"] = str(total // processes)
     if name == "accelerate" and total and nodes and total % nodes == 0:
-        found["nproc-per-node"] = str(total // nodes)
-    return found
+        resolved["nproc-per-node"] = str(total // nodes)
+    return resolved

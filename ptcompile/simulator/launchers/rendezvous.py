@@ -1,5 +1,8 @@
-"""What torchrun makes of a pod: options before PET_* variables before defaults (PyTorch 2.13), or what a script without
-torchrun finds in its environment."""
+"""The rendezvous of one pod.
+
+For torchrun: options, then PET_* variables, then defaults (PyTorch 2.13). For a script without torchrun: its
+environment.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 AT_RENDEZVOUS: Final = "assigned at rendezvous"
 NO_RANK: Final = "not set"
 ALONE: Final = "localhost:0"
-"""The endpoint of torchrun --standalone."""
+"""Endpoint of `torchrun --standalone`."""
 DEFAULTS: dict[str, str] = {
     "nnodes": "1:1",
     "nproc-per-node": "1",
@@ -32,9 +35,9 @@ DEFAULTS: dict[str, str] = {
     "master-addr": "127.0.0.1",
     "master-port": "29500",
 }
-_VARIABLES = {name: "PET_" + name.upper().replace("-", "_") for name in DEFAULTS}
-_DEVICES = frozenset({"auto", "gpu"})
-_DEAF: dict[str, str] = {
+_OPTION_VARIABLES = {name: "PET_" + name.upper().replace("-", "_") for name in DEFAULTS}
+_PER_DEVICE = frozenset({"auto", "gpu"})
+_IGNORES_PET_VARIABLES: dict[str, str] = {
     "accelerate": "accelerate launch does not read PET_* variables",
     "deepspeed": "deepspeed does not read PET_* variables",
     "composer": "composer does not read PET_* variables",
@@ -44,56 +47,56 @@ _DEAF: dict[str, str] = {
 
 
 class Rendezvous(NamedTuple):
-    """How the processes of one pod find the others."""
+    """How the processes of one pod find those of the others."""
 
     launcher: str
     backend: str
-    """`static`, `c10d`, `etcd-v2` ..., `env` for a script without torchrun, `none` for a process alone."""
+    """`static`, `c10d`, `etcd-v2` ...; `env` for a script without torchrun, `none` for a single process."""
     endpoint: str
-    """`host:port`, or an empty string where there is none."""
+    """`host:port`, or an empty string if there is none."""
     nodes: tuple[int, int] | None
-    """The least and the most nodes; None where torchrun would refuse what is written."""
+    """Minimum and maximum number of nodes, or None if torchrun would not accept the value."""
     node_rank: str
     """The node's rank, or that it is assigned at the rendezvous."""
     processes: int | None
-    """Processes of this node; None where the machine decides."""
+    """Number of processes of this node, or None if the machine decides."""
     processes_text: str
     max_restarts: str
     options: Mapping[str, str]
-    """All that torchrun would hold, by the dashed names of its options."""
+    """All of torchrun's options with their effective values, by their dashed names."""
     notes: tuple[str, ...] = ()
 
     @property
     def host(self) -> str:
-        """The endpoint without its port."""
+        """Endpoint without its port."""
         host = self.endpoint.rpartition(":")[0] if ":" in self.endpoint else self.endpoint
         return host.removeprefix("[").removesuffix("]")
 
     @property
     def nodes_text(self) -> str:
-        """`4`, `2 to 4`, or what is written where that is neither."""
+        """`4`, `2 to 4`, or the value as written if it is not valid."""
         if self.nodes is None:
             return self.options.get("nnodes", "")
         low, high = self.nodes
         return str(low) if low == high else f"{low} to {high}"
 
     @property
-    def world(self) -> tuple[int, int] | None:
-        """The least and the most processes in all, where every node is as this one; None where it is not known."""
+    def world_size(self) -> tuple[int, int] | None:
+        """Minimum and maximum world size if all nodes are like this one, or None if it is unknown."""
         if self.nodes is None or self.processes is None:
             return None
         return self.nodes[0] * self.processes, self.nodes[1] * self.processes
 
     @property
-    def world_text(self) -> str:
-        """The world size as a number, a range, or a product with what the machine decides."""
-        if self.world is not None:
-            low, high = self.world
+    def world_size_text(self) -> str:
+        """World size as a number, a range, or a product with the number that the machine decides."""
+        if self.world_size is not None:
+            low, high = self.world_size
             return str(low) if low == high else f"{low} to {high}"
         return f"{self.nodes_text or '?'} x {self.processes_text}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "launcher": self.launcher,
             "backend": self.backend,
@@ -101,127 +104,131 @@ class Rendezvous(NamedTuple):
             "nodes": None if self.nodes is None else list(self.nodes),
             "nodeRank": self.node_rank,
             "processesPerNode": self.processes_text,
-            "worldSize": self.world_text,
+            "worldSize": self.world_size_text,
             "maxRestarts": self.max_restarts,
             "options": dict(self.options),
             "notes": list(self.notes),
         }
 
 
-def rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
-    """What a launch makes of its environment, in a container that sees this many accelerators."""
-    by_torchrun = launch.launcher in ("torchrun", "tune")
-    if by_torchrun or (launch.launcher == "image" and any(name.startswith("PET_") for name in env)):
-        return _torchrun(launch, env, devices)
-    if launch.launcher in launchers.DIALECTS:
-        return _other(launch, env, devices)
-    return _environment(launch, env)
+def pod_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
+    """Return the rendezvous of a launch in its environment, in a container with this many accelerators."""
+    uses_torchrun = launch.launcher in ("torchrun", "tune")
+    if uses_torchrun or (launch.launcher == "image" and any(name.startswith("PET_") for name in env)):
+        return _torchrun_rendezvous(launch, env, devices)
+    if launch.launcher in launchers.LAUNCHERS:
+        return _launcher_rendezvous(launch, env, devices)
+    return _env_rendezvous(launch, env)
 
 
-def _torchrun(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
-    options = {name: launch.options.get(name, env.get(_VARIABLES[name], value)) for name, value in DEFAULTS.items()}
-    notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
+def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
+    options = {
+        name: launch.options.get(name, env.get(_OPTION_VARIABLES[name], value)) for name, value in DEFAULTS.items()
+    }
+    notes = [_IGNORES_PET_VARIABLES[launch.launcher]] if launch.launcher in _IGNORES_PET_VARIABLES else []
     if launch.launcher == "image":
         notes.append("the image's own command is unknown: this holds if it starts torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
     if standalone == "" or (standalone != "0" and atoi(standalone) is None):
-        notes.append(f"torchrun does not start: PET_STANDALONE is {standalone!r}, and it must be a whole number")
+        notes.append(f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}")
     elif standalone != "0":
         options |= {"rdzv-backend": "c10d", "rdzv-endpoint": ALONE, "rdzv-id": "random"}
     backend, endpoint = options["rdzv-backend"], options["rdzv-endpoint"]
-    static = backend == "static"
-    if static and not endpoint:
+    is_static = backend == "static"
+    if is_static and not endpoint:
         endpoint = f"{options['master-addr']}:{options['master-port']}"
-    nodes = _nodes(options["nnodes"])
+    nodes = _parse_nodes(options["nnodes"])
     if nodes is None:
         notes.append(f"torchrun does not start: nnodes {options['nnodes']!r} is neither a number above 0 nor MIN:MAX")
-    processes, shown, problem = _processes(options["nproc-per-node"], devices)
+    processes, processes_text, process_notes = _parse_processes(options["nproc-per-node"], devices)
     return Rendezvous(
         launcher=launch.launcher,
         backend=backend,
         endpoint=endpoint,
         nodes=nodes,
-        node_rank=options["node-rank"] if static else AT_RENDEZVOUS,
+        node_rank=options["node-rank"] if is_static else AT_RENDEZVOUS,
         processes=processes,
-        processes_text=shown,
+        processes_text=processes_text,
         max_restarts=options["max-restarts"],
         options=options,
-        notes=(*notes, *problem),
+        notes=(*notes, *process_notes),
     )
 
 
-def _other(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
-    """accelerate, deepspeed and composer: they start processes as torchrun does, and call its options otherwise.
+def _launcher_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
+    """Return the rendezvous of accelerate, deepspeed or composer, which start processes like torchrun.
 
-    What a config file, a host file or the image says stays open: such a launch meets whatever the environment names.
+    Values in a config file, a host file or the image are unknown: such a launch uses the rendezvous of its environment.
     """
-    seen = _environment(launch, env)
-    found = launchers.resolve_options(launch.launcher, launch.options, env)
-    nodes = _nodes(found.get("nnodes", ""))
+    from_env = _env_rendezvous(launch, env)
+    options = launchers.resolve_options(launch.launcher, launch.options, env)
+    nodes = _parse_nodes(options.get("nnodes", ""))
     if nodes is None or nodes == (1, 1):
-        return seen
-    backend = found.get("rdzv-backend", "static")
-    host, port = found.get("master-addr", ""), found.get("master-port", "29500")
-    processes, shown, _ = _processes(found.get("nproc-per-node", "auto" if devices else ""), devices)
-    return seen._replace(
+        return from_env
+    backend = options.get("rdzv-backend", "static")
+    host, port = options.get("master-addr", ""), options.get("master-port", "29500")
+    processes, processes_text, _ = _parse_processes(options.get("nproc-per-node", "auto" if devices else ""), devices)
+    return from_env._replace(
         backend=backend,
         endpoint=f"{host}:{port}" if host else "",
         nodes=nodes,
-        node_rank=found.get("node-rank", "0") if backend == "static" else AT_RENDEZVOUS,
+        node_rank=options.get("node-rank", "0") if backend == "static" else AT_RENDEZVOUS,
         processes=processes,
-        processes_text=shown or seen.processes_text,
-        max_restarts=found.get("max-restarts", "0"),
-        options={"nnodes": seen.options["nnodes"], **found},
+        processes_text=processes_text or from_env.processes_text,
+        max_restarts=options.get("max-restarts", "0"),
+        options={"nnodes": from_env.options["nnodes"], **options},
     )
 
 
-def given_rank(launch: Invocation) -> str:
-    """The node rank that a static rendezvous of torchrun takes: its option, else its variable, else its default."""
+def static_node_rank(launch: Invocation) -> str:
+    """Return the node rank for torchrun's static rendezvous: from its option, its variable or its default."""
     name = "node-rank"
-    return launch.options.get(name, launch.env.get(_VARIABLES[name], DEFAULTS[name]))
+    return launch.options.get(name, launch.env.get(_OPTION_VARIABLES[name], DEFAULTS[name]))
 
 
-def _nodes(text: str) -> tuple[int, int] | None:
+def _parse_nodes(text: str) -> tuple[int, int] | None:
     low_text, colon, high_text = text.partition(":")
     low = atoi(low_text)
     high = atoi(high_text) if colon else low
     return (low, high) if low is not None and high is not None and 0 < low <= high else None
 
 
-def _processes(text: str, devices: int) -> tuple[int | None, str, list[str]]:
-    """Processes a node, as a number where one is known, and in words."""
+def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str]]:
+    """Return the processes per node as a number, or None if it is unknown, as text, and with notes."""
     number = atoi(text)
     if number is not None:
         return number, text, [] if number > 0 else [f"torchrun starts nothing: nproc-per-node is {text}"]
-    if text in _DEVICES and devices:
+    if text in _PER_DEVICE and devices:
         return devices, f"{devices} ({text}: one for each device)", []
     if text == "cpu" or (text == "auto" and not devices):
-        shown = f"number of the host's cores ({text})"
-        return None, shown, [f"nproc-per-node {text} counts the host's cores, not the container's CPU limit"]
+        text_for_cores = f"number of the host's cores ({text})"
+        return None, text_for_cores, [f"nproc-per-node {text} counts the host's cores, not the container's CPU limit"]
     if text in ("gpu", "xpu"):
         return None, f"number of devices ({text})", ["torchrun does not start without a device to count"]
-    return None, text, [f"torchrun does not start: nproc-per-node {text!r} is not known"]
+    return None, text, [f"torchrun does not start: nproc-per-node {text!r} is not a known value"]
 
 
-def _environment(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
-    """A process without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK."""
+def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
+    """Return the rendezvous of processes without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT,
+    WORLD_SIZE and RANK.
+    """
     address, port = env.get("MASTER_ADDR", ""), env.get("MASTER_PORT", "")
-    size = atoi(env.get("WORLD_SIZE", ""))
-    alone = not address and size is None
-    nodes = (1, 1) if alone else (size, size) if size is not None and size > 0 else None
-    notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
+    world_size = atoi(env.get("WORLD_SIZE", ""))
+    is_alone = not address and world_size is None
+    nodes = (1, 1) if is_alone else (world_size, world_size) if world_size is not None and world_size > 0 else None
+    notes = [_IGNORES_PET_VARIABLES[launch.launcher]] if launch.launcher in _IGNORES_PET_VARIABLES else []
     if launch.launcher == "image":
         notes.append("the image's own command is unknown: this holds if it starts one process")
-    if launch.launcher == "command" and alone and "PET_NNODES" in env:
+    if launch.launcher == "command" and is_alone and "PET_NNODES" in env:
         notes.append("nothing reads the PET_* variables: the command does not start torchrun")
     return Rendezvous(
         launcher=launch.launcher,
-        backend="none" if alone else "env",
+        backend="none" if is_alone else "env",
         endpoint="" if not address else f"{address}:{port}" if port else address,
         nodes=nodes,
-        node_rank=env.get("RANK", "0" if alone else NO_RANK),
-        processes=None if launch.launcher in _DEAF else 1,
-        processes_text=f"decided by {launch.launcher}" if launch.launcher in _DEAF else "1",
+        node_rank=env.get("RANK", "0" if is_alone else NO_RANK),
+        processes=None if launch.launcher in _IGNORES_PET_VARIABLES else 1,
+        processes_text=f"decided by {launch.launcher}" if launch.launcher in _IGNORES_PET_VARIABLES else "1",
         max_restarts="0",
         options={"nnodes": env.get("WORLD_SIZE", "1")},
         notes=tuple(notes),

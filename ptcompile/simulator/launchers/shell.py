@@ -1,7 +1,7 @@
-"""Reading what `bash -c` would run, as far as a launcher's command line needs it. Nothing is run.
+"""A reader for `bash -c` scripts, as far as a launcher's command line needs it. Nothing is executed.
 
-Understood: quotes, `;`, `&&`, newlines, assignments, `export`, and `$X`, `${X}`, `${X:-y}`, `${X##*-}`. A variable
-that no manifest sets, and `$(command)`, stay as they are written.
+Supported: quotes, `;`, `&&`, newlines, assignments, `export`, and `$X`, `${X}`, `${X:-y}`, `${X##*-}`. Variables that
+no manifest sets, and `$(command)`, are left unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 MAX_SCRIPT: Final = 1 << 16
-"""Longer scripts are not read."""
+"""Maximum number of characters of a script; the rest is not read."""
 
 _token = Pattern(
     r"(?s)(?P<blank>[ \t\r]+|\\\n)"
@@ -32,24 +32,24 @@ _token = Pattern(
 )
 _variable = Pattern(r"\$(?:\{(\w+)(?::?-([^{}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
 _hostname = Pattern(r"\$\(hostname(?: -s)?\)|`hostname(?: -s)?`")
-_LONGEST_NAME: Final = 256
+_MAX_NAME_LENGTH: Final = 256
 _open_name = Pattern(r"\$([A-Za-z_]\w*)\Z")
 _assignment = Pattern(r"[A-Za-z_]\w*=").match
-_SKIPPED = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "else", "{", "("})
+_PREFIX_WORDS = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "else", "{", "("})
 
 
 def expand(text: str, env: Mapping[str, str], budget: Budget) -> str:
-    """`$X` and its like replaced by what the environment says, `$(hostname)` by the name of the host.
+    """Replace `$X` and its other forms with the values in the environment, and `$(hostname)` with the host name.
 
-    What exceeds the budget stays as it is written.
+    A value that exceeds the budget is not substituted.
     """
-    written = text
+    original = text
 
-    def within(match: re.Match[str], value: str) -> str:
-        return value if budget.allows(len(value), written) else match[0]
+    def if_affordable(match: re.Match[str], value: str) -> str:
+        return value if budget.allows(len(value), original) else match[0]
 
     if "HOSTNAME" in env and "hostname" in text:
-        text = _hostname.sub(lambda match: within(match, env["HOSTNAME"]), text)
+        text = _hostname.sub(lambda match: if_affordable(match, env["HOSTNAME"]), text)
     if "$" not in text:
         return text
 
@@ -58,37 +58,39 @@ def expand(text: str, env: Mapping[str, str], budget: Budget) -> str:
         value = env.get(name or bare)
         if value is None or (not value and default is not None):
             return match[0] if default is None else default
-        return within(match, value.rpartition("-")[2] if tail else value)
+        return if_affordable(match, value.rpartition("-")[2] if tail else value)
 
     return _variable.sub(replace, text)
 
 
-def commands(script: str, env: Mapping[str, str], budget: Budget) -> Iterator[tuple[list[str], dict[str, str]]]:
-    """The simple commands of a script in order, each with the environment that it finds."""
-    seen = dict(env)
+def simple_commands(script: str, env: Mapping[str, str], budget: Budget) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Yield the simple commands of a script in order, each with its environment."""
+    script_env = dict(env)
     for words in _statements(script[:MAX_SCRIPT]):
-        own: dict[str, str] = {}
-        rest = [*words]
-        while rest and (rest[0] in _SKIPPED or rest[0] == "export" or _assignment(rest[0])):
-            word = rest.pop(0)
+        command_env: dict[str, str] = {}
+        remaining = [*words]
+        while remaining and (remaining[0] in _PREFIX_WORDS or remaining[0] == "export" or _assignment(remaining[0])):
+            word = remaining.pop(0)
             if _assignment(word):
                 name, _, value = word.partition("=")
-                own[name] = expand(value, ChainMap(own, seen), budget)
-        if rest:
-            yield [expand(word, seen, budget) for word in rest], {**seen, **own}
+                command_env[name] = expand(value, ChainMap(command_env, script_env), budget)
+        if remaining:
+            yield [expand(word, script_env, budget) for word in remaining], {**script_env, **command_env}
         else:
-            seen.update(own)
+            script_env.update(command_env)
 
 
-def separated(script: str) -> list[tuple[list[str], str]]:
-    """The words of each statement, quotes off, and the sign that ends it: `;`, `&&`, `|`, a newline or nothing."""
+def split_statements(script: str) -> list[tuple[list[str], str]]:
+    """Return the unquoted words of each statement, and the operator that ends it: `;`, `&&`, `|`, a newline or
+    nothing.
+    """
     statements: list[tuple[list[str], str]] = []
     words: list[str] = []
     word: str | None = None
     for match in _token.finditer(script):
         kind = match.lastgroup
         if kind not in ("blank", "end", "comment"):
-            word = _joined(word or "", match[kind] if kind else "")
+            word = _append_part(word or "", match[kind] if kind else "")
             continue
         if word is not None:
             words.append(word)
@@ -101,33 +103,35 @@ def separated(script: str) -> list[tuple[list[str], str]]:
     return [*statements, (words, "")]
 
 
-def _joined(word: str, more: str) -> str:
-    """A word with what follows it in quotes of its own, or behind them: there the name of a variable has ended."""
-    found = _open_name.search(word[-_LONGEST_NAME:]) if more[:1].isalnum() or more[:1] == "_" else None
-    return f"{word[: -len(found[0])]}${{{found[1]}}}{more}" if found else word + more
+def _append_part(word: str, part: str) -> str:
+    """Append to a word a part that is quoted separately or follows a quoted part, which ends a variable's name."""
+    open_name = _open_name.search(word[-_MAX_NAME_LENGTH:]) if part[:1].isalnum() or part[:1] == "_" else None
+    return f"{word[: -len(open_name[0])]}${{{open_name[1]}}}{part}" if open_name else word + part
 
 
 def _statements(script: str) -> list[list[str]]:
-    """The words of each statement, quotes taken off; variables still stand in them."""
-    return [words for words, _ in separated(script) if words]
+    """Return the unquoted words of each statement, with variables unexpanded."""
+    return [words for words, _ in split_statements(script) if words]
 
 
-_MORE_THAN_ONE = Pattern(r"[;&|<>*?`\n~#]|\$[^\w{]|\$\{\w*[^\w}]")
+_BEYOND_ONE_COMMAND = Pattern(r"[;&|<>*?`\n~#]|\$[^\w{]|\$\{\w*[^\w}]")
 _shell = Pattern(r"(?:.*/)?(?:ba|da|z|a)?sh").fullmatch
-_FLAGS = Pattern(r"-[ceux]*c[ceux]*")
+_COMMAND_FLAGS = Pattern(r"-[ceux]*c[ceux]*")
 
 
-def one_command(argv: Sequence[str]) -> list[str] | None:
-    """The words of the one simple command that `sh -c` runs, with `$X` as written; None where it does more than that.
+def single_command(argv: Sequence[str]) -> list[str] | None:
+    """Return the words of the only simple command that `sh -c` runs, with `$X` as written, or None for any other
+    script.
 
-    No pipe, list, redirection, pattern or substitution, and no variable that quotes keep as it is.
+    None is also returned for pipes, lists, redirections, patterns, substitutions and variables that quotes keep from
+    expanding.
     """
-    if len(argv) != 3 or not _shell(argv[0]) or not _FLAGS.fullmatch(argv[1]):
+    if len(argv) != 3 or not _shell(argv[0]) or not _COMMAND_FLAGS.fullmatch(argv[1]):
         return None
     script = argv[2].replace("\\\n", " ").strip()
-    if _MORE_THAN_ONE.search(script) or "\\" in script or ("'" in script and "$" in script):
+    if _BEYOND_ONE_COMMAND.search(script) or "\\" in script or ("'" in script and "$" in script):
         return None
-    found = [words for words, _ in separated(script) if words]
-    words = found[0] if len(found) == 1 else []
+    statements = [words for words, _ in split_statements(script) if words]
+    words = statements[0] if len(statements) == 1 else []
     words = words[1:] if words[:1] == ["exec"] else words
     return words if words and not _assignment(words[0]) else None

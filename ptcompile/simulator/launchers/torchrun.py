@@ -1,7 +1,7 @@
-"""torchrun: its options, its rendezvous configuration, and what its releases do.
+"""torchrun: its options, its rendezvous configuration, and the behavior of its releases.
 
-Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. A rendezvous option that a backend does not read is ignored
-by it.
+Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. A backend ignores the rendezvous options that it does not
+read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-def _integer(value: str) -> str | None:
+def _check_integer(value: str) -> str | None:
     try:
         int(value)
     except ValueError:
@@ -26,68 +26,69 @@ def _integer(value: str) -> str | None:
     return None
 
 
-def _positive(value: str) -> str | None:
-    return _integer(value) or (None if int(value) > 0 else "must be above 0")
+def _check_positive(value: str) -> str | None:
+    return _check_integer(value) or (None if int(value) > 0 else "must be above 0")
 
 
-def _delay(value: str) -> str | None:
+def _check_delay(value: str) -> str | None:
     try:
         return None if 0 <= float(value) < float("inf") else "must be finite and not negative"
     except ValueError:
         return "must be a number"
 
 
-def _boolean(value: str) -> str | None:
-    words = ("1", "true", "t", "yes", "y", "0", "false", "f", "no", "n")
-    return None if value.lower() in words else "must be true or false"
+def _check_boolean(value: str) -> str | None:
+    accepted = ("1", "true", "t", "yes", "y", "0", "false", "f", "no", "n")
+    return None if value.lower() in accepted else "must be true or false"
 
 
-def _one_of(*words: str) -> Callable[[str], str | None]:
-    return lambda value: None if value.strip().lower() in words else f"must be {' or '.join(words)}"
+def _check_one_of(*accepted: str) -> Callable[[str], str | None]:
+    return lambda value: None if value.strip().lower() in accepted else f"must be {' or '.join(accepted)}"
 
 
-def _text(_value: str) -> str | None:
+def _accept_any(_value: str) -> str | None:
     return None
 
 
-_DYNAMIC: Final = {
-    "join_timeout": _positive,
-    "last_call_timeout": _positive,
-    "close_timeout": _positive,
-    "heartbeat_timeout": _positive,
-    "keep_alive_interval": _integer,
-    "keep_alive_max_attempt": _integer,
-    "read_timeout": _positive,
-    "cas_backoff_max_seconds": _delay,
+_DYNAMIC_OPTIONS: Final = {
+    "join_timeout": _check_positive,
+    "last_call_timeout": _check_positive,
+    "close_timeout": _check_positive,
+    "heartbeat_timeout": _check_positive,
+    "keep_alive_interval": _check_integer,
+    "keep_alive_max_attempt": _check_integer,
+    "read_timeout": _check_positive,
+    "cas_backoff_max_seconds": _check_delay,
 }
-"""Of the backends that DynamicRendezvousHandler drives."""
+"""Options of the backends that DynamicRendezvousHandler drives."""
 
-READ: Final[dict[str, dict[str, Callable[[str], str | None]]]] = {
-    "static": {"timeout": _integer},
-    "c10d": {**_DYNAMIC, "is_host": _boolean, "store_type": _one_of("tcp", "file")},
+BACKEND_OPTIONS: Final[dict[str, dict[str, Callable[[str], str | None]]]] = {
+    "static": {"timeout": _check_integer},
+    "c10d": {**_DYNAMIC_OPTIONS, "is_host": _check_boolean, "store_type": _check_one_of("tcp", "file")},
     "etcd": {
-        "timeout": _integer,
-        "last_call_timeout": _integer,
-        **dict.fromkeys(("protocol", "cert", "key", "cacert", "etcd_prefix"), _text),
+        "timeout": _check_integer,
+        "last_call_timeout": _check_integer,
+        **dict.fromkeys(("protocol", "cert", "key", "cacert", "etcd_prefix"), _accept_any),
     },
     "etcd-v2": {
-        **_DYNAMIC,
-        "protocol": _one_of("http", "https"),
-        **dict.fromkeys(("ssl_cert", "ssl_cert_key", "ca_cert"), _text),
+        **_DYNAMIC_OPTIONS,
+        "protocol": _check_one_of("http", "https"),
+        **dict.fromkeys(("ssl_cert", "ssl_cert_key", "ca_cert"), _accept_any),
     },
 }
-"""By backend: its options, and why a value of each would keep torchrun from starting."""
+"""The options of each backend, with a function that returns why torchrun would reject a value."""
 
-KNOWN: Final = tuple(dict.fromkeys(name for options in READ.values() for name in options))
-"""The options that any backend reads."""
+CONF_OPTIONS: Final = tuple(dict.fromkeys(name for options in BACKEND_OPTIONS.values() for name in options))
+"""Options that at least one backend reads."""
 
 
 def why_not_option(name: str, value: str, backend: str | None = None) -> str | None:
-    """Why torchrun does not start with this value, or None. Without a backend: with one that reads the option.
+    """Return why torchrun does not start with this value, or None. Without `backend`, any backend that reads it is
+    checked.
 
-    torchrun keeps names and values without the blanks around them.
+    torchrun strips whitespace around names and values.
     """
-    readers = [READ.get(backend, {})] if backend is not None else READ.values()
+    readers = [BACKEND_OPTIONS.get(backend, {})] if backend is not None else BACKEND_OPTIONS.values()
     check = next((options[name.strip()] for options in readers if name.strip() in options), None)
     return check(value.strip()) if check else None
 
@@ -97,13 +98,15 @@ _SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 
 @bounded_cache(1024)
 def option_name(word: str) -> str:
-    """The dashed name of the option that a word gives: `nproc-per-node` for `--nproc_per_node=8`."""
+    """Return the dashed name of an option: `nproc-per-node` for `--nproc_per_node=8`."""
     name = word.partition("=")[0]
     return _SHORT.get(name, name.lstrip("-").replace("_", "-"))
 
 
 def conf_of(text: str) -> dict[str, str]:
-    """The settings of a --rdzv-conf, `KEY=VALUE,KEY=VALUE`, as torchrun splits them; of a key given twice the last."""
+    """Return the settings in a --rdzv-conf, `KEY=VALUE,KEY=VALUE`, as torchrun splits them; the last of repeated keys
+    wins.
+    """
     pairs = (pair.partition("=") for pair in text.split(","))
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
 
@@ -121,7 +124,7 @@ OPTIONS: Final = frozenset(
 """All options of torchrun and torch.distributed.launch, by their dashed names."""
 
 SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-local-rank")
-"""Options without a value. torchrun reads their variables with int()."""
+"""Options without a value. torchrun parses their variables with int()."""
 
 BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
 _host = Pattern(r"(?a)[\w.:-]+").fullmatch
@@ -129,19 +132,19 @@ _host = Pattern(r"(?a)[\w.:-]+").fullmatch
 
 
 @lru_cache(maxsize=4)
-def option_names(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The options of a command line in order, by their dashed names, as often as they are given."""
-    found: list[str] = []
-    i = 0
-    while i < len(words) and words[i].startswith("-") and words[i] not in ("-", "--"):
-        name = option_name(words[i])
-        found.append(name)
-        i += 1 if "=" in words[i] or name in (*SWITCHES, "use-env", "help") else 2
-    return tuple(found)
+def option_names(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the dashed names of a command line's options, in order and with repetitions."""
+    names: list[str] = []
+    index = 0
+    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-", "--"):
+        name = option_name(arguments[index])
+        names.append(name)
+        index += 1 if "=" in arguments[index] or name in (*SWITCHES, "use-env", "help") else 2
+    return tuple(names)
 
 
 def why_not_conf(conf: str, backend: str) -> str | None:
-    """Why torchrun refuses a --rdzv-conf, or None. The backend reads the values."""
+    """Return why torchrun rejects a --rdzv-conf for this backend, or None."""
     if not conf.strip():
         return None
     for pair in conf.split(","):
@@ -155,14 +158,14 @@ def why_not_conf(conf: str, backend: str) -> str | None:
     return None
 
 
-def unknown_conf(conf: str) -> list[str]:
-    """The options of a --rdzv-conf that no rendezvous reads."""
+def unknown_conf_options(conf: str) -> list[str]:
+    """Return the options in a --rdzv-conf that no backend reads."""
     names = [pair.partition("=")[0].strip() for pair in conf.split(",")]
-    return [name for name in names if name and name not in KNOWN]
+    return [name for name in names if name and name not in CONF_OPTIONS]
 
 
 def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
-    """Why torchrun refuses a --rdzv-endpoint, or None. A static rendezvous needs a port."""
+    """Return why torchrun rejects a --rdzv-endpoint, or None. A static rendezvous needs a port."""
     stripped = endpoint.strip()
     if not stripped:
         return None
@@ -171,63 +174,69 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     host = host if colon or bracketed else port
     if colon and (not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16):
         return f"{port!r} is not a port"
-    inside = host.removeprefix("[").removesuffix("]")
-    if not _host(inside):
+    bare_host = host.removeprefix("[").removesuffix("]")
+    if not _host(bare_host):
         return f"{host!r} is not a host name or an address"
     return "a static rendezvous needs HOST:PORT" if static and not colon else None
 
 
 def is_int(value: str) -> bool:
-    """Whether Python's int() reads a text, as far as people write numbers."""
+    """Return whether Python's int() parses a text, for numbers as people write them."""
     return atoi(value.strip()) is not None
 
 
-def variable(option: str) -> str:
-    """The variable that torchrun reads an option from: `PET_NPROC_PER_NODE` for `nproc-per-node`."""
+def option_variable(option: str) -> str:
+    """Return the variable for an option: `PET_NPROC_PER_NODE` for `nproc-per-node`."""
     return "PET_" + option.upper().replace("-", "_")
 
 
 def is_literal(value: str) -> bool:
-    """Whether a value is what a process will see: no variable of a shell, no command, no Secret's content is in it."""
+    """Return whether a process sees the value as written: it contains no shell variable, command or Secret
+    reference.
+    """
     return "$" not in value and "<" not in value and "`" not in value
 
 
 SHARED_STORE: Final[Version] = (2, 4)
-"""The first PyTorch whose torchrun agents share c10d's store with the processes they start (pull request 128096).
+"""First PyTorch whose torchrun agents share c10d's store with the processes they start (pull request 128096).
 
-Agents that share it meet once: in a later round one that is new waits for keys that only the first round wrote.
+Agents that share it cannot add a node later: in a later round a new agent waits for keys that only the first round
+wrote.
 """
 
 FIRST_STORE: Final[Version] = (2, 6)
-"""The first PyTorch whose agents share a store of the first meeting's own, at the name of its node 0 (pull requests
-135957 and 139702). Before, they share that of the rendezvous, at the endpoint's own name."""
+"""First PyTorch whose agents share a separate store for the first round, at the name of its node 0 (pull requests
+135957 and 139702). Earlier releases share the rendezvous' store, at the endpoint's name.
+"""
 
 CLOSED_BY_SIGTERM: Final[tuple[Version, Version]] = ((2, 3), (2, 8))
-"""From and before which PyTorch a torchrun that is told to end closes the rendezvous for all (pull requests 117066 and
-152525; measured on 2.5.1, and not so on 2.2.2 and 2.13)."""
+"""First PyTorch whose torchrun closes the rendezvous for all nodes on SIGTERM, and the first that no longer does (pull
+requests 117066 and 152525; measured on 2.5.1, and not on 2.2.2 and 2.13).
+"""
 
 OWN_STORE: Final = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
-"""The variable that gives each meeting a store of its own where it is 1."""
+"""Variable that gives each rendezvous round its own store if it is 1."""
 
 _OFFICIAL = ("pytorch/pytorch:", "docker.io/pytorch/pytorch:")
 
 
-def closes_when_told_to_end(torch: Version) -> bool:
-    """Whether SIGTERM to one torchrun ends the rendezvous of all."""
+def closes_on_sigterm(torch: Version) -> bool:
+    """Return whether SIGTERM to one torchrun closes the rendezvous for all nodes."""
     first, after = CLOSED_BY_SIGTERM
     return first <= torch < after
 
 
-def same_torchrun(one: Version, other: Version) -> bool:
-    """Whether the torchrun of two versions of PyTorch does the same, as far as it was measured."""
+def has_same_torchrun(a: Version, b: Version) -> bool:
+    """Return whether torchrun behaves alike in two versions of PyTorch, as far as measured."""
     changes = (*CLOSED_BY_SIGTERM, SHARED_STORE, FIRST_STORE)
-    return all((one >= change) == (other >= change) for change in changes)
+    return all((a >= change) == (b >= change) for change in changes)
 
 
 def torch_of(image: str | None, versions: Versions) -> Version:
-    """The PyTorch of an image: what an official tag such as `pytorch/pytorch:2.6.0-cuda12.4` says, else the profile's.
+    """Return the PyTorch version of an image: from an official tag such as `pytorch/pytorch:2.6.0-cuda12.4`, else the
+    profile's.
 
-    Other repositories number their images as they please.
+    Other repositories have their own numbering.
     """
     for start in _OFFICIAL:
         if image is not None and image.startswith(start):

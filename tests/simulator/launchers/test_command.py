@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile.simulator.launchers.command import entry_words, of_container, read
+from ptcompile.simulator.launchers.command import container_invocation, entry_arguments, read_command_line
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ from ptcompile.simulator.launchers.command import entry_words, of_container, rea
     ],
 )  # fmt: skip
 def test_launcher(argv: list[str], launcher: str, options: dict[str, str], entry: tuple[str, ...]) -> None:
-    launch = read(argv, {"N": "4", "HOSTNAME": "job-3"})
+    launch = read_command_line(argv, {"N": "4", "HOSTNAME": "job-3"})
     assert (launch.launcher, dict(launch.options), launch.entry) == (launcher, options, entry)
 
 
 def test_an_assignment_before_the_command_is_in_its_environment() -> None:
-    launch = read(["sh", "-c", "export A=1; PET_NNODES=3 torchrun t.py"], {})
+    launch = read_command_line(["sh", "-c", "export A=1; PET_NNODES=3 torchrun t.py"], {})
     assert dict(launch.env) == {"A": "1", "PET_NNODES": "3"}
     assert launch.in_shell
 
@@ -80,7 +80,7 @@ def test_an_assignment_before_the_command_is_in_its_environment() -> None:
     ],
 )
 def test_what_runs_in_the_end(argv: list[str], words: tuple[str, ...]) -> None:
-    assert entry_words(read(argv, {})) == words
+    assert entry_arguments(read_command_line(argv, {})) == words
 
 
 @pytest.mark.parametrize(
@@ -103,16 +103,16 @@ def test_what_runs_in_the_end(argv: list[str], words: tuple[str, ...]) -> None:
     ],
 )
 def test_arguments_alone_are_the_image_s(command: list[str], args: list[str], launcher: str) -> None:
-    assert of_container(command, args, {}).launcher == launcher
+    assert container_invocation(command, args, {}).launcher == launcher
 
 
 @given(st.text(alphabet="ab $(){}'\"\\;&|\n#=-:", max_size=60))
 def test_any_script_can_be_read(script: str) -> None:
-    read(["bash", "-c", script], {"a": "b"})
+    read_command_line(["bash", "-c", script], {"a": "b"})
 
 
 def test_a_long_script_of_open_quotes_takes_no_time() -> None:
     for piece in ("$(", "'\"", "${", '"\\'):
         started = time.process_time()
-        read(["bash", "-c", piece * 30_000], {})
+        read_command_line(["bash", "-c", piece * 30_000], {})
         assert time.process_time() - started < 5

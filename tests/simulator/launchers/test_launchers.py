@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.simulator.launchers.command import read
-from ptcompile.simulator.launchers.rendezvous import rendezvous
+from ptcompile.simulator.launchers.command import read_command_line
+from ptcompile.simulator.launchers.rendezvous import pod_rendezvous
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ from ptcompile.simulator.launchers.rendezvous import rendezvous
 )  # fmt: skip
 def test_options(line: str, endpoint: str, nodes: tuple[int, int], rank: str, processes: int | None) -> None:
     env = {"MASTER_ADDR": "m", "MASTER_PORT": "2", "WORLD_SIZE": "128"} if endpoint == "m:2" else {}
-    seen = rendezvous(read(line.split(), env), env, 4)
+    seen = pod_rendezvous(read_command_line(line.split(), env), env, 4)
     assert (seen.endpoint, seen.nodes, seen.node_rank) == (endpoint, nodes, rank)
     assert processes is None or seen.processes == processes
 
 
 def test_a_launcher_that_says_nothing_of_others_meets_whom_its_environment_names() -> None:
-    launch = read(["accelerate", "launch", "t.py"], {})
-    assert rendezvous(launch, {}, 4).nodes == (1, 1)
-    assert rendezvous(launch, {"MASTER_ADDR": "a", "WORLD_SIZE": "2"}, 4).nodes == (2, 2)
+    launch = read_command_line(["accelerate", "launch", "t.py"], {})
+    assert pod_rendezvous(launch, {}, 4).nodes == (1, 1)
+    assert pod_rendezvous(launch, {"MASTER_ADDR": "a", "WORLD_SIZE": "2"}, 4).nodes == (2, 2)

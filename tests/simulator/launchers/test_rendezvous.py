@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.simulator.launchers.command import read
-from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, given_rank, rendezvous
+from ptcompile.simulator.launchers.command import read_command_line
+from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, pod_rendezvous, static_node_rank
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, given_rank, 
     ],
 )  # fmt: skip
 def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: tuple[object, ...]) -> None:
-    seen = rendezvous(read(argv, env), env, devices)
-    assert (seen.backend, seen.endpoint, seen.nodes, seen.node_rank, seen.processes, seen.world_text) == wanted
+    seen = pod_rendezvous(read_command_line(argv, env), env, devices)
+    assert (seen.backend, seen.endpoint, seen.nodes, seen.node_rank, seen.processes, seen.world_size_text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,18 @@ def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: 
     # (docs/facts/torchrun.md#options-and-variables)
 )
 def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str, str]) -> None:
-    launch = read(argv, env)
-    assert given_rank(launch) == rendezvous(launch, launch.env, 0).node_rank
+    launch = read_command_line(argv, env)
+    assert static_node_rank(launch) == pod_rendezvous(launch, launch.env, 0).node_rank
 
 
 @pytest.mark.parametrize(
     ("argv", "env", "note"),
     [
-        (["torchrun", "t.py"], {"PET_STANDALONE": ""}, "torchrun does not start: PET_STANDALONE is ''"),
+        (
+            ["torchrun", "t.py"],
+            {"PET_STANDALONE": ""},
+            "torchrun does not start: PET_STANDALONE must be a whole number, not ''",
+        ),
         (["torchrun", "--nnodes=4:2", "t.py"], {}, "torchrun does not start: nnodes '4:2'"),
         (["torchrun", "--nproc-per-node=gpu", "t.py"], {}, "torchrun does not start without a device"),
         (["torchrun", "--nproc-per-node=8 ", "t.py"], {}, "torchrun does not start: nproc-per-node '8 '"),
@@ -75,11 +79,11 @@ def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str
     ],
 )
 def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> None:
-    assert any(one.startswith(note) for one in rendezvous(read(argv, env), env, 0).notes)
+    assert any(one.startswith(note) for one in pod_rendezvous(read_command_line(argv, env), env, 0).notes)
 
 
 def test_cuda_is_no_number_of_processes() -> None:
     """PyTorch 2.13, torch/distributed/run.py: "Unsupported nproc_per_node value: cuda", whatever the devices."""
-    seen = rendezvous(read(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4)
+    seen = pod_rendezvous(read_command_line(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4)
     assert seen.processes is None
     assert [note for note in seen.notes if note.startswith("torchrun does not start: nproc-per-node 'cuda'")]

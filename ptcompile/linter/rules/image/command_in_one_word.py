@@ -73,20 +73,20 @@ def _find_entry(argv: list[str]) -> tuple[int, str, str] | None:
     """Return the index of a script or module that is a whole command line, its starter, and its noun; None for
     others.
     """
-    launch = command.read(argv, {})
+    launch = command.read_command_line(argv, {})
     starter: str = launch.launcher
     start, is_module = len(argv) - len(launch.entry), "module" in launch.options
     if launch.in_shell or not launch.entry:
         return None
-    if starter in launchers.DIALECTS:
+    if starter in launchers.LAUNCHERS:
         options_start = unwrap(argv).start
         name, first = launchers.launcher_of(argv[options_start:]) or ("", 0)
         words = argv[options_start + first :]
-        script = launchers.options(name, words)[1]
+        script = launchers.parse_options(name, words)[1]
         start = len(argv) - len(script)
         is_module = any(word in {"-m", "--module"} for word in words[: len(words) - len(script)])
     elif starter == "command":
-        entry = command.entry_words(launch)
+        entry = command.entry_arguments(launch)
         is_module = entry[:1] == ("-m",)
         start = len(argv) - len(entry) + is_module
         starter = "python"

@@ -38,7 +38,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
-from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, variable
+from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, option_variable
 
 _WORDS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
@@ -46,20 +46,20 @@ _WORDS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         for option in SWITCHES if one.torchrun else ():
-            value = one.launch.env.get(variable(option))
+            value = one.launch.env.get(option_variable(option))
             if value is None or not is_literal(value) or is_int(value):
                 continue
             path = _place(one, option)
             yield found_at(
                 path,
-                f"torchrun does not start with {variable(option)} {value!r}: it wants a number",
+                f"torchrun does not start with {option_variable(option)} {value!r}: it wants a number",
                 'write "1" or "0"' if path != one.field(option) else "remove it",
                 _fix(one, option, path, value),
             )
 
 
 def _place(one: TrainingRole, option: str) -> Path:
-    index = one.entry(variable(option))
+    index = one.entry(option_variable(option))
     return (one.field(option) or one.path) if index is None else (*one.path, "env", index, "value")
 
 

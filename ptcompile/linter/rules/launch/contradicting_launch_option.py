@@ -38,7 +38,7 @@ from ptcompile.diagnostics import Path, field_path
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
-from ptcompile.simulator.launchers.torchrun import is_literal, variable
+from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
 _ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
 
@@ -46,7 +46,7 @@ _ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "m
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         for option in _ASKED if one.torchrun else ():
-            flag, other = one.launch.options.get(option), one.launch.env.get(variable(option))
+            flag, other = one.launch.options.get(option), one.launch.env.get(option_variable(option))
             if flag is None or other is None or _same(flag, other):
                 continue
             other_path = _other(one, option)
@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _other(one: TrainingRole, option: str) -> Path | None:
     """Where the user wrote the value that loses; None where only the operator did."""
-    index = one.entry(variable(option))
+    index = one.entry(option_variable(option))
     return one.field(option) if index is None else (*one.path, "env", index)
 
 

@@ -55,12 +55,12 @@ from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.rules.launch.shared_rendezvous_store import meets_again
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import closes_when_told_to_end, torch_of
+from ptcompile.simulator.launchers.torchrun import closes_on_sigterm, torch_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for found in subject.parties:
-        closing = (one for one in found if meets_again(one) and closes_when_told_to_end(_torch(one, subject)))
+        closing = (one for one in found if meets_again(one) and closes_on_sigterm(_torch(one, subject)))
         first = next(closing, None)
         if first is not None and count_nodes(found) > 1:
             major, minor = _torch(first, subject)

@@ -38,9 +38,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
         launch = one.launch
         if not one.torchrun or launch.entry:
             continue
-        options = option_names(launch.words)
+        options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):
-            last = f", and {launch.words[-1]!r} is the value of an option" if launch.words else ""
+            last = f", and {launch.arguments[-1]!r} is the value of an option" if launch.arguments else ""
             yield found_at(
                 one.line,
                 f"torchrun is given no script to start{last}",

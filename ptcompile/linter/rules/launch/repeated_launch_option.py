@@ -39,7 +39,7 @@ from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        options = option_names(one.launch.words) if one.torchrun else ()
+        options = option_names(one.launch.arguments) if one.torchrun else ()
         if len({*options}) == len(options):
             continue
         for option, times in Counter(options).items():

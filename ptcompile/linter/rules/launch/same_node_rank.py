@@ -98,7 +98,7 @@ def _help(one: TrainingRole) -> str:
 def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
     """The ranks of a role's first two pods and its last one, as far as they are numbers, with the pods' indexes."""
     from ptcompile.simulator.kubelet import entry_value
-    from ptcompile.simulator.launchers.rendezvous import given_rank
+    from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
     name, spec, entry = _variable(one), None, None
     for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
@@ -109,7 +109,7 @@ def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
             rank = entry_value(entry, view)
         else:
             pod = one.pod.job.pod(one.role, index)
-            rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
+            rank = static_node_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
             yield rank, index
 
@@ -123,7 +123,7 @@ def _entry(view: PodView, name: str) -> Json | None:
 
 def _variable(one: TrainingRole) -> str | None:
     """X of `--node-rank=$(X)`, where only that differs from pod to pod: no other pod's command line need be read."""
-    from ptcompile.simulator.launchers.rendezvous import given_rank
+    from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
     launch, main = one.launch, one.pod.main
     if not one.torchrun or launch.in_shell or main is None:
@@ -132,13 +132,13 @@ def _variable(one: TrainingRole) -> str | None:
     differing = [word for word in words if "$" in word]
     if len(differing) != 1 or "rank" not in differing[0]:
         return None
-    options = words[len(words) - len(launch.words) : len(words) - len(launch.entry)]
+    options = words[len(words) - len(launch.arguments) : len(words) - len(launch.entry)]
     if [word for word in options if "rank" in word] != differing:
         return None
     option, _, value = differing[0].partition("=")
     name = value.removeprefix("$(").removesuffix(")")
     known = option_name(option) == "node-rank" and value == f"$({name})" and name in one.pod.env
-    return name if known and one.pod.env[name] == given_rank(launch) else None
+    return name if known and one.pod.env[name] == static_node_rank(launch) else None
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

@@ -38,7 +38,7 @@ from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        options = option_names(one.launch.words) if one.torchrun else ()
+        options = option_names(one.launch.arguments) if one.torchrun else ()
         for option in [option for option in dict.fromkeys(options) if option not in OPTIONS]:
             # argparse takes what one option begins with for that option
             if not option or any(name.startswith(option) for name in OPTIONS):

@@ -38,9 +38,9 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.simulator.launchers.torchrun import OPTIONS, variable
+from ptcompile.simulator.launchers.torchrun import OPTIONS, option_variable
 
-_NAMES = frozenset(variable(option) for option in OPTIONS)
+_NAMES = frozenset(option_variable(option) for option in OPTIONS)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -35,7 +35,13 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.simulator.launchers.torchrun import BACKENDS, KNOWN, is_literal, unknown_conf, why_not_conf
+from ptcompile.simulator.launchers.torchrun import (
+    BACKENDS,
+    CONF_OPTIONS,
+    is_literal,
+    unknown_conf_options,
+    why_not_conf,
+)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -43,12 +49,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
         conf = one.options.get("rdzv-conf", "")
         if not one.torchrun or not is_literal(conf) or one.seen.backend not in BACKENDS:
             continue  # a custom backend has its own options
-        names = unknown_conf(conf)
+        names = unknown_conf_options(conf)
         if not names or why_not_conf(conf, one.seen.backend):  # bad-rdzv-conf
             continue
         for name in names:
             path = one.place("rdzv-conf")
-            near = closest_match(name, KNOWN)
+            near = closest_match(name, CONF_OPTIONS)
             yield found_at(
                 path,
                 f"torch's rendezvous has no option {name}, and ignores it",

@@ -81,10 +81,10 @@ def _script_path(container: ManifestContainer) -> str | None:
     """Return the absolute path of the file that the command line runs, or None if it runs no file."""
     if not container.spec.get("command") and not container.spec.get("args"):
         return None
-    from ptcompile.simulator.launchers.command import entry_words
+    from ptcompile.simulator.launchers.command import entry_arguments
 
     invocation = launch(container)
-    words = [word for word in entry_words(invocation) if not word.startswith("-")]
+    words = [word for word in entry_arguments(invocation) if not word.startswith("-")]
     file = next((word for word in words[:2] if word.endswith(_SUFFIXES)), None)
     if file is None and invocation.entry and invocation.launcher == "command":
         file = invocation.entry[0] if invocation.entry[0].startswith("/") else None
