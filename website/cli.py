@@ -6,13 +6,13 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from ptcompile.cli import _parser
+from ptcompile.cli import build_parser
 
 
 def page() -> str:
     """Every command with its usage, its options and the text below them."""
     os.environ["COLUMNS"] = "84"  # argparse wraps usage lines to it
-    parser = _parser("")
+    parser = build_parser("")
     head = (
         "# Command line\n\nThe first word may be a command; without one it is `compile`. Results go to standard "
         "output, everything for people to standard error.\n\n"

@@ -1,7 +1,7 @@
-"""The command line: the only part that touches files, standard streams, the environment and exit codes.
+"""The command line: the only package that uses files, standard streams, the environment and exit codes.
 
-Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unreadable input or a fault of ours, 130
-Ctrl-C.
+Exit status: 0 clean; 1 findings, or a spec that does not compile; 2 wrong usage, unreadable input or an internal error;
+130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ptcompile.cli.overrides import Set
 
-    _Add = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
-    """Puts a command and its options into the parser."""
+    _Adder = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
+    """Adds a command and its options to the parser."""
 
 COMMANDS = (
     "compile",
@@ -78,15 +78,15 @@ schema, targets, rules, init, flyte, plugins, server, watch, completion); the de
 def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int:
     """Run one command and return its exit status.
 
-    Without `--jobs`, only the console command, whose process is its `own_process`, starts others for many files.
+    Without `--jobs`, only the console command, which has its `own_process`, starts other processes for many files.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
-    if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
-        if words and (near := _meant(words[0])):
-            files.print_error(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
+    args = list(sys.argv[1:] if argv is None else argv)
+    if not args or args[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        if args and (near := _suggest_command(args[0])):
+            files.print_error(f"ptcompile: no command and no file {args[0]!r}; did you mean {near}?\n")
             return 2
-        words.insert(0, "compile")
-    options = _parser(words[0]).parse_args(words)
+        args.insert(0, "compile")
+    options = build_parser(args[0]).parse_args(args)
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
     if getattr(options, "untrusted", False):
@@ -97,8 +97,10 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     return command(options)
 
 
-def _meant(word: str) -> str | None:
-    """The command that a first word was meant to be, which is none and names no file."""
+def _suggest_command(word: str) -> str | None:
+    """Return the command that an unknown first word may be a typing error for, or None, also if a file has that
+    name.
+    """
     if not word.isalpha() or os.path.exists(word):
         return None
     from ptcompile._internal.spelling import closest_match
@@ -106,8 +108,8 @@ def _meant(word: str) -> str | None:
     return closest_match(word, COMMANDS)
 
 
-def _parser(first: str) -> argparse.ArgumentParser:
-    """The parser of the command that the first word names, and of all of them where it names none."""
+def build_parser(first: str) -> argparse.ArgumentParser:
+    """Return a parser with the command that `first` names, or with all commands if it names none."""
     import argparse
 
     from ptcompile.cli.options import Parser
@@ -120,9 +122,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"ptcompile {__version__}")
-    # Without `prog` argparse formats a usage line to find it.
+    # without `prog`, argparse formats a usage line to derive it
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="ptcompile")
-    for add in dict.fromkeys([_ADD[first]] if first in _ADD else _ADD.values()):
+    for add in dict.fromkeys([_ADDERS[first]] if first in _ADDERS else _ADDERS.values()):
         add(commands)
     return parser
 
@@ -130,17 +132,21 @@ def _parser(first: str) -> argparse.ArgumentParser:
 def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     from ptcompile.cli.options import add_common, add_jobs
 
-    one = commands.add_parser("compile", help="compile specs into manifests (the default command)", allow_abbrev=False)
-    one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
-    one.add_argument(
+    parser = commands.add_parser(
+        "compile", help="compile specs into manifests (the default command)", allow_abbrev=False
+    )
+    parser.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
+    parser.add_argument(
         "--target",
         action="append",
         default=[],
         metavar="T",
         help="operator to write manifests for (see `ptcompile targets`); several or all with -o DIR/ or --format json",
     )
-    one.add_argument("--name", metavar="NAME", help="name the job for this run, before other names are derived from it")
-    one.add_argument(
+    parser.add_argument(
+        "--name", metavar="NAME", help="name the job for this run, before other names are derived from it"
+    )
+    parser.add_argument(
         "--set",
         action="append",
         default=[],
@@ -148,84 +154,90 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="PATH=VALUE",
         help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
     )
-    one.add_argument(
+    parser.add_argument(
         "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
         help="like --set, but always take the value as a string",
     )  # fmt: skip
-    one.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
-    one.add_argument(
+    parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
+    parser.add_argument(
         "--check", action="store_true", help="write nothing; print a diff and exit with status 1 if OUT is out of date"
     )
-    one.add_argument(
+    parser.add_argument(
         "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
     )
-    one.add_argument(
+    parser.add_argument(
         "--allow-empty", action="store_true", help="exit with status 0 if there is no file or no TrainingJob to compile"
     )
-    one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
-    add_jobs(one)
-    add_common(one)
-    one.set_defaults(run=_compile)
+    parser.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
+    add_jobs(parser)
+    add_common(parser)
+    parser.set_defaults(run=_compile)
 
 
 def _set(text: str) -> Set:
-    """What --set reads."""
+    """Parse the value of --set."""
     from ptcompile.cli import overrides
 
-    return overrides.yaml(text)
+    return overrides.parse_yaml(text)
 
 
 def _set_string(text: str) -> Set:
-    """What --set-string reads."""
+    """Parse the value of --set-string."""
     from ptcompile.cli import overrides
 
-    return overrides.string(text)
+    return overrides.parse_string(text)
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     from ptcompile.cli.options import add_common, add_jobs
 
-    one = commands.add_parser("lint", help="check manifests as an API server would", allow_abbrev=False)
-    one.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
-    one.add_argument("--kubernetes-version", metavar="V", help="server version, such as 1.34 (default: newest)")
-    one.add_argument("--no-webhooks", action="store_true", help="check only what the API server and the CRDs check")
-    one.add_argument("--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas (repeatable)")
-    one.add_argument(
+    parser = commands.add_parser("lint", help="check manifests as an API server would", allow_abbrev=False)
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
+    parser.add_argument("--kubernetes-version", metavar="V", help="server version, such as 1.34 (default: newest)")
+    parser.add_argument("--no-webhooks", action="store_true", help="check only what the API server and the CRDs check")
+    parser.add_argument(
+        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas (repeatable)"
+    )
+    parser.add_argument(
         "--unknown-kinds",
         choices=("count", "error"),
         default="count",
         help="whether unknown kinds are errors (default: count)",
     )
-    one.add_argument(
+    parser.add_argument(
         "--select", action="append", default=[], metavar="R", help="report only these rules (code, code prefix or name)"
     )
-    one.add_argument("--extend-select", action="append", default=[], metavar="R", help="also report these rules")
-    one.add_argument("--ignore", action="append", default=[], metavar="R", help="do not report these rules")
-    one.add_argument("--config", metavar="FILE", help="use this configuration file, not the nearest")
-    one.add_argument("--isolated", action="store_true", help="read no configuration file")
-    one.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
-    one.add_argument("--exit-zero", action="store_true", help="exit with status 0 whatever is found")
-    one.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
-    one.add_argument("--output-file", metavar="OUT", help="write the findings to this file")
-    one.add_argument("--statistics", action="store_true", help="print only how often each rule was found")
-    one.add_argument("--add-ignore", action="store_true", help="add an ignore comment for every finding to the files")
-    add_jobs(one)
-    one.add_argument(
+    parser.add_argument("--extend-select", action="append", default=[], metavar="R", help="also report these rules")
+    parser.add_argument("--ignore", action="append", default=[], metavar="R", help="do not report these rules")
+    parser.add_argument("--config", metavar="FILE", help="use this configuration file, not the nearest")
+    parser.add_argument("--isolated", action="store_true", help="read no configuration file")
+    parser.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even with findings")
+    parser.add_argument("--allow-empty", action="store_true", help="exit with status 0 if no file matches")
+    parser.add_argument("--output-file", metavar="OUT", help="write the findings to this file")
+    parser.add_argument("--statistics", action="store_true", help="print only how often each rule was found")
+    parser.add_argument(
+        "--add-ignore", action="store_true", help="add an ignore comment for every finding to the files"
+    )
+    add_jobs(parser)
+    parser.add_argument(
         "--no-cache", action="store_true", help="also check files that have not changed since they were last checked"
     )
-    one.add_argument("--cache-dir", metavar="DIR", help="where to keep results (default: the user's cache directory)")
-    one.add_argument("--fix", action="store_true", help="apply safe fixes to the files and report what is left")
-    one.add_argument("--diff", action="store_true", help="print fixes as a patch; status 1 if any")
-    one.add_argument("--unsafe-fixes", action="store_true", help="also fix what may change the job")
-    add_common(one)
-    one.set_defaults(run=_lint)
+    parser.add_argument(
+        "--cache-dir", metavar="DIR", help="where to keep results (default: the user's cache directory)"
+    )
+    parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files and report what is left")
+    parser.add_argument("--diff", action="store_true", help="print fixes as a patch; status 1 if any")
+    parser.add_argument("--unsafe-fixes", action="store_true", help="also fix what may change the job")
+    add_common(parser)
+    parser.set_defaults(run=_lint)
 
 
 def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("schema", help="print a JSON Schema for editors or results")
-    words = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal")
-    one.add_argument("what", choices=words)
-    one.set_defaults(run=_schema)
+    parser = commands.add_parser("schema", help="print a JSON Schema for editors or results")
+    schemas = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal")
+    parser.add_argument("schema", choices=schemas)
+    parser.set_defaults(run=_schema)
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -318,7 +330,7 @@ def _add_platform(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     add(commands)
 
 
-_ADD: Final[dict[str, _Add]] = {
+_ADDERS: Final[dict[str, _Adder]] = {
     "compile": _add_compile,
     "lint": _add_lint,
     "simulate": _add_simulate,
@@ -339,7 +351,7 @@ _ADD: Final[dict[str, _Add]] = {
     "watch": _add_watch,
     "completion": _add_completion,
 }
-"""Each command's place in the parser, in the order that --help shows."""
+"""Functions that add each command to the parser, in the order of --help."""
 
 
 def _compile(options: argparse.Namespace) -> int:
@@ -359,18 +371,18 @@ def _schema(options: argparse.Namespace) -> int:
 
     from ptcompile.api.reference import schema
 
-    return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
+    return files.write_stdout(json.dumps(schema(options.schema), indent=2) + "\n")
 
 
 def run() -> None:
-    """The console command: `main`, with every fault of ours as one line and exit status 2."""
-    # Looking for garbage is 7 to 11 M of the 200 to 280 M instructions of a run, which is too short to need the memory.
-    # Commands that go on for long enable it again.
+    """Run the console command: `main`, with an internal error reported in one line and exit status 2."""
+    # garbage collection takes 7 to 11 M of a run's 200 to 280 M instructions, and a run is too short to need it;
+    # long-running commands enable it again
     gc.disable()
     try:
         status = main(own_process=True)
     except KeyboardInterrupt:
-        status = 130  # as shells have it: 128 and the number of the signal
-    except Exception as error:  # the last resort: a person never sees a traceback
-        status = files.fault(error)
+        status = 130  # shells use 128 plus the signal number
+    except Exception as error:  # last resort: users never see a traceback
+        status = files.report_error(error)
     files.exit_process(status)

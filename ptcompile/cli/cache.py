@@ -1,12 +1,12 @@
-"""Results of lint kept between runs: keys, entries, and a bound on their size.
+"""Results of lint kept between runs: keys, entries and a size limit.
 
-An entry is JSON behind its own digest, readable by its owner alone. One that is broken, half written, of another
-version or of another user is none. Nothing here is needed: whatever cannot be read or written is left out in silence.
+A file of entries is JSON after its own digest, readable only by its owner. Corrupt, partial and outdated files and
+those of another user are ignored. The cache is optional: read and write errors are ignored too.
 
-The file itself and its name, the objects that other files have for it, and the rules that are ignored in it make its
-key. All that a run has in common makes the key of the settings: options, configuration, profile, schemas, Python, the
-libraries, and ptcompile itself. Its version alone would not tell two commits apart, whether installed from git or
-editable, so that sizes and times of its files are taken: some five milliseconds.
+The key of a file covers its content and name, the related objects in other files and the rules ignored in it. The key
+of the settings covers everything that a run has in common: options, configuration, profile, schemas, Python, the
+libraries and ptcompile itself. The version alone would not distinguish two commits installed from git or as editable,
+so the key includes sizes and times of ptcompile's files, which takes about five milliseconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ptcompile._internal import files as disk
 from ptcompile._internal.about import __version__
 from ptcompile._internal.schema_files import FOLDERS
 from ptcompile.cli.files import InputFile
-from ptcompile.cli.reporter import Judged
+from ptcompile.cli.reporter import LintedFile
 from ptcompile.diagnostics import Diagnostic, Fix, Span
 
 TYPE_CHECKING = False
@@ -36,139 +36,158 @@ if TYPE_CHECKING:
     from ptcompile.cli.related import RelatedObjects
 
 
-def encoded(one: Judged, filename: str) -> list[Any] | None:
-    """As JSON without the file's name; None where something in it would not come back as it is."""
-    if any(each.filename != filename for each in one.diagnostics):
+def encode(result: LintedFile, filename: str) -> list[Any] | None:
+    """Return a result as JSON data without the file's name, or None if part of it would not be restored exactly."""
+    if any(diagnostic.filename != filename for diagnostic in result.diagnostics):
         return None
-    return [[*map(_encoded, one.diagnostics)], one.documents, one.unchecked, one.meant, [*one.lines.items()]]
+    return [
+        [*map(_encode_diagnostic, result.diagnostics)],
+        result.documents,
+        result.unchecked,
+        result.ignored,
+        [*result.lines.items()],
+    ]
 
 
-def decoded(told: Any, filename: str) -> Judged:
-    """What `encoded` wrote. Raises ValueError, TypeError, IndexError or AttributeError for anything else."""
-    found, documents, unchecked, meant, lines = told
-    if not isinstance(documents, int) or not isinstance(meant, int):
-        raise TypeError("counts are numbers")
-    diagnostics = tuple(_decoded(one, filename) for one in found)
-    return Judged(diagnostics, documents, tuple(map(_text, unchecked)), meant, {int(n): _text(one) for n, one in lines})
-
-
-def _encoded(one: Diagnostic) -> list[Any]:
-    return [*one._replace(filename=None, fix=None), one.fix and (one.fix.title, one.fix.safe)]
-
-
-def _decoded(told: Any, filename: str) -> Diagnostic:
-    *fields, fix = told
-    one = Diagnostic(*fields)
-    _text(one.message)
-    return one._replace(
-        path=tuple(one.path),
-        span=one.span and Span(*one.span),
-        filename=filename,
-        fix=fix and Fix(_text(fix[0]), (), bool(fix[1])),
+def decode(data: Any, filename: str) -> LintedFile:
+    """Return the result that `encoded` wrote. Raises ValueError, TypeError, IndexError or AttributeError for other
+    data.
+    """
+    items, documents, unchecked, ignored, lines = data
+    if not isinstance(documents, int) or not isinstance(ignored, int):
+        raise TypeError("counts must be numbers")
+    diagnostics = tuple(_decode_diagnostic(item, filename) for item in items)
+    return LintedFile(
+        diagnostics,
+        documents,
+        tuple(map(_check_string, unchecked)),
+        ignored,
+        {int(n): _check_string(line) for n, line in lines},
     )
 
 
-def _text(value: Any) -> str:
+def _encode_diagnostic(diagnostic: Diagnostic) -> list[Any]:
+    return [
+        *diagnostic._replace(filename=None, fix=None),
+        diagnostic.fix and (diagnostic.fix.title, diagnostic.fix.safe),
+    ]
+
+
+def _decode_diagnostic(data: Any, filename: str) -> Diagnostic:
+    *fields, fix = data
+    diagnostic = Diagnostic(*fields)
+    _check_string(diagnostic.message)
+    return diagnostic._replace(
+        path=tuple(diagnostic.path),
+        span=diagnostic.span and Span(*diagnostic.span),
+        filename=filename,
+        fix=fix and Fix(_check_string(fix[0]), (), bool(fix[1])),
+    )
+
+
+def _check_string(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError("a text is expected")
+        raise TypeError(f"expected a string, not {type(value).__name__}")
     return value
 
 
-MOST_BYTES: Final = 64 * 1024 * 1024
-"""Of the whole folder: the entries that were used longest ago go first."""
-_LARGEST: Final = 16 * 1024 * 1024
-"""Of one entry: a larger one is not kept."""
-_OLD: Final = 3600
-"""Seconds after which no run is still writing a temporary file, and an entry's last use is noted again."""
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Size limit of the whole folder; the least recently used entries are removed first."""
+_MAX_ENTRY_BYTES: Final = 16 * 1024 * 1024
+"""Size limit of one entry; larger ones are not stored."""
+_STALE_SECONDS: Final = 3600
+"""Age at which a temporary file is certainly abandoned, and at which an entry's last use is recorded again."""
 _SUFFIX, _TEMPORARY = ".entry", ".tmp"
 
 
-def place() -> str | None:
-    """The user's own folder for what can be made again, as each system has it; None where there is none."""
+def default_folder() -> str | None:
+    """Return the user's cache folder for ptcompile on this system, or None if it is unknown."""
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA", "")
     elif sys.platform == "darwin":
         base = os.path.join(home, "Library", "Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME", "")  # which counts only if it is absolute, says its specification
+        base = os.environ.get("XDG_CACHE_HOME", "")  # its specification ignores a relative path
         base = base if os.path.isabs(base) else os.path.join(home, ".cache")
     return os.path.join(base, "ptcompile") if os.path.isabs(base) else None
 
 
-class Kept:
-    """The results in a folder, for one way of judging files. `key` gives the digest of all that decides about one."""
+class ResultCache:
+    """The stored results in a folder for one set of settings. `key` returns the digest of everything else that affects
+    a file.
+    """
 
     def __init__(self, folder: str, settings: str, key: Callable[[InputFile], str]) -> None:
         self._folder, self._settings, self._key = folder, settings, key
-        self._known: dict[str, dict[str, Any]] = {}
-        """By the folder of the files: key and result by the file's name."""
+        self._entries: dict[str, dict[str, Any]] = {}
+        """For each folder of input files: key and result by file name."""
         self._changed: set[str] = set()
 
-    def get(self, file: InputFile) -> Judged | None:
-        """What was found in a file at the last run, if nothing has changed."""
-        above = os.path.dirname(file.name)
-        if above not in self._known:
-            self._known[above] = _read(self._path(above))
-        found = self._known[above].get(file.name)
+    def get(self, file: InputFile) -> LintedFile | None:
+        """Return the result of an earlier run for a file, or None if it is missing or outdated."""
+        folder = os.path.dirname(file.name)
+        if folder not in self._entries:
+            self._entries[folder] = _read_entries(self._path(folder))
+        entry = self._entries[folder].get(file.name)
         with suppress(ValueError, TypeError, IndexError, KeyError, AttributeError):
-            if found is not None and found[0] == self._key(file):
-                return decoded(found[1], file.name)
+            if entry is not None and entry[0] == self._key(file):
+                return decode(entry[1], file.name)
         return None
 
-    def put(self, file: InputFile, judged: Judged) -> None:
-        """Keep what was found in a file, once all is saved."""
-        told = encoded(judged, file.name)
-        if told is not None and file.name != "<stdin>":
-            above = os.path.dirname(file.name)
-            self._known[above][file.name] = self._key(file), told
-            self._changed.add(above)
+    def put(self, file: InputFile, result: LintedFile) -> None:
+        """Add a file's result; `save` writes it."""
+        data = encode(result, file.name)
+        if data is not None and file.name != "<stdin>":
+            folder = os.path.dirname(file.name)
+            self._entries[folder][file.name] = self._key(file), data
+            self._changed.add(folder)
 
     def save(self) -> None:
-        """Write what is new; entries of files that are gone are dropped."""
+        """Write new results and drop the entries of deleted files."""
         with suppress(OSError, ValueError):
-            for above in self._changed:
-                there = set(os.listdir(above or "."))
-                known = self._known[above].items()
-                left = {name: one for name, one in known if os.path.basename(name) in there}
-                _write(self._path(above), left)
+            for folder in self._changed:
+                existing = set(os.listdir(folder or "."))
+                entries = self._entries[folder].items()
+                kept = {name: entry for name, entry in entries if os.path.basename(name) in existing}
+                _write_entries(self._path(folder), kept)
             if self._changed:
-                _bound(self._folder)
+                _limit_size(self._folder)
 
-    def _path(self, above: str) -> str:
-        whole = sha256(f"{self._settings}\0{os.path.abspath(above)}".encode(errors="surrogatepass")).hexdigest()
-        return os.path.join(self._folder, whole[:32] + _SUFFIX)
+    def _path(self, folder: str) -> str:
+        digest = sha256(f"{self._settings}\0{os.path.abspath(folder)}".encode(errors="surrogatepass")).hexdigest()
+        return os.path.join(self._folder, digest[:32] + _SUFFIX)
 
 
 def prepare(folder: str) -> None:
-    """Make the folder if needed.
+    """Create the folder if needed.
 
-    Raises OSError if it cannot be written, or if others can write it: they could say of a file that it is clean.
+    Raises OSError if it is not writable, or if other users can write to it: they could mark any file as clean.
     """
     os.makedirs(folder, mode=0o700, exist_ok=True)
     status = os.stat(folder)
     if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
-        raise OSError(0, "it belongs to another user, or others can write to it")
+        raise OSError(0, "belongs to another user, or others can write to it")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise OSError(0, "it cannot be written")
+        raise OSError(0, "cannot be written")
 
 
-def _read(path: str) -> dict[str, Any]:
-    """The entries of a file; none where it is not as it was written."""
+def _read_entries(path: str) -> dict[str, Any]:
+    """Return the entries of a file, or none if it is missing or corrupt."""
     with suppress(OSError, ValueError, RecursionError):
-        digest, _, body = disk.read(path, _LARGEST).partition(b"\n")
+        digest, _, body = disk.read(path, _MAX_ENTRY_BYTES).partition(b"\n")
         if digest == sha256(body).hexdigest().encode():
-            known = json.loads(body)
-            if time.time() - os.stat(path).st_mtime > _OLD:
+            entries = json.loads(body)
+            if time.time() - os.stat(path).st_mtime > _STALE_SECONDS:
                 os.utime(path)
-            return known if isinstance(known, dict) else {}
+            return entries if isinstance(entries, dict) else {}
     return {}
 
 
-def _write(path: str, entries: Mapping[str, Any]) -> None:
-    """Write beside the place, then move: another run sees the whole of one or of the other."""
+def _write_entries(path: str, entries: Mapping[str, Any]) -> None:
+    """Write to a temporary file, then rename it, so other runs never read a partial file."""
     body = json.dumps(entries, separators=(",", ":")).encode()
-    if len(body) > _LARGEST - 100:
+    if len(body) > _MAX_ENTRY_BYTES - 100:
         return
     temporary = f"{path}.{os.urandom(8).hex()}{_TEMPORARY}"
     try:
@@ -181,17 +200,17 @@ def _write(path: str, entries: Mapping[str, Any]) -> None:
         raise
 
 
-def _bound(folder: str) -> None:
-    """Remove the entries that were used longest ago, above a size, and what killed runs left behind."""
-    now, size = time.time(), 0
-    for used, bytes_, path in sorted(_ours(folder), reverse=True):
-        size += bytes_
-        if size > MOST_BYTES or (path.endswith(_TEMPORARY) and now - used > _OLD):
+def _limit_size(folder: str) -> None:
+    """Remove the least recently used entries above the size limit, and temporary files that killed runs left."""
+    now, total = time.time(), 0
+    for used, size, path in sorted(_cache_files(folder), reverse=True):
+        total += size
+        if total > MAX_BYTES or (path.endswith(_TEMPORARY) and now - used > _STALE_SECONDS):
             with suppress(OSError):
                 os.unlink(path)
 
 
-def _ours(folder: str) -> Iterator[tuple[float, int, str]]:
+def _cache_files(folder: str) -> Iterator[tuple[float, int, str]]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((_SUFFIX, _TEMPORARY)):
@@ -201,69 +220,75 @@ def _ours(folder: str) -> Iterator[tuple[float, int, str]]:
 
 
 FORMAT: Final = 1
-"""Of the entries: another number, and none of before is read."""
+"""Version of the entry format; entries of other versions are ignored."""
 _PACKAGE: Final = os.path.dirname(os.path.abspath(ptcompile.__file__))
 _LIBRARIES: Final = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
-"""Those that have a part in findings, as the beginnings of their metadata folders, which end in the version."""
+"""Name prefixes of the libraries that affect findings; their metadata folders end in the version."""
 
 
 def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> str:
-    """The digest of all that the files of a run have in common. `lines`: whether lines of files are shown.
+    """Return the digest of everything that the files of a run share. `lines`: whether lines of files are reported.
 
-    Raises OSError where a file that the settings name cannot be read.
+    Raises OSError if a file that the settings name cannot be read.
     """
-    told = {
+    settings = {
         "format": FORMAT,
-        "ptcompile": (__version__, *_files(_PACKAGE), *_files(_own_schemas())),
+        "ptcompile": (__version__, *_file_stamps(_PACKAGE), *_file_stamps(_schema_folder())),
         "python": sys.version,
-        "libraries": sorted(_libraries()),
+        "libraries": sorted(_library_versions()),
         "select": config.selected(),
         "ignore": config.ignore,
         "kubernetes": config.kubernetes_version,
         "webhooks": not options.no_webhooks,
         "unknown_kinds": options.unknown_kinds,
         "lines": lines,
-        "cluster": config.cluster and _content(config.cluster),
-        "schemas": [(path, _content(path)) for one in config.schemas for path in _schemas(one)],
+        "cluster": config.cluster and _digest(config.cluster),
+        "schemas": [(path, _digest(path)) for schemas in config.schemas for path in _schema_files(schemas)],
         "rule": config.rule,
     }
-    return sha256(json.dumps(told, sort_keys=True, default=repr).encode()).hexdigest()
+    return sha256(json.dumps(settings, sort_keys=True, default=repr).encode()).hexdigest()
 
 
-def file_key(config: Config, beside: RelatedObjects) -> Callable[[InputFile], str]:
-    """What gives the digest of a file and of what the other files have for it."""
+def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], str]:
+    """Return a function that returns the digest of a file and of its related objects in other files."""
     from ptcompile.source.templates import chart_role
 
-    deciding = {name: sha256(file.content).digest() for name, file in beside.files.items()}
+    digests = {name: sha256(file.content).digest() for name, file in related.files.items()}
 
     def key(file: InputFile) -> str:
-        others = [one for name, one in deciding.items() if name != file.name]
-        decisive = [file.name, chart_role(file.name), config.ignored_in(file.name), len(others), beside.whole]
-        named = json.dumps(decisive).encode()
-        return sha256(b"\0".join([named, *others, file.content])).hexdigest()
+        related_digests = [digest for name, digest in digests.items() if name != file.name]
+        decisive = [
+            file.name,
+            chart_role(file.name),
+            config.ignored_in(file.name),
+            len(related_digests),
+            related.is_complete,
+        ]
+        parts = json.dumps(decisive).encode()
+        return sha256(b"\0".join([parts, *related_digests, file.content])).hexdigest()
 
     return key
 
 
-def _files(top: str) -> Iterator[tuple[str, int, int]]:
-    """Every file under a folder with the time of its last change, in nanoseconds, and its size. Raises OSError."""
+def _file_stamps(top: str) -> Iterator[tuple[str, int, int]]:
+    """Yield path, modification time in nanoseconds and size of every file under a folder. Raises OSError."""
     with os.scandir(top) as entries:
-        for entry in sorted(entries, key=lambda one: one.name):
+        for entry in sorted(entries, key=lambda item: item.name):
             if entry.is_dir(follow_symlinks=False):
                 if entry.name != "__pycache__":
-                    yield from _files(entry.path)
+                    yield from _file_stamps(entry.path)
             else:
                 status = entry.stat()
                 yield entry.path, status.st_mtime_ns, status.st_size
 
 
-def _own_schemas() -> str:
-    """The schemas of a source tree; a wheel has them in the package."""
-    inside, beside = FOLDERS
-    return inside if os.path.isdir(inside) else beside
+def _schema_folder() -> str:
+    """Return the folder of the schemas: a wheel has them in the package, a source tree next to it."""
+    packaged, checkout = FOLDERS
+    return packaged if os.path.isdir(packaged) else checkout
 
 
-def _libraries() -> Iterator[str]:
+def _library_versions() -> Iterator[str]:
     for folder in sys.path:
         try:
             names: Sequence[str] = os.listdir(folder)
@@ -272,11 +297,11 @@ def _libraries() -> Iterator[str]:
         yield from (name for name in names if name.endswith("-info") and name.lower().startswith(_LIBRARIES))
 
 
-def _schemas(path: str) -> Iterator[str]:
+def _schema_files(path: str) -> Iterator[str]:
     from ptcompile.apiserver.crds.loader import files_of
 
     return files_of(path)
 
 
-def _content(path: str) -> str:
+def _digest(path: str) -> str:
     return sha256(disk.read(path)).hexdigest()

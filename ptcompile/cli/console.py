@@ -1,4 +1,4 @@
-"""A line of progress for people who wait at a terminal: after a second, and gone before anything else is printed."""
+"""The progress line on a terminal. It appears after a second and is erased before anything else is printed."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_PATIENCE: Final = 1.0
-"""Seconds of silence: most runs are done by then."""
-_OFTEN: Final = 0.1
-"""Seconds between two lines."""
+_QUIET_SECONDS: Final = 1.0
+"""Time without a progress line; most runs end before."""
+_INTERVAL_SECONDS: Final = 0.1
+"""Time between two updates of the line."""
 _ERASE: Final = "\r\x1b[K"
 
 
-def watched(items: Iterable[T], total: int, what: str = "files") -> Iterator[T]:
-    """The items, with a line that says how many of them are done."""
-    if not terminal():
+def with_progress(items: Iterable[T], total: int, noun: str = "files") -> Iterator[T]:
+    """Yield the items and show on the terminal how many are done."""
+    if not has_terminal():
         yield from items
         return
-    due = monotonic() + _PATIENCE
+    due = monotonic() + _QUIET_SECONDS
     try:
         for done, item in enumerate(items):
             if monotonic() >= due:
-                show(f"{done} of {total} {what}")
-                due = monotonic() + _OFTEN
+                show_progress(f"{done} of {total} {noun}")
+                due = monotonic() + _INTERVAL_SECONDS
             yield item
     finally:
         files.print_error("", raw=True)
 
 
-def terminal() -> bool:
-    """Whether standard error is a terminal on which a line can be erased."""
+def has_terminal() -> bool:
+    """Return whether standard error is a terminal that can erase a line."""
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def show(text: str) -> None:
-    """Show a line in the place of the one before."""
+def show_progress(text: str) -> None:
+    """Replace the progress line."""
     files.print_error(f"ptcompile: {text}")
     files.ERASE.append(_ERASE)

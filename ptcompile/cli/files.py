@@ -1,4 +1,4 @@
-"""Reading what is named or found, and writing results whole or not at all, never out of the tree."""
+"""Reading named and found files, and writing results completely or not at all, never outside the tree."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _untrusted: list[bool] = [False]
 
 
 def enter_untrusted_mode() -> None:
-    """`--untrusted`: the lower limits, no frames of files outside of the tree, no named links out of it."""
+    """Apply `--untrusted`: lower limits, no excerpts of files outside the tree, no named links out of it."""
     _untrusted[0] = True
     lower()
 
 
 def is_untrusted() -> bool:
-    """Whether `--untrusted` was given."""
+    """Return whether `--untrusted` was given."""
     return _untrusted[0]
 
 
-def hidden(path: str) -> bool:
-    """Whether `--untrusted` keeps the lines of a file from reports: it lies outside of the tree."""
+def hides_lines(path: str) -> bool:
+    """Return whether `--untrusted` keeps lines of a file out of reports because the file is outside the tree."""
     try:
-        here = os.getcwd()
+        cwd = os.getcwd()
     except OSError:
         return is_untrusted()
-    return is_untrusted() and path != "<stdin>" and not is_inside(path, root_of(here) or here)
+    return is_untrusted() and path != "<stdin>" and not is_inside(path, root_of(cwd) or cwd)
 
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -47,22 +47,22 @@ BUG = "this is a bug in ptcompile"
 """Part of every message about an internal error; tests and the fuzzer look for it."""
 _STDIN = frozenset({"-", "/dev/stdin"})
 ERASE: list[str] = []
-"""What erases a line of progress that is on the terminal, before anything else is written."""
+"""Text that erases the progress line on the terminal; printed before any other output."""
 
 
 class UsageError(Exception):
-    """What was asked for cannot be done: a message for the person who typed it, and exit status 2."""
+    """Raised for a request that cannot be fulfilled. The message is for the user; the exit status is 2."""
 
 
 class InputFile(NamedTuple):
-    """One input: its name as people know it, its bytes, and whether it was named or found in a directory."""
+    """One input: its display name, its bytes, and whether the user named it or it was found in a directory."""
 
     name: str
     content: bytes
     named: bool
 
     def text(self) -> str:
-        """The content for people to read: what is not UTF-8 is replaced."""
+        """Return the content for display; invalid UTF-8 is replaced."""
         return self.content.decode("utf-8-sig", errors="replace")
 
 
@@ -71,26 +71,26 @@ def read_all(
 ) -> tuple[list[InputFile], list[str]]:
     """Return the files that the paths name or contain, and a sentence for each path that cannot be read.
 
-    `exclude` returns whether a file or folder that was found rather than named is left out. `require_match` adds a
-    sentence for each folder without files and each glob without matches. A file in two spellings is read once. A link
-    out of the tree is read only if it is named.
+    `exclude` returns whether a found file or folder is excluded; named ones never are. `require_match` adds a sentence
+    for each folder without files and each glob without matches. A file that several paths name is read once. A link out
+    of the tree is read only if it is named.
     """
     inputs: list[InputFile] = []
     unreadable: list[str] = []
     seen: set[str] = set()
-    place = link_resolver()
+    resolve = link_resolver()
     for path, named in _expand_all(paths, exclude or (lambda _: False), unreadable, require_match):
         if path not in _STDIN:
-            real, tree = place(path)
+            real, tree = resolve(path)
             if real in seen:
-                continue  # the same file in another spelling
+                continue  # already read under another name
             seen.add(real)
             if tree is not None and (not named or is_untrusted()):
-                how = "" if named else "; name it to read it"
-                unreadable.append(f"{path}: a link that leads out of {tree}{how}")
+                hint = "" if named else "; name it to read it"
+                unreadable.append(f"{path}: a link that leads out of {tree}{hint}")
                 continue
         try:
-            content = _read(path)
+            content = _read_bytes(path)
         except OSError as error:
             unreadable.append(f"{path}: {reason(error)}")
             continue
@@ -99,15 +99,15 @@ def read_all(
 
 
 def read(path: str) -> bytes:
-    """One file's bytes. Raises `UsageError` where it cannot be read."""
+    """Return a file's bytes. Raises `UsageError` if it cannot be read."""
     try:
-        return _read(path)
+        return _read_bytes(path)
     except OSError as error:
         raise UsageError(f"{path}: {reason(error)}") from None
 
 
 _NOT_A_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-"""Why a path that a glob might enter is not a folder: nothing in it can match."""
+"""Errors that mean that a path that a glob would enter is not a folder: nothing in it can match."""
 
 
 def _expand_all(
@@ -126,7 +126,7 @@ def _expand_all(
 
 
 def _expand(path: str, exclude: Callable[[str], bool], unreadable: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yield a file itself, and the manifests of a directory or glob in order; True for a path that was named."""
+    """Yield a file itself, or the manifests of a directory or glob in order; True for a path that was named."""
 
     is_folder = os.path.isdir(path)
     globbed = not is_folder and "*" in path and not os.path.exists(path)
@@ -145,7 +145,7 @@ def _expand(path: str, exclude: Callable[[str], bool], unreadable: list[str]) ->
 
 
 def _reason_for_no_match(path: str) -> str:
-    """Return why a folder or glob gave no file."""
+    """Return why a folder or glob matches no file."""
     excluded = any(_expand(path, lambda _: False, []))
     if not os.path.isdir(path):
         return "all matching files are excluded" if excluded else "no file matches"
@@ -153,27 +153,27 @@ def _reason_for_no_match(path: str) -> str:
 
 
 def _glob(pattern: str, on_error: Callable[[OSError], object]) -> Iterator[str]:
-    """Yield the paths of a glob, as glob.glob does, but enter no links below `**`: a few loops would never end."""
+    """Yield the paths of a glob as glob.glob does, but do not follow links below `**`: loops could make it endless."""
     from fnmatch import filter as matching
     from glob import has_magic
 
-    above, name = os.path.split(pattern)
-    for folder in _glob(above, on_error) if has_magic(above) else (above,):
+    parent, name = os.path.split(pattern)
+    for folder in _glob(parent, on_error) if has_magic(parent) else (parent,):
         if name == "**":
-            for inside, inner, names in disk.walk(folder or os.curdir, on_error):
-                inner[:] = [one for one in inner if not one.startswith(".")]
-                below = inside if folder else inside[2:]  # without `./`
-                yield below
-                yield from (os.path.join(below, one) for one in names if not one.startswith("."))
+            for place, subfolders, names in disk.walk(folder or os.curdir, on_error):
+                subfolders[:] = [entry for entry in subfolders if not entry.startswith(".")]
+                matched = place if folder else place[2:]  # drop `./`
+                yield matched
+                yield from (os.path.join(matched, entry) for entry in names if not entry.startswith("."))
         elif has_magic(name):
-            every = _names(folder or os.curdir, on_error)
-            visible = (one for one in every if not one.startswith(".") or name.startswith("."))
-            yield from (os.path.join(folder, one) for one in matching(visible, name))
+            names = _list_folder(folder or os.curdir, on_error)
+            visible = (entry for entry in names if not entry.startswith(".") or name.startswith("."))
+            yield from (os.path.join(folder, entry) for entry in matching(visible, name))
         elif os.path.lexists(os.path.join(folder, name)):
             yield os.path.join(folder, name)
 
 
-def _names(folder: str, on_error: Callable[[OSError], object]) -> list[str]:
+def _list_folder(folder: str, on_error: Callable[[OSError], object]) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError as error:
@@ -184,34 +184,34 @@ def _names(folder: str, on_error: Callable[[OSError], object]) -> list[str]:
 def walk(
     top: str, exclude: Callable[[str], bool], on_error: Callable[[OSError], object] | None = None
 ) -> Iterator[str]:
-    """Yield the YAML and JSON files of a folder in order, without hidden folders and what is excluded."""
-    for folder, inner, names in disk.walk(top, on_error):
-        visible = sorted(name for name in inner if not name.startswith("."))
-        inner[:] = [name for name in visible if not exclude(os.path.join(folder, name, ""))]
+    """Yield the YAML and JSON files of a folder in order, without hidden folders and excluded paths."""
+    for folder, subfolders, names in disk.walk(top, on_error):
+        visible = sorted(name for name in subfolders if not name.startswith("."))
+        subfolders[:] = [name for name in visible if not exclude(os.path.join(folder, name, ""))]
         paths = (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
         yield from (path for path in paths if not exclude(path))
 
 
-def _read(path: str) -> bytes:
-    return _stdin() if path in _STDIN else disk.read(path)
+def _read_bytes(path: str) -> bytes:
+    return _read_stdin() if path in _STDIN else disk.read(path)
 
 
-def _stdin() -> bytes:
+def _read_stdin() -> bytes:
     if sys.stdin is None:
         raise OSError("standard input is closed")
     return sys.stdin.buffer.read(limits().characters + 1)
 
 
 def reason(error: OSError) -> str:
-    """Why a file cannot be read or written, as a part of a sentence."""
+    """Return why a file cannot be read or written, as part of a sentence."""
     return (error.strerror or str(error)).lower()
 
 
 def write_files(contents: dict[str, str]) -> None:
-    """Every file or none: all are written beside their places first, then moved. Raises `UsageError`.
+    """Write every file or none: write all to temporary files first, then rename them. Raises `UsageError`.
 
-    A link is followed within its tree (`trust.leads_out`). What exists and is not a file, such as a device or a pipe,
-    is written to and never replaced.
+    A link is followed within its tree (see `leads_out`). An existing device, pipe or other non-file is written to and
+    never replaced.
     """
     ready: list[tuple[str, str]] = []
     streams = {path: text for path, text in contents.items() if _is_stream(path)}
@@ -219,7 +219,7 @@ def write_files(contents: dict[str, str]) -> None:
     try:
         for path, text in contents.items():
             if path not in streams:
-                ready.append(_beside(path, text))
+                ready.append(_write_temporary(path, text))
         while ready:
             os.replace(*ready[0])
             ready.pop(0)
@@ -238,53 +238,53 @@ def _is_stream(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _beside(path: str, text: str) -> tuple[str, str]:
-    """Write a text beside its place; the temporary file, and where it is to go.
+def _write_temporary(path: str, text: str) -> tuple[str, str]:
+    """Write a text to a temporary file next to its destination. Return the temporary path and the destination.
 
-    Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
+    The name is unpredictable and the file must be new: in a shared folder, a link may have been planted.
     """
     if path and (tree := leads_out(path)):
         raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
-    place = os.path.realpath(path) if path else path
-    if os.path.isdir(place) or not path:
+    destination = os.path.realpath(path) if path else path
+    if os.path.isdir(destination) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
-    os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-    sweep(os.path.dirname(place))
-    if os.path.exists(place) and not os.stat(place).st_mode & 0o222:
-        raise OSError(0, "is read-only")  # root could, and a rename always can
-    temporary = os.path.join(os.path.dirname(place), temporary_name())
+    os.makedirs(os.path.dirname(destination) or ".", exist_ok=True)
+    sweep(os.path.dirname(destination))
+    if os.path.exists(destination) and not os.stat(destination).st_mode & 0o222:
+        raise OSError(0, "is read-only")  # root could write it, and a rename always could
+    temporary = os.path.join(os.path.dirname(destination), temporary_name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
         with file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        if os.path.exists(place):
-            _like(place, temporary)
+        if os.path.exists(destination):
+            _copy_owner_and_mode(destination, temporary)
     except BaseException:  # Ctrl-C too
         os.unlink(temporary)
         raise
-    return temporary, place
+    return temporary, destination
 
 
-def _like(place: str, temporary: str) -> None:
-    """Give a file the owner, as far as that is allowed, and the permissions of another one, without setuid."""
-    there = os.stat(place)
+def _copy_owner_and_mode(original: str, temporary: str) -> None:
+    """Copy the owner, as far as permitted, and the permissions without setuid from one file to another."""
+    status = os.stat(original)
     if hasattr(os, "chown"):
-        try:  # noqa: SIM105 - contextlib would be a hundredth of a cold start
-            os.chown(temporary, there.st_uid, there.st_gid)
-        except OSError:  # root's alone, as a rule
+        try:  # noqa: SIM105 - importing contextlib takes 1 % of a cold start
+            os.chown(temporary, status.st_uid, status.st_gid)
+        except OSError:  # usually only root may
             pass
-    os.chmod(temporary, there.st_mode & 0o777)
+    os.chmod(temporary, status.st_mode & 0o777)
 
 
 def write_stdout(text: str) -> int:
-    """The result on standard output; 0, or 2 where it cannot be written."""
+    """Write a result to standard output; return 0, or 2 if it cannot be written."""
     return write_bytes(text.encode())
 
 
 def write_bytes(content: bytes) -> int:
-    """The same for what is text already encoded, byte for byte."""
+    """Write encoded text to standard output unchanged; return 0, or 2 if it cannot be written."""
     print_error("", raw=True)
     try:
         if sys.stdout is None:
@@ -298,9 +298,9 @@ def write_bytes(content: bytes) -> int:
 
 
 def print_error(text: str, *, raw: bool = False) -> None:
-    """Something for people, on standard error; lost silently only without a standard error.
+    """Write a message to standard error. It is lost only if standard error is missing or closed.
 
-    Names of files and what was typed cannot steer the terminal, unless `raw` says that the text is our own.
+    File names and user input cannot send control characters to the terminal, unless the text is `raw`.
     """
     if sys.stderr is None:
         return
@@ -317,8 +317,8 @@ def print_error(text: str, *, raw: bool = False) -> None:
         pass
 
 
-def colourful(stream: TextIO | None) -> bool:
-    """Whether a stream is shown in colour: on a terminal, unless NO_COLOR or FORCE_COLOR says otherwise."""
+def wants_color(stream: TextIO | None) -> bool:
+    """Return whether to color a stream: NO_COLOR and FORCE_COLOR decide, else whether it is a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -326,8 +326,8 @@ def colourful(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def fault(error: BaseException) -> int:
-    """Say in one line what went wrong and where; 2. The traceback is behind PTCOMPILE_DEBUG."""
+def report_error(error: BaseException) -> int:
+    """Report an exception in one line with its location and return 2. With PTCOMPILE_DEBUG set, raise it instead."""
     if isinstance(error, UsageError):
         print_error(f"ptcompile: {error}\n")
         return 2
@@ -345,61 +345,70 @@ def fault(error: BaseException) -> int:
 
 
 def exit_process(status: int) -> None:
-    """End the process without tearing everything down, once what was written is out."""
+    """End the process after flushing output, without the interpreter's cleanup."""
     try:
-        if sys.stdout is not None and not sys.stdout.closed:  # the language server ends by closing it
+        if sys.stdout is not None and not sys.stdout.closed:  # the language server closes it at its end
             sys.stdout.flush()
     except OSError:
         status = 2
-    os._exit(status) if not _watched() else sys.exit(status)
+    os._exit(status) if not _needs_clean_exit() else sys.exit(status)
 
 
-def _watched() -> bool:
-    """Whether something waits for the interpreter's end, such as a coverage measurement."""
+def _needs_clean_exit() -> bool:
+    """Return whether something waits for the interpreter's end, such as a coverage measurement."""
     return "coverage" in sys.modules or sys.gettrace() is not None
 
 
-_START: Final = ".ptcompile-"
-_OLD: Final = 3600
-"""Seconds after which no run is still writing a temporary file, whoever it was."""
+_TEMPORARY_PREFIX: Final = ".ptcompile-"
+_STALE_SECONDS: Final = 3600
+"""Age at which a temporary file is certainly abandoned."""
 
 
 def temporary_name() -> str:
-    """A new name: it says which run has it, and cannot be foreseen."""
-    return f"{_START}{_here()}-{os.getpid()}-{os.urandom(8).hex()}.tmp"
+    """Return a new, unpredictable name that identifies this run."""
+    return f"{_TEMPORARY_PREFIX}{_process_namespace()}-{os.getpid()}-{os.urandom(8).hex()}.tmp"
 
 
 @cache
 def sweep(folder: str) -> None:
-    """Remove what runs left that were killed (SIGKILL); asked once for each folder."""
+    """Remove temporary files that killed runs left in a folder; once per folder."""
     from contextlib import suppress  # no cold start writes a file
 
     with suppress(OSError), os.scandir(folder or ".") as entries:
         for entry in entries:
-            if entry.name.startswith(_START) and entry.name.endswith(".tmp") and entry.is_file(follow_symlinks=False):
-                old = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD
+            if (
+                entry.name.startswith(_TEMPORARY_PREFIX)
+                and entry.name.endswith(".tmp")
+                and entry.is_file(follow_symlinks=False)
+            ):
+                is_stale = time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS
                 with suppress(OSError):
-                    os.unlink(entry.path) if old or _is_over(entry.name) else None
+                    os.unlink(entry.path) if is_stale or _writer_has_ended(entry.name) else None
 
 
-def _is_over(name: str) -> bool:
-    """Whether the run that wrote a temporary file of this name has surely ended: it was here, and is no more."""
-    where, _, rest = name.removeprefix(_START).partition("-")
-    number = rest.partition("-")[0]
-    if not where or where != _here() or not (number.isascii() and number.isdigit()) or not 0 < int(number) < 1 << 31:
+def _writer_has_ended(name: str) -> bool:
+    """Return whether the run that wrote a temporary file has certainly ended: it ran here and its process is gone."""
+    namespace, _, rest = name.removeprefix(_TEMPORARY_PREFIX).partition("-")
+    pid = rest.partition("-")[0]
+    if (
+        not namespace
+        or namespace != _process_namespace()
+        or not (pid.isascii() and pid.isdigit())
+        or not 0 < int(pid) < 1 << 31
+    ):
         return False
     try:
-        os.kill(int(number), 0)  # asks, and sends nothing
+        os.kill(int(pid), 0)  # signal 0 only checks whether the process exists
     except ProcessLookupError:
         return True
-    except OSError:  # it is someone else's
+    except OSError:  # a process of another user
         pass
     return False
 
 
 @cache
-def _here() -> str:
-    """Where numbers of processes mean the same: this boot of the machine, this container. Nothing where unknown."""
+def _process_namespace() -> str:
+    """Return an id of this boot and container, within which process ids are unique, or "" if unknown."""
     from zlib import crc32  # no cold start writes a file
 
     try:

@@ -19,30 +19,35 @@ if TYPE_CHECKING:
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add --cluster, and the form of the findings."""
+    """Add --cluster and the options of the report."""
     parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
     add_output_format(parser)
 
 
 def add_output_format(parser: argparse.ArgumentParser) -> None:
-    """Add --output-format, the form of the findings."""
+    """Add --output-format and --untrusted."""
     parser.add_argument(
         "--output-format", choices=FORMATS, default="full", help="how to print findings (default: full)"
     )
     parser.add_argument(
-        "--untrusted", action="store_true", help="for input of strangers: lower limits, no lines of files outside"
+        "--untrusted",
+        action="store_true",
+        help="for untrusted input: lower limits, no excerpts from files outside the tree",
     )
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add --jobs, how many processes share the files."""
+    """Add --jobs, the number of processes."""
     parser.add_argument(
-        "--jobs", type=_jobs, metavar="N", help="number of processes (default: one per core if there are many files)"
+        "--jobs",
+        type=_parse_jobs,
+        metavar="N",
+        help="number of processes (default: one per core if there are many files)",
     )
 
 
-def _jobs(text: str) -> int:
-    """What --jobs reads. Raises ArgumentTypeError, which argparse reports, for anything but a number above 0."""
+def _parse_jobs(text: str) -> int:
+    """Parse the value of --jobs. Raises ArgumentTypeError, which argparse reports, unless it is a positive number."""
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
     from argparse import ArgumentTypeError
@@ -50,40 +55,39 @@ def _jobs(text: str) -> int:
     raise ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
 
 
-def check_target(name: str | None, *, beside: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:
-    """Raises `UsageError` for a target that does not exist. `beside`: other words that the option takes."""
+def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:
+    """Raises `UsageError` for an unknown target. `extra`: other values that the option accepts."""
     if name is None:
         return
-    from ptcompile.registry.targets import TARGETS  # manifests alone do without
+    from ptcompile.registry.targets import TARGETS  # not loaded for manifests
 
-    known = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
-    if name not in known:
+    targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
+    if name not in targets:
         from ptcompile._internal.spelling import closest_match
 
-        near = closest_match(name, [*known, *beside])
-        help = f"did you mean {near}?" if near else f"the targets are {', '.join([*known, *beside])}"
+        near = closest_match(name, [*targets, *extra])
+        help = f"did you mean {near}?" if near else f"the targets are {', '.join([*targets, *extra])}"
         raise UsageError(f"no target {name!r}; {help}")
 
 
-_COLUMNS: Final = 80
-"""For anything but a terminal. argparse asks shutil for them each time, which imports the readers of three archive
-formats."""
+_DEFAULT_WIDTH: Final = 80
+"""Width for output that is not a terminal. argparse would ask shutil each time, which imports three archive modules."""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's, and so are those of its commands."""
+    """argparse's parser with the terminal's width and suggestions for misspelled options, also for subcommands."""
 
-    def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **given: Any) -> None:
-        super().__init__(formatter_class=partial(formatter_class, width=_columns() - 2), **given)
+    def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **arguments: Any) -> None:
+        super().__init__(formatter_class=partial(formatter_class, width=_terminal_width() - 2), **arguments)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line, with the options that were meant; exit status 2."""
-        super().error(message + "".join(self._meant(message)))
+        """Report a usage error with suggestions for unknown options; exit with status 2."""
+        super().error(message + "".join(self._suggestions(message)))
 
-    def _meant(self, message: str) -> Iterator[str]:
-        """The near options of those that argparse does not know."""
-        known, found, unknown = message.partition("unrecognized arguments: ")
-        if known or not found:
+    def _suggestions(self, message: str) -> Iterator[str]:
+        """Yield a suggestion for each option that argparse does not know."""
+        before, marker, unknown = message.partition("unrecognized arguments: ")
+        if before or not marker:
             return
         from ptcompile._internal.spelling import closest_match
 
@@ -100,12 +104,12 @@ class Parser(argparse.ArgumentParser):
                 yield from action.choices.values()
 
 
-def _columns() -> int:
-    """How wide the terminal is, as shutil finds it."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said):
-        return int(said)
+def _terminal_width() -> int:
+    """Return the width of the terminal, determined as shutil does."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _COLUMNS  # type: ignore[union-attr]  # caught
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _DEFAULT_WIDTH  # type: ignore[union-attr]  # errors are caught
     except (AttributeError, ValueError, OSError):  # closed, or no terminal
-        return _COLUMNS
+        return _DEFAULT_WIDTH

@@ -1,4 +1,4 @@
-"""`--set` and `--set-string`: their texts as overrides, and findings about them under carets."""
+"""`--set` and `--set-string`: parsing, and findings that point into the option's text."""
 
 from __future__ import annotations
 
@@ -17,89 +17,94 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-NAME = "--set"
-"""What a finding calls the file, where it is one of these options."""
+SET_OPTION = "--set"
+"""File name of findings about these options."""
 
 
-RUN = "--name"
+NAME_OPTION = "--name"
 
 
 class Set(NamedTuple):
-    """One option: PATH=VALUE."""
+    """One option, PATH=VALUE."""
 
     path: Path
     value: Any
     text: str
-    """As it was typed, with a secret masked."""
+    """The option as typed, with secrets masked."""
     start: int
-    """The offset of the value in the text."""
+    """Offset of the value in the text."""
     document: Document | None
-    """The value as it was read, under the key `value`; None of text."""
+    """The parsed value under the key `value`, or None for --set-string."""
 
 
-def yaml(text: str) -> Set:
-    """`spec.elastic.nnodes=2:4`: the value is read as in a YAML file, quotes and lists too. Raises `UsageError`."""
-    path, start = _place(text, "--set")
+def parse_yaml(text: str) -> Set:
+    """Parse `spec.elastic.nnodes=2:4`. The value is YAML, including quotes and lists. Raises `UsageError`."""
+    path, start = _parse_path(text, "--set")
     read = source.read(f"value: {text[start:]}")
     if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
         message = "not a YAML value; quote a string with special characters, or use --set-string"
-        raise _usage("--set", _shown(text, path, start), start, message)
-    return Set(path, read.documents[0].data["value"], _shown(text, path, start), start, read.documents[0])
+        raise _usage_error("--set", _masked_text(text, path, start), start, message)
+    return Set(path, read.documents[0].data["value"], _masked_text(text, path, start), start, read.documents[0])
 
 
-def string(text: str) -> Set:
-    """The same, with the value as the text that it is. Raises `UsageError`."""
-    path, start = _place(text, "--set-string")
-    return Set(path, text[start:], _shown(text, path, start), start, None)
+def parse_string(text: str) -> Set:
+    """Parse an option whose value is always a string. Raises `UsageError`."""
+    path, start = _parse_path(text, "--set-string")
+    return Set(path, text[start:], _masked_text(text, path, start), start, None)
 
 
-def _place(text: str, option: str) -> tuple[Path, int]:
+def _parse_path(text: str, option: str) -> tuple[Path, int]:
     try:
         return assignment(text)
     except PlaceError as error:
-        raise _usage(option, text, error.at, str(error)) from None
+        raise _usage_error(option, text, error.at, str(error)) from None
 
 
-def _shown(text: str, path: Path, start: int) -> str:
+def _masked_text(text: str, path: Path, start: int) -> str:
     return text[:start] + str(mask_value(str(path[-1]), text[start:]))
 
 
-def _usage(option: str, text: str, at: int, message: str) -> UsageError:
-    """What is wrong with an option, with a caret below the character."""
-    line = "".join(one if one.isprintable() else " " for one in text)
-    return UsageError(f"{option} {line}\n{'':>{len('ptcompile: ') + len(option) + 1 + at}}^ {message}")
+def _usage_error(option: str, text: str, column: int, message: str) -> UsageError:
+    """Return an error with the option's text and a caret below a character."""
+    line = "".join(char if char.isprintable() else " " for char in text)
+    return UsageError(f"{option} {line}\n{'':>{len('ptcompile: ') + len(option) + 1 + column}}^ {message}")
 
 
-def texts(given: Sequence[Set]) -> str:
-    """The options as the text of a file: each a line."""
-    return "\n".join(" ".join(one.text.splitlines()) for one in given)
+def options_text(options: Sequence[Set]) -> str:
+    """Return the options as the text of a file, one per line."""
+    return "\n".join(" ".join(option.text.splitlines()) for option in options)
 
 
-def pointed(found: Iterable[Diagnostic], given: Sequence[Set], run: str | None) -> list[Diagnostic]:
-    """Diagnostics; those about an override stand in the file `--set`, at the option's line and under its value.
+def point_at_options(diagnostics: Iterable[Diagnostic], options: Sequence[Set], run: str | None) -> list[Diagnostic]:
+    """Return the diagnostics; those about an override get the file `--set`, the option's line and the span of its
+    value.
 
-    `run` is the name of the run, whose file is `--name`.
+    `run` is the value of --name; its findings get the file `--name`.
     """
     out = []
-    for one in found:
-        match = re.fullmatch(r"overrides\[(\d+)\]", one.filename or "")
-        if one.filename == "name=":
-            one = one._replace(filename=RUN, span=Span(1, 1, 1, max(2, len(run or "") + 1)))
-        elif match is not None and int(match[1]) < len(given):
+    for diagnostic in diagnostics:
+        match = re.fullmatch(r"overrides\[(\d+)\]", diagnostic.filename or "")
+        if diagnostic.filename == "name=":
+            diagnostic = diagnostic._replace(filename=NAME_OPTION, span=Span(1, 1, 1, max(2, len(run or "") + 1)))
+        elif match is not None and int(match[1]) < len(options):
             number = int(match[1])
-            one = one._replace(filename=NAME, span=_span(one, given[number], number + 1))
-        out.append(one)
+            diagnostic = diagnostic._replace(filename=SET_OPTION, span=_span(diagnostic, options[number], number + 1))
+        out.append(diagnostic)
     return out
 
 
-def _span(found: Diagnostic, given: Set, line: int) -> Span:
-    """The value, a part of it, or the place where that is what is wrong."""
-    depth, width = len(given.path), len(given.text)
-    if len(found.path) < depth or (len(found.path) == depth and found.name == "spec-unknown-field"):
-        return Span(line, 1, line, given.start)
-    part = given.document.span(("value", *found.path[depth:])) if given.document and len(found.path) > depth else None
+def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:
+    """Return the span of the value, of part of it, or of the path if that is wrong."""
+    depth, width = len(option.path), len(option.text)
+    if len(diagnostic.path) < depth or (len(diagnostic.path) == depth and diagnostic.name == "spec-unknown-field"):
+        return Span(line, 1, line, option.start)
+    part = (
+        option.document.span(("value", *diagnostic.path[depth:]))
+        if option.document and len(diagnostic.path) > depth
+        else None
+    )
     if part is not None and part.line == part.end_line == 1:
-        shift = given.start - len("value: ")
+        shift = option.start - len("value: ")
         if part.end_column + shift <= width + 1:
             return Span(line, part.column + shift, line, part.end_column + shift)
-    return Span(line, given.start + 1, line, max(given.start + 2, width + 1))
+    return Span(line, option.start + 1, line, max(option.start + 2, width + 1))

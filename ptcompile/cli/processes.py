@@ -1,7 +1,7 @@
-"""A function over many files in several processes, results in the order of the files.
+"""Apply a function to many files in several processes, with results in the order of the files.
 
-Processes are forked where that is safe, and spawned elsewhere; `work` is pickled then. They hold no files and no
-locks, so that they can be ended at any time, and they end by themselves once the process that started them is gone.
+Processes are forked if that is safe, otherwise spawned, which pickles `work`. They hold no files or locks, so they can
+be killed at any time, and they exit once the process that started them is gone.
 """
 
 from __future__ import annotations
@@ -23,64 +23,66 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     R = TypeVar("R")
-    _Worker = ForkProcess | SpawnProcess
+    _Process = ForkProcess | SpawnProcess
 
 
-EACH: Final = 100
-"""Files that pay for a process: to fork it takes as long as judging some 20 of them, or compiling some 60."""
-MOST: Final = 60
-"""Windows waits for at most 63 processes at once."""
-_QUOTA: Final = "/sys/fs/cgroup/cpu.max"
-"""The processor time of a container, as `QUOTA PERIOD` in microseconds; `max` is all of it (cgroup v2)."""
+FILES_PER_PROCESS: Final = 100
+"""Number of files that justifies a process: a fork takes as long as linting about 20 of them or compiling about 60."""
+MAX_PROCESSES: Final = 60
+"""Limit of processes: Windows waits for at most 63 at once."""
+_CPU_QUOTA_FILE: Final = "/sys/fs/cgroup/cpu.max"
+"""CPU limit of the container (cgroup v2): `QUOTA PERIOD` in microseconds; `max` means no limit."""
 
 
-def processes(asked: int | None, files: int) -> int:
-    """Processes for a number of files: as many as were asked for, else as many as there are cores and work for."""
-    wanted = asked if asked is not None else min(cores(), files // EACH)
-    return max(1, min(wanted, files, MOST))
+def process_count(jobs: int | None, files: int) -> int:
+    """Return the number of processes for a number of files: `jobs` if set, else as many as there are cores and work
+    for.
+    """
+    count = jobs if jobs is not None else min(core_count(), files // FILES_PER_PROCESS)
+    return max(1, min(count, files, MAX_PROCESSES))
 
 
-def cores() -> int:
-    """The cores that this process may use, as its affinity and its container have it."""
+def core_count() -> int:
+    """Return the number of cores that this process may use, given its affinity and its container."""
     try:
-        there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     except OSError:
-        there = os.cpu_count() or 1
-    return max(1, min(there, _quota() or there))
+        available = os.cpu_count() or 1
+    return max(1, min(available, _quota_in_cores() or available))
 
 
-def _quota() -> int:
-    """The cores that a container's processor time makes up, rounded up; 0 where it is not limited."""
+def _quota_in_cores() -> int:
+    """Return the container's CPU limit in cores, rounded up, or 0 for no limit."""
     try:
-        with open(_QUOTA, encoding="ascii") as file:
+        with open(_CPU_QUOTA_FILE, encoding="ascii") as file:
             quota, period = map(int, file.read().split())
         return -(-quota // period)
     except (OSError, ValueError, ZeroDivisionError):
         return 0
 
 
-_FIRST: Final = 8
-"""Items before a fork, at most: what they load, no other process loads again."""
-_CHUNK: Final = 32
-"""Items of one message, at most: a message costs about a tenth of judging a file."""
-_AHEAD: Final = 4
-"""Chunks for each process that may be done before their turn: what bounds the memory."""
+_MAX_ITEMS_BEFORE_FORK: Final = 8
+"""Limit of items processed before the fork: forked processes share the modules that these load."""
+_MAX_CHUNK: Final = 32
+"""Limit of items per message; a message takes about a tenth of the time of linting a file."""
+_MAX_CHUNKS_AHEAD: Final = 4
+"""Chunks per process that may be finished ahead of their turn; this limits the memory."""
 
 
 def map_in_processes(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Generator[R, None, None]:
-    """The results of `work` for the items, in their order.
+    """Yield the results of `work` for the items, in order.
 
-    What `work` raises is raised at its item's turn. Raises `UsageError` if a process is killed.
+    An exception of `work` is raised at its item's turn. Raises `UsageError` if a process is killed.
     """
     if jobs < 2 or len(items) < 2:
         yield from map(work, items)
         return
     if forks := _can_fork():
-        first = max(1, min(_FIRST, len(items) // (4 * jobs)))
+        first = max(1, min(_MAX_ITEMS_BEFORE_FORK, len(items) // (4 * jobs)))
         yield from map(work, items[:first])
         items = items[first:]
     try:
-        workers = _Workers(work, items, jobs, forks)
+        workers = _Pool(work, items, jobs, forks)
     except OSError:  # no more processes or pipes are allowed
         yield from map(work, items)
         return
@@ -88,28 +90,31 @@ def map_in_processes(work: Callable[[T], R], items: Sequence[T], jobs: int) -> G
         chunks = [*_chunks(len(items), jobs)]
         for chunk, results in zip(chunks, workers.results(chunks), strict=True):
             yield from results
-            yield from map(work, items[chunk][len(results) :])  # one that failed there raises here, with its traceback
+            # an item that failed there raises here, with its traceback
+            yield from map(work, items[chunk][len(results) :])
     finally:
         workers.end()
 
 
 def _chunks(count: int, jobs: int) -> Iterator[slice]:
-    """Parts of so many items, in order. The last ones are small, so that all processes are done at about one time."""
-    at = 0
-    while at < count:
-        size = max(1, min(_CHUNK, (count - at) // (4 * jobs)))
-        yield slice(at, at + size)
-        at += size
+    """Yield slices of `count` items in order. The last ones are small, so all processes finish at about the same
+    time.
+    """
+    start = 0
+    while start < count:
+        size = max(1, min(_MAX_CHUNK, (count - start) // (4 * jobs)))
+        yield slice(start, start + size)
+        start += size
 
 
-class _Workers:
-    """The processes, and the pipe to each."""
+class _Pool:
+    """The processes and the pipe to each."""
 
     def __init__(self, work: Callable[[Any], Any], items: Sequence[Any], jobs: int, forks: bool) -> None:
-        self._processes: dict[Connection[Any, Any], _Worker] = {}
+        self._processes: dict[Connection[Any, Any], _Process] = {}
         self._items, self._forks = items, forks
         try:
-            with _interrupts_held(forks):
+            with _block_interrupts(forks):
                 self._start(work, jobs, forks)
         except BaseException:
             self.end()
@@ -122,14 +127,14 @@ class _Workers:
         for _ in range(jobs):
             ours, theirs = context.Pipe()
             inherited = [*self._processes, ours] if forks else []
-            given = self._items if forks else None  # else each chunk is sent
-            process = context.Process(target=_serve, args=(work, given, theirs, inherited), daemon=True)
+            inherited_items = self._items if forks else None  # a spawned process receives each chunk
+            process = context.Process(target=_serve, args=(work, inherited_items, theirs, inherited), daemon=True)
             process.start()
             theirs.close()
             self._processes[ours] = process
 
     def results(self, chunks: Sequence[slice]) -> Iterator[list[Any]]:
-        """The results of each chunk in its turn: fewer than it has items where one of them raised an exception."""
+        """Yield the results of each chunk in order; fewer than it has items if one of them raised an exception."""
         from multiprocessing.connection import wait
 
         idle = [*self._processes]
@@ -138,39 +143,39 @@ class _Workers:
         sent = 0
         for turn in range(len(chunks)):
             while True:
-                while idle and sent < min(len(chunks), turn + _AHEAD * len(self._processes)):
+                while idle and sent < min(len(chunks), turn + _MAX_CHUNKS_AHEAD * len(self._processes)):
                     busy[idle[-1]] = sent
                     self._send(idle.pop(), chunks[sent])
                     sent += 1
                 if turn in done:
                     break
                 for ready in wait([*busy]):
-                    done[busy.pop(ready)] = self._received(ready)
-                    idle.append(ready)  # type: ignore[arg-type]  # it is one of those given
+                    done[busy.pop(ready)] = self._receive(ready)
+                    idle.append(ready)  # type: ignore[arg-type]  # wait() returns connections that it was given
             yield done.pop(turn)
 
-    def _send(self, to: Connection[Any, Any], chunk: slice) -> None:
+    def _send(self, connection: Connection[Any, Any], chunk: slice) -> None:
         try:
-            to.send(chunk if self._forks else self._items[chunk])
+            connection.send(chunk if self._forks else self._items[chunk])
         except OSError:
-            raise self._lost(to) from None
+            raise self._lost_process(connection) from None
 
-    def _received(self, ready: Any) -> list[Any]:
+    def _receive(self, connection: Any) -> list[Any]:
         try:
-            received: list[Any] = ready.recv()
+            received: list[Any] = connection.recv()
         except (EOFError, OSError):
-            raise self._lost(ready) from None
+            raise self._lost_process(connection) from None
         return received
 
-    def _lost(self, one: Connection[Any, Any]) -> UsageError:
-        process = self._processes[one]
+    def _lost_process(self, connection: Connection[Any, Any]) -> UsageError:
+        process = self._processes[connection]
         process.join(1)
         code = process.exitcode
         how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with status {code}"
         return UsageError(f"a worker process {how}; if memory ran out, use fewer processes, for example --jobs 1")
 
     def end(self) -> None:
-        """End them, whatever they do."""
+        """Terminate the processes."""
         for ours, process in self._processes.items():
             ours.close()
             process.terminate()
@@ -184,21 +189,21 @@ def _serve(
     pipe: Connection[Any, Any],
     inherited: Sequence[Connection[Any, Any]],
 ) -> None:
-    """Answer one chunk after the other, until the pipe is closed.
+    """Process chunks until the pipe is closed.
 
-    A fork has all items and is sent slices of them; `inherited` are the other ends that it has.
+    A fork has all items and receives slices of them; `inherited` are the other pipe ends that it must close.
     """
-    for one in inherited:
-        one.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked ends this one
+    for connection in inherited:
+        connection.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
     gc.disable()  # as in the command's own process
-    with suppress(Exception):  # the pipe was closed: there is no more to do
+    with suppress(Exception):  # the pipe was closed: no more work
         while True:
             chunk = pipe.recv()
-            pipe.send(_worked(work, chunk if items is None else items[chunk]))
+            pipe.send(_work_until_error(work, chunk if items is None else items[chunk]))
 
 
-def _worked(work: Callable[[Any], Any], chunk: Sequence[Any]) -> list[Any]:
+def _work_until_error(work: Callable[[Any], Any], chunk: Sequence[Any]) -> list[Any]:
     results: list[Any] = []
     with suppress(Exception):
         for item in chunk:
@@ -207,7 +212,7 @@ def _worked(work: Callable[[Any], Any], chunk: Sequence[Any]) -> list[Any]:
 
 
 def _can_fork() -> bool:
-    """Whether a fork is safe: on Linux, in a process without any other thread, of Python or not."""
+    """Return whether a fork is safe: on Linux, in a process without any other thread, native ones included."""
     if sys.platform != "linux":
         return False
     try:
@@ -217,15 +222,15 @@ def _can_fork() -> bool:
 
 
 @contextmanager
-def _interrupts_held(forks: bool) -> Iterator[None]:
-    """Ctrl-C is for the process that was asked, behind this: those started in it never see it."""
+def _block_interrupts(forks: bool) -> Iterator[None]:
+    """Block Ctrl-C while processes are started: they inherit that, so only the starting process handles it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     if not forks:
         from multiprocessing import resource_tracker
 
-        resource_tracker.ensure_running()  # which would let Ctrl-C through
+        resource_tracker.ensure_running()  # starting it later would unblock Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

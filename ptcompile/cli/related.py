@@ -1,6 +1,6 @@
-"""Objects of some files that decide what happens to the objects of others: namespaces, queues, quotas, Services.
+"""Objects in other files that affect the objects of a file: namespaces, queues, quotas, Services.
 
-`lint jobs/ queues/` judges each file by itself, with these of all the others beside it.
+`lint jobs/ queues/` checks each file separately, together with these objects of all other files.
 """
 
 from __future__ import annotations
@@ -18,48 +18,53 @@ if TYPE_CHECKING:
 _KINDS: Final = frozenset(
     {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Service"}
 )
-_WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
+_KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
 
 
 class RelatedObjects:
-    """What each file has for the others. Only files that name such a kind are read for it, once it is asked for.
+    """The objects of each file that affect other files. Only files that name such a kind are read, on first use.
 
-    `whole` says that no file is left out: several files or a folder are given, and not one file of unknown others.
+    `is_complete`: no file is missing, because several files or a folder are given and not one file of an unknown set.
     """
 
-    def __init__(self, inputs: Sequence[InputFile], *, whole: bool) -> None:
-        self.whole = whole
+    def __init__(self, inputs: Sequence[InputFile], *, is_complete: bool) -> None:
+        self.is_complete = is_complete
         some = len(inputs) > 1
-        self.files = {file.name: file for file in inputs if some and any(word in file.content for word in _WORDS)}
-        """The files that may have such an object, by name."""
-        self._found: dict[str, list[Mapping[str, Any]]] | None = None
+        self.files = {file.name: file for file in inputs if some and any(word in file.content for word in _KIND_WORDS)}
+        """Files that may contain such an object, by name."""
+        self._objects: dict[str, list[Mapping[str, Any]]] | None = None
 
-    def of(self, file: InputFile) -> list[Mapping[str, Any]] | None:
-        """Return what the other files have for this one, or None if other files are not known."""
-        if not self.whole:
+    def objects_for(self, file: InputFile) -> list[Mapping[str, Any]] | None:
+        """Return the related objects in other files, or None if the other files are not known."""
+        if not self.is_complete:
             return None
-        every = (one for name, found in self.found().items() if name != file.name for one in found)
-        return [one for one in every if one["kind"] != "Service" or _may_serve(one, file.content)]
+        objects = (
+            manifest
+            for name, manifests in self.objects_by_file().items()
+            if name != file.name
+            for manifest in manifests
+        )
+        return [manifest for manifest in objects if manifest["kind"] != "Service" or _may_serve(manifest, file.content)]
 
-    def found(self) -> Mapping[str, list[Mapping[str, Any]]]:
-        """The objects of every file that has some."""
-        if self._found is None:
-            self._found = {name: list(_deciding(file)) for name, file in self.files.items()}
-        return self._found
+    def objects_by_file(self) -> Mapping[str, list[Mapping[str, Any]]]:
+        """Return the related objects of every file that may have some."""
+        if self._objects is None:
+            self._objects = {name: list(_related_objects(file)) for name, file in self.files.items()}
+        return self._objects
 
 
 def _may_serve(service: Mapping[str, Any], content: bytes) -> bool:
-    """Return whether a file may name a Service, or have pods that it selects: most files of many have neither."""
+    """Return whether a file may name a Service or have pods that it selects; most files do neither."""
     words = [object_name(service), *selector(service).values()]
     return any(word and word.encode(errors="replace") in content for word in words)
 
 
-def _deciding(file: InputFile) -> Iterator[Mapping[str, Any]]:
+def _related_objects(file: InputFile) -> Iterator[Mapping[str, Any]]:
     from ptcompile.source import documents as source
     from ptcompile.source.streams import objects_in
 
     for document in source.read(file.content, file.name).documents:
-        for _, one in objects_in(document.data):
-            kind = one.get("kind")
+        for _, manifest in objects_in(document.data):
+            kind = manifest.get("kind")
             if isinstance(kind, str) and kind in _KINDS:
-                yield one
+                yield manifest

@@ -34,7 +34,7 @@ def here(capsys: pytest.CaptureFixture[str], *argv: str | Path) -> Ran:
     except SystemExit as stop:
         status = stop.code if isinstance(stop.code, int) else 2
     except Exception as error:  # the console command does the same
-        status = files.fault(error)
+        status = files.report_error(error)
     out, err = capsys.readouterr()
     no_traceback(out, err)
     return Ran(status, out, err)

@@ -16,15 +16,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ptcompile.cli import cache
-from ptcompile.cli.cache import Kept, decoded, encoded
+from ptcompile.cli.cache import ResultCache, decode, encode
 from ptcompile.cli.files import InputFile
-from ptcompile.cli.reporter import Judged
+from ptcompile.cli.reporter import LintedFile
 from ptcompile.diagnostics import Diagnostic, Edit, Fix, Span
 from tests.cli.lints import COUNT, Counted, folder_of
 from tests.cli.running import here, process
 
 Capture = pytest.CaptureFixture[str]
-CLEAN = Judged((), 1, (), 0, {})
+CLEAN = LintedFile((), 1, (), 0, {})
 
 
 def entry_of(many: Path) -> Path:
@@ -124,7 +124,7 @@ def test_a_folder_that_others_can_write_is_not_used(many: Path, asked: Counted, 
     (many / "cache" / "ptcompile").chmod(mode)
     for words in ((), (), ("--cache-dir", "cache/ptcompile")):
         told = here(capsys, "lint", *words, ".")
-        said = "ptcompile: --cache-dir: cache/ptcompile: it belongs to another user, or others can write to it"
+        said = "ptcompile: --cache-dir: cache/ptcompile: belongs to another user, or others can write to it"
         assert (said in told.err) == bool(words)
     assert len(asked) == 3 * COUNT
     assert not list((many / "cache" / "ptcompile").iterdir())
@@ -176,8 +176,8 @@ def test_the_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for name, age in (("a.entry.1.tmp", 10), ("b.entry.2.tmp", 10_000), ("other.txt", 10**6)):
         (tmp_path / name).write_bytes(b"")
         os.utime(tmp_path / name, (now - age,) * 2)
-    monkeypatch.setattr(cache, "MOST_BYTES", 350)
-    cache._bound(str(tmp_path))
+    monkeypatch.setattr(cache, "MAX_BYTES", 350)
+    cache._limit_size(str(tmp_path))
     assert {path.name for path in tmp_path.iterdir()} == {"0.entry", "1.entry", "2.entry", "a.entry.1.tmp", "other.txt"}
 
 
@@ -200,12 +200,12 @@ def test_entries_of_files_that_are_gone_go_too(many: Path, capsys: Capture) -> N
 
 
 def test_one_that_would_be_too_large_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_LARGEST", 400)
+    monkeypatch.setattr(cache, "_MAX_ENTRY_BYTES", 400)
     for unchecked, count in (((), 1), (("x" * 400,), 0)):
         folder = tmp_path / str(count)
         folder.mkdir()
         (tmp_path / "a.yaml").touch()
-        one = Kept(str(folder), "settings", lambda _: "key")
+        one = ResultCache(str(folder), "settings", lambda _: "key")
         file = InputFile(str(tmp_path / "a.yaml"), b"", named=False)
         assert one.get(file) is None
         one.put(file, CLEAN._replace(unchecked=unchecked))
@@ -234,7 +234,7 @@ def test_the_place_is_that_of_the_system(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert cache.place() == expected
+    assert cache.default_folder() == expected
 
 
 def test_the_second_run_loads_neither_reader_nor_rules(whole: Path, capsys: Capture) -> None:
@@ -282,7 +282,7 @@ diagnostics = st.builds(
     masked=st.booleans(),
 )
 judgements = st.builds(
-    Judged,
+    LintedFile,
     st.lists(diagnostics, max_size=3).map(tuple),
     st.integers(0, 9),
     st.lists(text, max_size=3).map(tuple),
@@ -292,18 +292,18 @@ judgements = st.builds(
 
 
 @given(judgements)
-def test_what_is_kept_comes_back_as_it_was(one: Judged) -> None:
-    assert decoded(json.loads(json.dumps(encoded(one, "a.yaml"))), "a.yaml") == one
+def test_what_is_kept_comes_back_as_it_was(one: LintedFile) -> None:
+    assert decode(json.loads(json.dumps(encode(one, "a.yaml"))), "a.yaml") == one
     there = one._replace(diagnostics=tuple(each._replace(filename="b.yaml") for each in one.diagnostics))
-    assert decoded(json.loads(json.dumps(encoded(there, "b.yaml"))), "b.yaml") == there
-    assert not one.diagnostics or encoded(one, "b.yaml") is None
+    assert decode(json.loads(json.dumps(encode(there, "b.yaml"))), "b.yaml") == there
+    assert not one.diagnostics or encode(one, "b.yaml") is None
 
 
 def test_edits_are_not_kept() -> None:
     """They hold values of the file, which may be secret."""
     fix = Fix("t", (Edit("set", ("spec",), "hunter2"),), safe=True)
     one = Diagnostic("c", "n", "error", "m", None, (), None, "run", "kubelet", "a.yaml", fix=fix)
-    assert "hunter2" not in json.dumps(encoded(CLEAN._replace(diagnostics=(one,)), "a.yaml"))
+    assert "hunter2" not in json.dumps(encode(CLEAN._replace(diagnostics=(one,)), "a.yaml"))
 
 
 def test_the_name_of_a_file_may_be_any_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ptcompile.cli import console, files
-from ptcompile.cli.console import watched
+from ptcompile.cli.console import with_progress
 
 LINE, ERASE = "ptcompile: {} of 4 files", "\r\x1b[K"
 
@@ -40,20 +40,20 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 def _failing() -> None:
-    for one in watched("abcd", 4):
+    for one in with_progress("abcd", 4):
         if one == "b":
             raise KeyboardInterrupt
 
 
 def test_a_second_of_silence_then_lines_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch)
-    assert list(watched("abcd", 4)) == [*"abcd"]
+    assert list(with_progress("abcd", 4)) == [*"abcd"]
     assert shown.shown() == LINE.format(1) + ERASE + LINE.format(2) + ERASE + LINE.format(3) + ERASE
 
 
 def test_it_is_erased_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch)
-    for one in watched("abcd", 4):
+    for one in with_progress("abcd", 4):
         if one == "b":
             files.print_error("a note\n")
     assert f"{LINE.format(1)}{ERASE}a note\n{LINE.format(2)}" in shown.shown()
@@ -70,7 +70,7 @@ def test_it_is_erased_before_the_result(
     monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     shown = on_terminal(monkeypatch)
-    console.show("1 of 4 files")
+    console.show_progress("1 of 4 files")
     files.write_stdout("result\n")
     assert shown.shown() == LINE.format(1) + ERASE
     assert capsysbinary.readouterr().out == b"result\n"
@@ -81,7 +81,7 @@ def test_nothing_where_nobody_could_see_it_erased(monkeypatch: pytest.MonkeyPatc
     shown = on_terminal(monkeypatch)
     monkeypatch.setenv("TERM", "dumb" if dumb else "xterm")
     shown.terminal = dumb
-    assert list(watched("abcd", 4)) == [*"abcd"]
+    assert list(with_progress("abcd", 4)) == [*"abcd"]
     assert not shown.shown()
     monkeypatch.setattr(sys, "stderr", None)
-    assert list(watched("abcd", 4)) == [*"abcd"]
+    assert list(with_progress("abcd", 4)) == [*"abcd"]

@@ -7,30 +7,38 @@ from pathlib import Path
 import pytest
 
 from ptcompile.cli import processes as cores
-from ptcompile.cli.processes import EACH, MOST, processes
+from ptcompile.cli.processes import FILES_PER_PROCESS, MAX_PROCESSES, process_count
 
 
 @pytest.fixture
 def four(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with four cores."""
-    monkeypatch.setattr(cores, "cores", lambda: 4)
+    monkeypatch.setattr(cores, "core_count", lambda: 4)
 
 
 @pytest.mark.usefixtures("four")
 @pytest.mark.parametrize(
-    ("files", "expected"), [(0, 1), (1, 1), (2 * EACH - 1, 1), (2 * EACH, 2), (3 * EACH, 3), (100 * EACH, 4)]
+    ("files", "expected"),
+    [
+        (0, 1),
+        (1, 1),
+        (2 * FILES_PER_PROCESS - 1, 1),
+        (2 * FILES_PER_PROCESS, 2),
+        (3 * FILES_PER_PROCESS, 3),
+        (100 * FILES_PER_PROCESS, 4),
+    ],
 )
 def test_as_many_as_have_enough_to_do(files: int, expected: int) -> None:
-    assert processes(None, files) == expected
+    assert process_count(None, files) == expected
 
 
 @pytest.mark.usefixtures("four")
 def test_what_is_asked_for_is_done_as_far_as_it_makes_sense() -> None:
-    assert processes(3, 5) == 3
-    assert processes(8, 5) == 5
-    assert processes(8, 0) == 1
-    assert processes(10**9, 10**9) == MOST
-    assert processes(1, 10**9) == 1
+    assert process_count(3, 5) == 3
+    assert process_count(8, 5) == 5
+    assert process_count(8, 0) == 1
+    assert process_count(10**9, 10**9) == MAX_PROCESSES
+    assert process_count(1, 10**9) == 1
 
 
 @pytest.mark.parametrize(
@@ -42,7 +50,7 @@ def test_a_container_has_the_cores_it_may_use(
 ) -> None:
     path = tmp_path / "cpu.max"
     path.write_text(quota)
-    monkeypatch.setattr(cores, "_QUOTA", str(path))
-    assert cores._quota() == expected
-    assert cores.cores() >= 1
-    assert not expected or cores.cores() <= expected
+    monkeypatch.setattr(cores, "_CPU_QUOTA_FILE", str(path))
+    assert cores._quota_in_cores() == expected
+    assert cores.core_count() >= 1
+    assert not expected or cores.core_count() <= expected

@@ -88,7 +88,7 @@ def test_chunks_are_all_items_and_end_small(count: int, jobs: int) -> None:
     assert [at for chunk in chunks for at in range(count)[chunk]] == list(range(count))
     sizes = [chunk.stop - chunk.start for chunk in chunks]
     assert sizes == sorted(sizes, reverse=True)
-    assert max(sizes) <= processes._CHUNK
+    assert max(sizes) <= processes._MAX_CHUNK
     assert set(sizes[-jobs:]) == {1}
 
 
@@ -135,11 +135,11 @@ def test_few_results_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> Non
 
     sent: list[int] = []
     monkeypatch.setattr(processes, "_can_fork", lambda: False)
-    monkeypatch.setattr(processes._Workers, "_send", _counted(processes._Workers._send, sent))
+    monkeypatch.setattr(processes._Pool, "_send", _counted(processes._Pool._send, sent))
     results = map_in_processes(work.doubled, Watched(), 2)
     next(results)
     results.close()
-    assert len(sent) <= 2 * processes._AHEAD
+    assert len(sent) <= 2 * processes._MAX_CHUNKS_AHEAD
 
 
 def _counted(send: Callable[..., None], sent: list[int]) -> Callable[..., None]:

@@ -143,7 +143,7 @@ def test_a_crash_of_a_command_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ZeroDivisionError
 
     def reported(_words: list[str]) -> int:
-        return files.fault(ZeroDivisionError("on purpose"))
+        return files.report_error(ZeroDivisionError("on purpose"))
 
     monkeypatch.setattr(cli, "main", crash)
     with pytest.raises(ZeroDivisionError):

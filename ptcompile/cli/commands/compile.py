@@ -11,7 +11,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import check_target
-from ptcompile.cli.reporter import Findings, lines_of, shared
+from ptcompile.cli.reporter import Findings, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import GENERATED, kind_of, namespace_of, object_name
@@ -73,7 +73,7 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
         raise UsageError("--check compares with existing files: say where with -o FILE or -o DIR/")
     named: list[str] = list(dict.fromkeys(options.target))
     for name in named:
-        check_target(None if name == ALL else name, beside=(ALL,), extensions=config.extensions)
+        check_target(None if name == ALL else name, extra=(ALL,), extensions=config.extensions)
     if ALL in named:
         from ptcompile.registry.targets import TARGETS
 
@@ -134,7 +134,7 @@ class Compiler:
         several = len(self._targets) > 1
         manifests = {(target or "") if several else "": list(one.manifests) for target, one in results.items()}
         meant = _said([one.meant for one in results.values()])
-        return CompiledFile(manifests, said, notes, lines_of(file, said, self._options), meant)
+        return CompiledFile(manifests, said, notes, quoted_lines(file, said, self._options), meant)
 
     def _result(self, file: InputFile, target: str | None) -> compile.Result:
         options, config = self._options, self._config
@@ -154,7 +154,9 @@ class Compiler:
             return result
         from ptcompile.cli import overrides
 
-        return result._replace(diagnostics=tuple(overrides.pointed(result.diagnostics, options.set, options.name)))
+        return result._replace(
+            diagnostics=tuple(overrides.point_at_options(result.diagnostics, options.set, options.name))
+        )
 
 
 def _said(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
@@ -191,13 +193,13 @@ def run(options: argparse.Namespace) -> int:
     inputs, unreadable = files.read_all(options.paths, require_match=not options.allow_empty)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
-    findings.unreadable(unreadable)
-    profile = findings.profile(options.cluster)
+    findings.report_unreadable(unreadable)
+    profile = findings.read_profile(options.cluster)
     outputs: Outputs = {}
     names: dict[ObjectKey, str] = {}
     if profile is not None:
         compiler = Compiler(options, config, profile, targets)
-        results = shared(compiler, inputs, options.jobs)
+        results = map_files(compiler, inputs, options.jobs)
         try:
             for file, one in zip(inputs, results, strict=True):
                 _collect(file, one, outputs, findings)
@@ -209,7 +211,7 @@ def run(options: argparse.Namespace) -> int:
     if status:
         return status
     if not outputs and not options.allow_empty:
-        return findings.no_jobs(options.paths)
+        return findings.report_no_jobs(options.paths)
     if options.check:
         contents, folder = _contents(outputs, options.output, options.format)
         all_named = inputs and all(file.named for file in inputs)
@@ -222,7 +224,7 @@ def _collect(file: InputFile, one: CompiledFile, outputs: Outputs, findings: Fin
     for note in one.notes:
         files.print_error(note)
     manifests = [each for made in one.manifests.values() for each in made]
-    if findings.compiled(file, compile.Result(tuple(manifests), one.diagnostics, one.meant), one.lines):
+    if findings.add_compiled(file, compile.Result(tuple(manifests), one.diagnostics, one.meant), one.lines):
         for target, made in one.manifests.items():
             outputs.setdefault(target, {})[file.name] = made
 
@@ -263,9 +265,9 @@ def _show_options(options: argparse.Namespace, findings: Findings) -> None:
     from ptcompile.cli import overrides
 
     if options.set:
-        findings.text(overrides.NAME, overrides.texts(options.set))
+        findings.add_text(overrides.SET_OPTION, overrides.options_text(options.set))
     if options.name is not None:
-        findings.text(overrides.RUN, options.name)
+        findings.add_text(overrides.NAME_OPTION, options.name)
 
 
 def write(outputs: Outputs, output: str | None, form: str) -> int:

@@ -82,9 +82,9 @@ def run(options: argparse.Namespace) -> int:
 
 def every_command() -> Iterator[Command]:
     """The commands with their options, from the parser itself."""
-    from ptcompile.cli import _parser
+    from ptcompile.cli import build_parser
 
-    for action in _parser("--help")._actions:
+    for action in build_parser("--help")._actions:
         if isinstance(action, argparse._SubParsersAction):
             helps = {one.dest: one.help or "" for one in action._choices_actions}
             for name, parser in action.choices.items():

@@ -104,8 +104,8 @@ def _paths(options: argparse.Namespace) -> tuple[str | None, str | None]:
 def _profiles(options: argparse.Namespace, findings: Findings) -> list[ClusterProfile | None]:
     """The profiles of both sides; a file that is both is read once."""
     before, after = _paths(options)
-    first = findings.profile(before)
-    return [first, first if before == after else findings.profile(after)]
+    first = findings.read_profile(before)
+    return [first, first if before == after else findings.read_profile(after)]
 
 
 def _name(path: str) -> str:

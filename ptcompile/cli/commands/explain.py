@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target, extensions=settings.extensions)
     findings = Findings(options.output_format, extensions=settings.extensions)
     inputs, unreadable = files.read_all([options.spec])
-    findings.unreadable(unreadable)
+    findings.report_unreadable(unreadable)
     if not inputs:
         return findings.finish()
     if len(inputs) > 1:

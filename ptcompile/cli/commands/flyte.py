@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     """Compile a task or a workflow. One error anywhere, and nothing is written."""
     check_target(options.target)
     findings = Findings(options.output_format)
-    profile = findings.profile(options.cluster)
+    profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
     with redirect_stdout(sys.stderr):  # whatever the user's module prints

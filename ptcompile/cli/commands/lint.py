@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.config import Config, settings
+from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.related import RelatedObjects
-from ptcompile.cli.reporter import Findings, Judged, lines_of, shared, shows_lines
+from ptcompile.cli.reporter import Findings, LintedFile, map_files, quoted_lines, shows_lines
 from ptcompile.report.layout import format_location, printable
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ptcompile.api.fix import Fixed
     from ptcompile.api.lint import Report
-    from ptcompile.cli.cache import Kept
+    from ptcompile.cli.cache import ResultCache
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -45,13 +45,15 @@ class FileLinter:
         """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
         return _judge, (self.options, self.beside)
 
-    def __call__(self, file: InputFile) -> Judged:
+    def __call__(self, file: InputFile) -> LintedFile:
         """The findings of a file, with the lines that are shown of it."""
         report = self.report(file)
         found = tuple(
             one if one.fix is None else one._replace(fix=one.fix._replace(edits=())) for one in report.diagnostics
         )
-        return Judged(found, report.documents, report.unchecked, len(report.meant), lines_of(file, found, self.options))
+        return LintedFile(
+            found, report.documents, report.unchecked, len(report.meant), quoted_lines(file, found, self.options)
+        )
 
     def report(self, file: InputFile) -> Report:
         """The findings of a file, with their edits."""
@@ -84,14 +86,14 @@ class FileLinter:
 
 def lint_files(
     inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects
-) -> Iterator[tuple[InputFile, Judged]]:
+) -> Iterator[tuple[InputFile, LintedFile]]:
     """Each file with what is found in it. `others` is what `judge` has for each file of the others."""
     kept = _kept(inputs, judge, others)
     known = [kept.get(file) if kept is not None else None for file in inputs]
     left = [file for file, one in zip(inputs, known, strict=True) if one is None]
     if left:
-        others.found()  # once, and not in each process
-    fresh = shared(judge, left, judge.options.jobs)
+        others.objects_by_file()  # once, and not in each process
+    fresh = map_files(judge, left, judge.options.jobs)
     try:
         for file, one in zip(inputs, known, strict=True):
             result = one if one is not None else next(fresh)
@@ -104,14 +106,14 @@ def lint_files(
         kept.save()
 
 
-def _kept(inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects) -> Kept | None:
+def _kept(inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects) -> ResultCache | None:
     """The results of the last run; None where they are not wanted, or cannot be had."""
     options, config = judge.options, judge.config
     if options.no_cache or options.untrusted or config.plugins or len(inputs) < FEW:
         return None
     from ptcompile.cli import cache
 
-    folder = options.cache_dir or cache.place()
+    folder = options.cache_dir or cache.default_folder()
     if folder is None:
         return None
     try:
@@ -121,7 +123,7 @@ def _kept(inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects
         if options.cache_dir:
             files.print_error(f"ptcompile: --cache-dir: {folder}: {files.reason(error)}; no results are kept\n")
         return None
-    return cache.Kept(folder, asked, cache.file_key(config, others))
+    return cache.ResultCache(folder, asked, cache.file_key(config, others))
 
 
 def _judge(options: argparse.Namespace, beside: Any) -> FileLinter:
@@ -129,7 +131,7 @@ def _judge(options: argparse.Namespace, beside: Any) -> FileLinter:
 
     if options.untrusted:
         enter_untrusted_mode()
-    config = settings(options)
+    config = load_with_options(options)
     if config.cluster is None:
         return FileLinter(options, config, None, beside)
     return FileLinter(options, config, load_profile(files.read(config.cluster))[0], beside)
@@ -161,7 +163,7 @@ def run_fixes(inputs: Sequence[InputFile], judge: FileLinter, findings: Findings
     from contextlib import closing
 
     options = judge.options
-    with closing(shared(judge.fixed, inputs, options.jobs)) as results:
+    with closing(map_files(judge.fixed, inputs, options.jobs)) as results:
         done = [_File(*one) for one in zip(inputs, results, strict=True)]
     for one in done:
         _say_skipped(one)
@@ -184,7 +186,7 @@ def _write(done: list[_File], findings: Findings) -> int:
         report = one.fixed.report
         file = one.file._replace(content=one.fixed.content)
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
-        findings.meant += len(report.meant)
+        findings.ignored += len(report.meant)
     stdin = [one for one in done if one.file.name == "<stdin>"]
     if not stdin:
         return findings.finish(always=True)
@@ -201,7 +203,7 @@ def _show(done: list[_File], findings: Findings) -> int:
     left = sum(d.fix is not None and not d.fix.safe for one in done for d in one.fixed.report.diagnostics)
     more = f", {left} more with --unsafe-fixes" if left else ""
     files.print_error(f"ptcompile: {applied} fixable in {count} of {len(done)} files{more}\n")
-    return max(files.write_stdout(text), int(applied > 0), findings.unread())
+    return max(files.write_stdout(text), int(applied > 0), findings.unreadable_status())
 
 
 def _difference(one: _File) -> Iterator[str]:
@@ -217,7 +219,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
     fixing = _asks_for_fixes(options)
-    config = settings(options)
+    config = load_with_options(options)
     findings = Findings(
         options.output_format,
         fail_on=config.fail_on,
@@ -227,18 +229,18 @@ def run(options: argparse.Namespace) -> int:
         extensions=config.extensions,
     )
     inputs, unreadable = _inputs(options, config)
-    findings.unreadable(unreadable)
-    profile = findings.profile(config.cluster) if config.cluster else None
-    others = RelatedObjects(inputs, whole=len(inputs) > 1 or "-" in options.paths or _folders(options.paths))
-    judge = FileLinter(options, config, profile, others.of)
+    findings.report_unreadable(unreadable)
+    profile = findings.read_profile(config.cluster) if config.cluster else None
+    others = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _folders(options.paths))
+    judge = FileLinter(options, config, profile, others.objects_for)
     if options.add_ignore:
-        return max(findings.unread(), _add_ignores(inputs, judge))
+        return max(findings.unreadable_status(), _add_ignores(inputs, judge))
     if fixing:
-        others.found()  # once, and not in each process
+        others.objects_by_file()  # once, and not in each process
         return run_fixes(inputs, judge, findings)
     for file, one in lint_files(inputs, judge, others):
         findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
-        findings.meant += one.meant
+        findings.ignored += one.ignored
     return findings.finish(always=True)
 
 

@@ -8,7 +8,7 @@ import os
 import re
 
 from ptcompile.cli import files
-from ptcompile.cli.console import watched
+from ptcompile.cli.console import with_progress
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.cli.reporter import Findings
@@ -59,8 +59,8 @@ def run_convert(options: argparse.Namespace) -> int:
     check_target(options.target)
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
-    findings.unreadable(unreadable)
-    profile = findings.profile(options.cluster)
+    findings.report_unreadable(unreadable)
+    profile = findings.read_profile(options.cluster)
     manifests: list[dict[str, object]] = []
     for file in inputs if profile is not None else ():
         result = convert(
@@ -134,11 +134,11 @@ def run_import(options: argparse.Namespace) -> int:
         raise UsageError("--profile writes a profile and --cluster reads one: give only one of them")
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
-    findings.unreadable(unreadable)
+    findings.report_unreadable(unreadable)
     values = dict(_value(text) for text in options.set)
-    profile = findings.profile(options.cluster)
+    profile = findings.read_profile(options.cluster)
     found: dict[str, Imported] = {}
-    for file in watched(inputs, len(inputs)) if profile is not None else ():
+    for file in with_progress(inputs, len(inputs)) if profile is not None else ():
         content = _filled(file.content, values)
         imported = import_manifests(
             content,
@@ -156,7 +156,7 @@ def run_import(options: argparse.Namespace) -> int:
         findings.add(InputFile(file.name, content, file.named), imported.diagnostics)
         found[file.name] = imported
     status = findings.finish()
-    return max(status, _write(found, options)) if found else max(status, findings.no_jobs(options.paths))
+    return max(status, _write(found, options)) if found else max(status, findings.report_no_jobs(options.paths))
 
 
 def _value(text: str) -> tuple[str, str]:

@@ -62,7 +62,7 @@ def _parser(
 def platform(options: argparse.Namespace) -> int:
     """Write what an administrator installs. One error anywhere, and nothing is written."""
     findings = Findings(options.output_format)
-    profile = findings.profile(options.cluster)
+    profile = findings.read_profile(options.cluster)
     specs = _specs(options.paths, profile, None, findings) if profile is not None else []
     if profile is not None:
         _check_releases(specs, profile, None, options.cluster, findings)
@@ -70,7 +70,7 @@ def platform(options: argparse.Namespace) -> int:
     if status or profile is None:
         return status
     if options.paths and not specs:
-        return findings.no_jobs(options.paths)
+        return findings.report_no_jobs(options.paths)
     from ptcompile.api import requirements as verb
     from ptcompile.source.emitter import emit
 
@@ -93,11 +93,11 @@ def requires(options: argparse.Namespace) -> int:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
     check_target(options.target)
     findings = Findings(options.output_format)
-    profile = findings.profile(options.cluster)
+    profile = findings.read_profile(options.cluster)
     from ptcompile.api import requirements as verb
 
     inputs, unreadable = files.read_all(options.paths)
-    findings.unreadable(unreadable)
+    findings.report_unreadable(unreadable)
     streams = [verb.given_manifests(file.content, file.name) for file in inputs]
     manifests = [one for stream in streams for one in stream or ()]
     of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
@@ -108,7 +108,7 @@ def requires(options: argparse.Namespace) -> int:
     if status or profile is None:
         return status
     if not specs and not manifests:
-        return findings.no_jobs(options.paths)
+        return findings.report_no_jobs(options.paths)
     given: list[Spec | dict[str, Any]] = [*specs]
     if manifests:
         given.append({"apiVersion": "v1", "kind": "List", "items": manifests})
@@ -136,7 +136,7 @@ def _check_releases(
 def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
     """Every job of the files that compiles; what stands in the way of the others becomes a finding."""
     inputs, unreadable = files.read_all(paths)
-    findings.unreadable(unreadable)
+    findings.report_unreadable(unreadable)
     return _compiled(inputs, profile, target, findings)
 
 
@@ -149,7 +149,7 @@ def _compiled(
     out = []
     for file in inputs:
         result = compile.compile(file.content, target=target, cluster=profile, filename=file.name, lint=False)
-        if findings.compiled(file, result) and result.ok:
+        if findings.add_compiled(file, result) and result.ok:
             read = (decode_spec(document.data)[0] for document in source.read(file.content).documents)
             out += [spec for spec in read if spec is not None]
     return out

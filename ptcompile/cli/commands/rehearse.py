@@ -8,7 +8,7 @@ import os
 import signal
 
 from ptcompile.cli import config, files
-from ptcompile.cli.console import show, terminal
+from ptcompile.cli.console import has_terminal, show_progress
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.cli.reporter import Findings
@@ -113,12 +113,12 @@ def _job(options: argparse.Namespace, extensions: Extensions | None) -> Simulate
     from ptcompile.api.rehearse import the_job
 
     findings = Findings(options.output_format)
-    profile = findings.profile(options.cluster) if options.cluster else None
+    profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         findings.finish()
         return None
     inputs, unreadable = files.read_all([options.path])
-    findings.unreadable(unreadable)
+    findings.report_unreadable(unreadable)
     if len(inputs) != 1:
         raise UsageError(f"{options.path} is {len(inputs)} files; rehearse takes one")
     beside = [files.read(path) for path in options.beside]
@@ -142,10 +142,10 @@ def _play(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], l
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
     settings = RehearsalSettings(options.python, script, options.own_command, options.scale, limit, options.image)
-    alive = terminal()
+    alive = has_terminal()
 
     def progress(line: str) -> None:
-        show(line) if alive else files.print_error(f"{line}\n")
+        show_progress(line) if alive else files.print_error(f"{line}\n")
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
     try:

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
     findings = Findings(options.output_format)
-    profile = findings.profile(options.cluster) if options.cluster else None
+    profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return findings.finish()
     world = _world(options, findings, profile, extensions)
@@ -67,7 +67,7 @@ def _world(
     from ptcompile.simulator.world import merge_worlds
 
     inputs, unreadable = files.read_all(options.paths)
-    findings.unreadable(unreadable)
+    findings.report_unreadable(unreadable)
     beside = [*(files.read(path) for path in options.beside), *(file.content for file in inputs if len(inputs) > 1)]
     others = simulate.objects_of(beside)
     worlds = []

@@ -213,7 +213,7 @@ def test_another_version_is_another_key(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here(capsys, "lint", ".")
-    changes = [("__version__", "9.9"), ("_libraries", lambda: ["pydantic-99.dist-info"]), ("FORMAT", 99)]
+    changes = [("__version__", "9.9"), ("_library_versions", lambda: ["pydantic-99.dist-info"]), ("FORMAT", 99)]
     for number, (name, value) in enumerate(changes):
         with monkeypatch.context() as patch:
             patch.setattr(cache, name, value)
