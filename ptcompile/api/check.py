@@ -1,4 +1,4 @@
-"""The verb `check` as a function: whether committed manifests match their specs."""
+"""`check`: whether committed manifests match their specs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NOWHERE = "/dev/null"
+_NO_FILE = "/dev/null"
 
 
 class Checked(NamedTuple):
-    """What is not as it would be written: each file with what is wrong with it, and a patch that makes all current."""
+    """The files that differ from what ptcompile would write, and a patch that updates them all."""
 
     found: tuple[tuple[str, str], ...]
     """`stale`, `missing` or `orphaned`, and the file's name."""
     patch: str
-    """A unified diff. Where a secret is on either side of a file, both are shown with secrets hidden."""
+    """A unified diff. If either side of a file contains a secret, both are shown with secrets masked."""
 
     @property
     def ok(self) -> bool:
@@ -37,11 +37,11 @@ class Checked(NamedTuple):
 def check(
     wanted: Mapping[str, str], committed: Mapping[str, bytes | None], beside: Mapping[str, bytes] | None = None
 ) -> Checked:
-    """Compare files with what would be written to them; no file is read.
+    """Compare committed files with the text that would be written to them; read no files.
 
-    `wanted` has the texts by file name, such as `{"job.yaml": result.yaml()}`, `committed` what is in these files (None
-    or absent where there is no file). Of the files `beside` them, those are orphaned that ptcompile could have written,
-    jobs byte for byte in its own layout.
+    `wanted` has the texts by file name, such as `{"job.yaml": result.yaml()}`; `committed` has the current content of
+    these files, with None (or no entry) for a missing file. A file in `beside` is reported as orphaned if ptcompile
+    could have written it: it contains a job, in exactly the layout that ptcompile writes.
     """
     differences: list[tuple[str, str]] = []
     patch = ""
@@ -55,7 +55,7 @@ def check(
             patch += _patch(path, content.decode("utf-8", errors="replace"), text)
     for path, content in sorted((beside or {}).items()):
         text = content.decode("utf-8", errors="replace")
-        if path not in wanted and _is_ours(text):
+        if path not in wanted and _is_written_by_ptcompile(text):
             differences.append(("orphaned", path))
             patch += _patch(path, text, None)
     return Checked(tuple(differences), patch)
@@ -63,8 +63,8 @@ def check(
 
 def _patch(path: str, before: str | None, after: str | None) -> str:
     """Return a unified diff. If either side contains a secret, both are shown with secrets masked."""
-    shown, note = (before or "", after or ""), ""
-    manifests = [None if text is None else _objects(text) for text in (before, after)]
+    texts, note = (before or "", after or ""), ""
+    manifests = [None if text is None else _read_objects(text) for text in (before, after)]
     if before is not None and manifests[0] is None:
         return (
             f"--- {path}\n+++ {path}\n# the existing file is not YAML that ptcompile can read: its lines are not "
@@ -72,32 +72,32 @@ def _patch(path: str, before: str | None, after: str | None) -> str:
         )
     if any(hidden(manifest) != manifest for side in manifests for manifest in side or ()):
         old, new = (emit_all([hidden(manifest) for manifest in side or ()]) for side in manifests)
-        shown = (old, new)
+        texts = (old, new)
         note = (
             "# secrets are hidden; layout and comments are omitted" + ("; nothing else differs" * (old == new)) + "\n"
         )
-    names = (_NOWHERE if before is None else path, _NOWHERE if after is None else path)
-    return note + "".join(_lines(shown, names))
+    names = (_NO_FILE if before is None else path, _NO_FILE if after is None else path)
+    return note + "".join(_diff_lines(texts, names))
 
 
-def _lines(texts: tuple[str, str], names: tuple[str, str]) -> Iterator[str]:
+def _diff_lines(texts: tuple[str, str], names: tuple[str, str]) -> Iterator[str]:
     old, new = (text.splitlines(keepends=True) for text in texts)
     for line in difflib.unified_diff(old, new, *names):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _objects(text: str) -> list[dict[str, Any]] | None:
+def _read_objects(text: str) -> list[dict[str, Any]] | None:
     """Return the objects of a file, including the items of Lists, or None if it cannot be read."""
-    read = source.read(text)
-    if read.problems:
+    parsed = source.read(text)
+    if parsed.problems:
         return None
-    return [dict(manifest) for document in read.documents for _, manifest in streams.objects_in(document.data)]
+    return [dict(manifest) for document in parsed.documents for _, manifest in streams.objects_in(document.data)]
 
 
-def _is_ours(text: str) -> bool:
+def _is_written_by_ptcompile(text: str) -> bool:
     """Return whether ptcompile would write exactly these bytes, and at least one object is a job."""
-    objects = _objects(text)
+    objects = _read_objects(text)
     if not objects or not any(kind_of(manifest) in RUNS_PODS for manifest in objects):
         return False
-    whole = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
-    return text in (emit_all(objects), json.dumps(whole, indent=2) + "\n")
+    as_json = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
+    return text in (emit_all(objects), json.dumps(as_json, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""The verb `compile` as a function: text, bytes, a mapping or a `Spec` in, a result out. No files, no printing."""
+"""`compile` and `explain`, for text, bytes, a mapping or a `Spec`. They read no files and print nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptcompile.source.documents import Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.overrides import Laid
+    from ptcompile.api.overrides import OverriddenDocument
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.registry.handles import Handle
@@ -39,15 +39,15 @@ class CompileError(Exception):
 
 
 class Result(NamedTuple):
-    """What compiling gave: manifests as plain data, and everything there is to say about them.
+    """The result of compiling: manifests as plain data, and all diagnostics.
 
-    A document with an error gives no manifest; the other documents of its stream do.
+    A document with an error yields no manifests; the other documents of its stream do.
     """
 
     manifests: tuple[dict[str, Any], ...]
     diagnostics: tuple[Diagnostic, ...]
     meant: tuple[Diagnostic, ...] = ()
-    """Findings of the rules that comments in the file and `ignore` say are meant: they are not in `diagnostics`."""
+    """Findings of rules that comments in the file or `ignore` suppress; `diagnostics` does not contain them."""
 
     @property
     def ok(self) -> bool:
@@ -68,12 +68,12 @@ class Result(NamedTuple):
     @property
     def handle(self) -> Handle:
         """The handle of the only job. Raises `CompileError` if there is an error, ValueError for several jobs."""
-        found = self.handles
-        if len(found) == 1:
-            return found[0]
+        job_handles = self.handles
+        if len(job_handles) == 1:
+            return job_handles[0]
         if not self.ok:
             raise CompileError(self.diagnostics)
-        raise ValueError(f"handle: there are {len(found)} jobs; `handles` has one for each")
+        raise ValueError(f"handle: the result has {len(job_handles)} jobs; `handles` has one for each")
 
     def unwrap(self) -> tuple[dict[str, Any], ...]:
         """Return the manifests. Raises `CompileError` if there is an error."""
@@ -97,43 +97,49 @@ def compile(
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
-    `target` overrides the spec's own; `cluster` is a ClusterProfile in any form, the built-in one where absent. `name`
-    is the job's name in this run: set before any name or address is derived from it, and only for one job.
-    `filename` is for the positions in diagnostics only. `overrides` are values by place, such as ("spec.args[1]", "x")
-    or (("spec", "args", 1), "x"), laid over each document before it is looked at; what is wrong with one of them is
-    found in the file `overrides[N]`.
+    `target` overrides the spec's own. `cluster` is a ClusterProfile in any form; by default it is the built-in one.
+    `name` names the job of this run: it is set before other names and addresses are derived from it, and allows only
+    one job. `filename` is used only for positions in diagnostics. `overrides` are pairs of path and value, such as
+    ("spec.args[1]", "x") or (("spec", "args", 1), "x"), applied to each document before anything else; a problem that
+    an override causes is reported for the file `overrides[N]`.
 
-    `lint` asks the rules about what was compiled, as the function `lint` does of a spec: a document with an error among
-    their findings gives no manifest. `select` and `ignore` are codes, beginnings of codes, or names, and choose among
-    the findings of the rules; so do comments in the file. `extensions` are rules, passes and targets of plugins, by
-    `ptcompile.extensions`.
+    With `lint`, the rules check the compiled manifests, as the function `lint` checks a spec; a document for which a
+    rule reports an error yields no manifests. `select` and `ignore` are codes, prefixes of codes, or names; like
+    comments in the file, they apply to the findings of the rules. `extensions` are rules, passes and targets of
+    plugins, from `ptcompile.extensions`.
 
-    Raises nothing for what a user may have written, and ValueError for a selector that selects nothing.
+    Mistakes in the spec or profile never raise. Raises ValueError for a selector that selects nothing.
     """
-    from ptcompile.api import overrides as laying
+    from ptcompile.api.overrides import apply_overrides, read_overrides
 
     arguments.check(target=target, name=name, filename=filename, extensions=extensions)
-    asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
-    read = streams.read(spec, filename, "spec")
+    selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
+    parsed = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
-    profile, of_cluster = load_profile(cluster)
-    found = [streams.to_diagnostic(problem, None, filename) for problem in blocking(read.problems)]
-    given = laying.read(arguments.pairs(overrides, "overrides"), name)
-    found += given.diagnostics
-    if profile is None or given.diagnostics:
-        return Result((), (*of_cluster, *found))
+    profile, profile_diagnostics = load_profile(cluster)
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking(parsed.problems)]
+    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
+    diagnostics += parsed_overrides.diagnostics
+    if profile is None or parsed_overrides.diagnostics:
+        return Result((), (*profile_diagnostics, *diagnostics))
     seen: set[tuple[str, str]] = set()
-    one = partial(
-        _of_document, seen=seen, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions
+    compile_one = partial(
+        _compile_one,
+        seen=seen,
+        profile=profile,
+        target=target,
+        filename=filename,
+        selected=selected,
+        extensions=extensions,
     )
-    every = [laying.lay(document, given) for document in read.documents]
-    named, others = (every, []) if name is None else (every[:1], every[1:])
-    made = [one(laid, found) for laid in named]
-    found += [laid.second_of_a_name(name) for laid in others if name is not None]
-    if not read.documents and not any(problem.severity == "error" for problem in read.problems):
-        found.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    result = _judged(made, found, read, filename, asked)
-    return result._replace(diagnostics=(*of_cluster, *result.diagnostics)) if of_cluster else result
+    documents = [apply_overrides(document, parsed_overrides) for document in parsed.documents]
+    compilable, surplus = (documents, []) if name is None else (documents[:1], documents[1:])
+    compiled = [compile_one(laid, diagnostics) for laid in compilable]
+    diagnostics += [laid.second_job_error(name) for laid in surplus if name is not None]
+    if not parsed.documents and not any(problem.severity == "error" for problem in parsed.problems):
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
+    result = _to_result(compiled, diagnostics, parsed, filename, selected)
+    return result._replace(diagnostics=(*profile_diagnostics, *result.diagnostics)) if profile_diagnostics else result
 
 
 class _CompiledDocument(NamedTuple):
@@ -144,55 +150,55 @@ class _CompiledDocument(NamedTuple):
     ignored: Sequence[Diagnostic] = ()
 
 
-def _of_document(
-    laid: Laid,
-    found: list[Diagnostic],
+def _compile_one(
+    document: OverriddenDocument,
+    diagnostics: list[Diagnostic],
     *,
     seen: set[tuple[str, str]],
     profile: ClusterProfile,
     target: str | None,
     filename: str | None,
-    asked: Selection | None,
+    selected: Selection | None,
     extensions: Extensions | None,
 ) -> _CompiledDocument:
     """Compile one document, and append its findings to `found`."""
     from ptcompile.compiler.pipeline import compile_document
 
-    compiled = compile_document(laid.data, profile, target, extensions)
-    repeated = streams.repeated_spec(laid.data, seen)
-    found += laid.told((*repeated, *compiled.problems), filename)
-    if laid.refused or repeated or asked is None:
-        return _CompiledDocument(() if laid.refused or repeated else compiled.manifests)
+    compiled = compile_document(document.data, profile, target, extensions)
+    repeated = streams.repeated_spec(document.data, seen)
+    diagnostics += document.to_diagnostics((*repeated, *compiled.problems), filename)
+    if document.rejected or repeated or selected is None:
+        return _CompiledDocument(() if document.rejected or repeated else compiled.manifests)
     from ptcompile.compiler.advice import advice
 
-    stamp = partial(laid.stamp, filename=filename)
-    said = advice(compiled, laid.data, profile, asked, stamp, extensions)
-    found += said.told
-    return _CompiledDocument(compiled.manifests, said.told, said.meant)
+    stamp = partial(document.to_diagnostic, filename=filename)
+    findings = advice(compiled, document.data, profile, selected, stamp, extensions)
+    diagnostics += findings.told
+    return _CompiledDocument(compiled.manifests, findings.told, findings.meant)
 
 
-def _judged(
-    made: Sequence[_CompiledDocument],
-    found: Sequence[Diagnostic],
-    read: Source,
+def _to_result(
+    compiled: Sequence[_CompiledDocument],
+    diagnostics: Sequence[Diagnostic],
+    parsed: Source,
     filename: str | None,
-    asked: Selection | None,
+    selected: Selection | None,
 ) -> Result:
     """Return the result after suppressions, without manifests that have a rule's error."""
-    if asked is None and not found:
-        return Result(tuple([manifest for document in made for manifest in document.manifests]), ())
+    if selected is None and not diagnostics:
+        return Result(tuple([manifest for document in compiled for manifest in document.manifests]), ())
     from ptcompile.compiler.advice import apply_suppressions
 
-    told, meant = apply_suppressions(read, found, asked, filename)
-    fine = {id(one) for one in meant}
+    reported, suppressed = apply_suppressions(parsed, diagnostics, selected, filename)
+    suppressed_ids = {id(finding) for finding in suppressed}
     manifests = (
         manifest
-        for document in made
-        if not any(one.severity == "error" and id(one) not in fine for one in document.advice)
+        for document in compiled
+        if not any(finding.severity == "error" and id(finding) not in suppressed_ids for finding in document.advice)
         for manifest in document.manifests
     )
-    every = (*meant, *(one for document in made for one in document.ignored))
-    return Result(tuple(manifests), told, every)
+    all_suppressed = (*suppressed, *(finding for document in compiled for finding in document.ignored))
+    return Result(tuple(manifests), reported, all_suppressed)
 
 
 def explain(
@@ -207,27 +213,28 @@ def explain(
     ignore: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Explanation:
-    """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
+    """Return the origin of every value in a stream's manifests: the pass that wrote it, its reason, and the lines it
+    depends on.
 
-    Arguments as for `compile`; the file names are for positions only. The findings are those of `compile`, but what a
-    rule calls an error is explained all the same. Compiles each document again for its lines, some hundred times: long
-    lists many lines at a time. Raises nothing for what a user may have written, and ValueError for a selector that
-    selects nothing.
+    Arguments as for `compile`; the file names are used only for positions. The findings are those of `compile`, but a
+    document with an error of a rule is explained too. To find the lines that each value depends on, every document is
+    compiled some hundred times, with one line changed each time (several at a time in long lists). Mistakes in the spec
+    or profile never raise. Raises ValueError for a selector that selects nothing.
     """
     from ptcompile.explainer import explanation
 
     arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
-    asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
+    selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     filename = arguments.filename(spec, filename)
-    profile, found = load_profile(cluster, filename=cluster_filename)
-    text = streams.read(cluster, cluster_filename, "cluster") if isinstance(cluster, str | bytes) else None
+    profile, profile_diagnostics = load_profile(cluster, filename=cluster_filename)
+    profile_source = streams.read(cluster, cluster_filename, "cluster") if isinstance(cluster, str | bytes) else None
     return explanation.explain(
         streams.read(spec, filename, "spec"),
         profile,
-        text,
+        profile_source,
         target=target,
         filename=filename,
-        found=found,
-        asked=asked,
+        found=profile_diagnostics,
+        asked=selected,
         extensions=extensions,
     )

@@ -1,4 +1,4 @@
-"""The verb `convert`: one operator's manifests as another's, by way of the specs that they import to."""
+"""`convert`: one operator's manifests as another operator's, by way of the specs that they import to."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_ROUNDS = 8
-_OF_THE_END = frozenset({"on failure", "QoS class", "restartPolicy"})
-"""Facts of a world that operators have in their own ways and that count for its owner."""
+_MAX_ROUNDS = 8
+_ENDING_FACTS = frozenset({"on failure", "QoS class", "restartPolicy"})
+"""Facts on which operators differ by design, but which matter to the job's owner."""
 
 
 def convert(
@@ -34,11 +34,12 @@ def convert(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     lossy: bool = False,
 ) -> Result:
-    """Manifests for another operator that mean the same: the same pods, processes, commands, variables and amounts.
+    """Convert manifests to equivalent ones for another operator: the same pods, processes, commands, variables and
+    resources.
 
-    What the other operator has no word for is an error, and with `lossy` a warning and left out. What it does in its
-    own way (endings, QoS) is a warning. Objects beside the jobs come along as they are. Raises nothing for what a user
-    may have written.
+    A setting that the other operator cannot express is an error; with `lossy` it is dropped with a warning. A setting
+    that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept unchanged. Mistakes
+    in the manifests or profile never raise.
     """
     if not isinstance(target, str):
         raise TypeError(f"target must be a string, not {type(target).__name__}")
@@ -48,46 +49,54 @@ def convert(
     profile = imported.profile if cluster is None else cluster
     kept = Objects(imported.kept)
     manifests: list[Json] = []
-    told: list[Diagnostic] = []
-    for one in imported.found:
-        made, found = _one(one, target, profile, filename, kept, lossy=lossy)
-        manifests += made
-        told += found
-    every = tuple(streams.limit_findings((*imported.diagnostics, *told), filename))
-    return Result((*imported.kept, *manifests), every)
+    diagnostics: list[Diagnostic] = []
+    for imported_spec in imported.found:
+        converted, problems = _convert_one(imported_spec, target, profile, filename, kept, lossy=lossy)
+        manifests += converted
+        diagnostics += problems
+    limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), filename))
+    return Result((*imported.kept, *manifests), limited)
 
 
-def _one(
+def _convert_one(
     imported: ImportedSpec, target: str, profile: Any, filename: str | None, kept: Objects, *, lossy: bool
 ) -> tuple[list[Json], list[Diagnostic]]:
-    own = imported.document if target == imported.target else imported.portable or imported.document
-    spec = {**own, "spec": {**own["spec"], "target": target}}
-    told: list[Diagnostic] = []
+    document = imported.document if target == imported.target else imported.portable or imported.document
+    spec = {**document, "spec": {**document["spec"], "target": target}}
+    diagnostics: list[Diagnostic] = []
     result = compiling.compile(spec, target=target, cluster=profile, lint=False)
-    for _ in range(_ROUNDS if lossy else 0):
-        beyond = [one for one in result.diagnostics if one.severity == "error" and one.name == "unsupported-by-target"]
-        left = spec
-        for one in beyond:
-            left = _without(left, one.path)
-        if left == spec:
+    for _ in range(_MAX_ROUNDS if lossy else 0):
+        unsupported = [
+            diagnostic
+            for diagnostic in result.diagnostics
+            if diagnostic.severity == "error" and diagnostic.name == "unsupported-by-target"
+        ]
+        reduced = spec
+        for diagnostic in unsupported:
+            reduced = _without(reduced, diagnostic.path)
+        if reduced == spec:
             break
-        told += [_told(one, imported, filename, "warning") for one in beyond]
-        spec = left
+        diagnostics += [_spec_finding(diagnostic, imported, filename, "warning") for diagnostic in unsupported]
+        spec = reduced
         result = compiling.compile(spec, target=target, cluster=profile, lint=False)
-    for one in result.diagnostics:
-        if one.severity == "note" and one.name == "done-differently":
-            continue  # how jobs end is told below, as one difference
-        lost = one.name == "not-carried-over" and not lossy
-        told.append(_told(one, imported, filename, "error" if lost else one.severity))
-    told += [one for one in _differences(imported, result, profile, filename, kept, lossy=lossy) if one not in told]
-    failed = any(one.severity == "error" for one in told)
-    return [] if failed else list(result.manifests), told
+    for diagnostic in result.diagnostics:
+        if diagnostic.severity == "note" and diagnostic.name == "done-differently":
+            continue  # reported below as one difference between the endings
+        lost = diagnostic.name == "not-carried-over" and not lossy
+        diagnostics.append(_spec_finding(diagnostic, imported, filename, "error" if lost else diagnostic.severity))
+    diagnostics += [
+        diagnostic
+        for diagnostic in _differences(imported, result, profile, filename, kept, lossy=lossy)
+        if diagnostic not in diagnostics
+    ]
+    failed = any(diagnostic.severity == "error" for diagnostic in diagnostics)
+    return [] if failed else list(result.manifests), diagnostics
 
 
 def _differences(
     imported: ImportedSpec, result: Result, profile: Any, filename: str | None, kept: Objects, *, lossy: bool
 ) -> Iterator[Diagnostic]:
-    """What the worlds have that is not the same: a loss, or what operators do in their own ways."""
+    """Yield the differences between the two worlds: losses, and settings that the operators implement differently."""
     from ptcompile.api.diff import diff
     from ptcompile.simulator.equivalence import world_differences
     from ptcompile.simulator.world import simulate
@@ -96,35 +105,41 @@ def _differences(
     if not before.manifests or not result.manifests:
         return
     versions = _versions(profile)
-    was, now = (simulate(one.manifests, versions=versions, others=kept) for one in (before, result))
-    lost = world_differences(was, now)
-    for text in lost:
-        yield _said(imported, filename, f"it would not run the same: {text}", "warning" if lossy else "error")
-    facts = [fact for one in diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile).objects
-             for fact in one.facts if fact.what in _OF_THE_END]  # fmt: skip
-    for subject, what in dict.fromkeys((fact.subject, fact.what) for fact in facts):
-        alike = [fact for fact in facts if (fact.subject, fact.what) == (subject, what)]
-        before_it, after_it = (_joined(one) for one in ([f.before for f in alike], [f.after for f in alike]))
-        yield _said(imported, filename, f"{subject}: {what} was: {before_it}; and is: {after_it}", "warning")
+    old_world, new_world = (simulate(item.manifests, versions=versions, others=kept) for item in (before, result))
+    losses = world_differences(old_world, new_world)
+    for text in losses:
+        yield _difference(imported, filename, f"it would not run the same: {text}", "warning" if lossy else "error")
+    facts = [fact for item in diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile).objects
+             for fact in item.facts if fact.what in _ENDING_FACTS]  # fmt: skip
+    for subject, aspect in dict.fromkeys((fact.subject, fact.what) for fact in facts):
+        same_fact = [fact for fact in facts if (fact.subject, fact.what) == (subject, aspect)]
+        before_it, after_it = (_join(item) for item in ([f.before for f in same_fact], [f.after for f in same_fact]))
+        yield _difference(imported, filename, f"{subject}: {aspect} before: {before_it}; after: {after_it}", "warning")
 
 
-def _joined(lines: list[str | None]) -> str:
-    return ", ".join(line for line in lines if line) or "nothing"
+def _join(values: list[str | None]) -> str:
+    return ", ".join(line for line in values if line) or "nothing"
 
 
 def _versions(profile: Any) -> Any:
-    found, _ = load_profile(profile)
-    return found.versions() if found is not None else None
+    loaded, _ = load_profile(profile)
+    return loaded.versions() if loaded is not None else None
 
 
-def _said(imported: ImportedSpec, filename: str | None, text: str, severity: Any) -> Diagnostic:
+def _difference(imported: ImportedSpec, filename: str | None, text: str, severity: Any) -> Diagnostic:
     return _diagnostic("convert-differs", f"spec: {text}", None, imported, filename, severity)
 
 
-def _told(one: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:
-    """A finding of the spec in between, at the object that it was made of."""
-    message = one.message if one.message.startswith("spec") else f"{field_path(one.path)}: {one.message}"
-    return _diagnostic(one.name, f"in the spec that it imports to: {message}", one.help, imported, filename, severity)
+def _spec_finding(diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:
+    """Return a finding of the intermediate spec as one of the object that the spec was imported from."""
+    message = (
+        diagnostic.message
+        if diagnostic.message.startswith("spec")
+        else f"{field_path(diagnostic.path)}: {diagnostic.message}"
+    )
+    return _diagnostic(
+        diagnostic.name, f"in the spec that it imports to: {message}", diagnostic.help, imported, filename, severity
+    )
 
 
 def _diagnostic(
@@ -139,7 +154,7 @@ def _diagnostic(
 
 
 def _without(data: Any, path: Sequence[str | int]) -> Any:
-    """A copy of the data without what is at a path; the same where nothing is."""
+    """Return a copy of the data without the value at `path`, or the data itself if there is no such value."""
     if not path or not isinstance(data, Mapping) or path[0] not in data:
         return data
     if len(path) == 1:

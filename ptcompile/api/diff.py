@@ -1,4 +1,4 @@
-"""The verb `diff` as a function: specs or manifests, and how their worlds and their fields differ."""
+"""`diff`: how the worlds and the fields of two specs or streams of manifests differ."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 else:
     ClusterProfile = object  # as text, NamedTuple would compile it
 
-_WRITERS = {one.kinds[0].key: one.target_name for one in OPERATORS if one.target_name}
-"""The target that writes each kind."""
+_TARGET_OF_KIND = {operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name}
+"""The target that emits each kind."""
 
 
-class _Read(NamedTuple):
-    """One side as it was given."""
+class _Input(NamedTuple):
+    """One side of the comparison, as passed."""
 
     documents: tuple[Document, ...]
     profile: ClusterProfile | None
@@ -40,8 +40,13 @@ class _Read(NamedTuple):
     filename: str | None
 
     def manifests(self) -> list[Mapping[str, Any]]:
-        """The objects that are not specs of ours."""
-        return [one for d in self.documents if not _is_ours(d.data) for _, one in streams.objects_in(d.data)]
+        """Return the objects other than TrainingJobs."""
+        return [
+            manifest
+            for document in self.documents
+            if not _is_ours(document.data)
+            for _, manifest in streams.objects_in(document.data)
+        ]
 
 
 def diff(
@@ -54,90 +59,95 @@ def diff(
     filenames: tuple[str | None, str | None] = (None, None),
     extensions: Extensions | None = None,
 ) -> Difference:
-    """How `b` differs from `a`: two specs, two streams of manifests, one of each, or one under two profiles.
+    """Compare two specs, two streams of manifests, one of each, or one source under two profiles; report how `b`
+    differs from `a`.
 
-    Specs are compiled first: for `target`, else their own, else the one that writes the other side's manifests. The
-    profiles are ClusterProfiles in any form; their versions also decide what the operators make of manifests.
-    Raises nothing for what a user may have written: with an error in the text or in a spec nothing is compared.
-    `diagnostics` also say what an apply of `b` over `a` would be refused for (stage apply); `a` may be what
-    `kubectl get -o yaml` prints: status and managed fields are set aside. `extensions` are passes and targets of
-    plugins, by `ptcompile.extensions`.
+    Specs are compiled first: for `target`, else for their own target, else for the one that emits the other side's
+    kind. The profiles are ClusterProfiles in any form; their versions also decide how operators expand manifests.
+    `diagnostics` include the reasons for which applying `b` over `a` would be rejected (stage apply). `a` may be the
+    output of `kubectl get -o yaml`: status and managed fields are ignored. `extensions` are passes and targets of
+    plugins, from `ptcompile.extensions`. Mistakes in either side never raise; if a text or spec has an error, nothing
+    is compared.
     """
     arguments.check(target=target, filenames=filenames, extensions=extensions)
     filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
-    one, other = _read(a, from_cluster, filenames[0], "a"), _read(b, to_cluster, filenames[1], "b")
+    first, second = _read_input(a, from_cluster, filenames[0], "a"), _read_input(b, to_cluster, filenames[1], "b")
     names = filenames[0] or "a", filenames[1] or "b"
-    before, found = _side(one, target, _target(other), extensions)
-    after, more = _side(other, target, _target(one), extensions)
-    told = (*one.problems, *other.problems, *found, *more)
-    diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in told}.values())
+    before, problems = _compile_side(first, target, _target_of(second), extensions)
+    after, more_problems = _compile_side(second, target, _target_of(first), extensions)
+    all_problems = (*first.problems, *second.problems, *problems, *more_problems)
+    diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in all_problems}.values())
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
-    verdicts, refused = _applied(before, after, other)
-    told = (*diagnostics, *streams.limit_findings(refused, other.filename))
-    return Difference(names, compare(before, after, verdicts), told)
+    verdicts, rejections = _apply_outcomes(before, after, second)
+    all_problems = (*diagnostics, *streams.limit_findings(rejections, second.filename))
+    return Difference(names, compare(before, after, verdicts), all_problems)
 
 
-def _applied(before: DiffSide, after: DiffSide, read: _Read) -> tuple[dict[int, Apply], list[Diagnostic]]:
-    """What an apply of the second side over the first does, and would be refused for, at the lines of the second."""
+def _apply_outcomes(before: DiffSide, after: DiffSide, second: _Input) -> tuple[dict[int, Apply], list[Diagnostic]]:
+    """Return the outcome of applying each object of the second side over the first, and the rejections with their
+    positions.
+    """
     from ptcompile.differ.applying import apply_outcome
 
-    places = {id(one): (d, path) for d in read.documents for path, one in streams.objects_in(d.data)}
+    places = {id(item): (d, path) for d in second.documents for path, item in streams.objects_in(d.data)}
     verdicts: dict[int, Apply] = {}
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for old, new in same_objects(before.manifests, after.manifests):
         document, under = places.get(id(new), (None, ()))
-        verdicts[id(new)], problems = apply_outcome(old, new, after.versions)
-        told = [streams.to_diagnostic(problem, document, read.filename, under, new) for problem in problems]
-        refused = next((one for one in told if one.severity == "error"), None)
-        if refused is not None:  # its secrets are hidden by now
-            why = f"{refused.message}; {refused.help}" if refused.help else refused.message
-            verdicts[id(new)] = Apply("refused", why)
-        found += told
-    return verdicts, found
+        verdicts[id(new)], apply_problems = apply_outcome(old, new, after.versions)
+        stamped = [streams.to_diagnostic(problem, document, second.filename, under, new) for problem in apply_problems]
+        rejection = next((item for item in stamped if item.severity == "error"), None)
+        if rejection is not None:  # secrets are masked already
+            reason = f"{rejection.message}; {rejection.help}" if rejection.help else rejection.message
+            verdicts[id(new)] = Apply("refused", reason)
+        diagnostics += stamped
+    return verdicts, diagnostics
 
 
-def _read(
-    given: StreamSource | Spec,
+def _read_input(
+    source: StreamSource | Spec,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
     filename: str | None,
     parameter: str,
-) -> _Read:
-    read = streams.read(given, filename, parameter)
-    profile, wrong = load_profile(cluster)
-    found = [*wrong, *(streams.to_diagnostic(problem, None, filename) for problem in read.problems)]
-    for document in read.documents:
-        found += [streams.to_diagnostic(problem, document, filename) for problem in streams.not_objects(document.data)]
-    if not read.documents and not read.problems:
-        found.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    return _Read(tuple(read.documents), profile, tuple(streams.limit_findings(found, filename)), filename)
+) -> _Input:
+    parsed = streams.read(source, filename, parameter)
+    profile, problems = load_profile(cluster)
+    diagnostics = [*problems, *(streams.to_diagnostic(problem, None, filename) for problem in parsed.problems)]
+    for document in parsed.documents:
+        diagnostics += [
+            streams.to_diagnostic(problem, document, filename) for problem in streams.not_objects(document.data)
+        ]
+    if not parsed.documents and not parsed.problems:
+        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
+    return _Input(tuple(parsed.documents), profile, tuple(streams.limit_findings(diagnostics, filename)), filename)
 
 
 def _is_ours(data: Mapping[str, Any]) -> bool:
     return streams.is_ours(data) and data.get("kind") != "ClusterProfile"
 
 
-def _target(other: _Read) -> str | None:
-    """The target that writes the jobs of a side, where they are all of one kind."""
-    kinds = {(str(one.get("apiVersion")), str(one.get("kind"))) for one in other.manifests()}
-    found = {_WRITERS[kind] for kind in kinds if kind in _WRITERS}
-    return found.pop() if len(found) == 1 else None
+def _target_of(side: _Input) -> str | None:
+    """Return the target that emits the jobs of a side, or None unless all are of one kind."""
+    kinds = {(str(manifest.get("apiVersion")), str(manifest.get("kind"))) for manifest in side.manifests()}
+    targets = {_TARGET_OF_KIND[kind] for kind in kinds if kind in _TARGET_OF_KIND}
+    return targets.pop() if len(targets) == 1 else None
 
 
-def _side(
-    read: _Read, target: str | None, otherwise: str | None, extensions: Extensions | None
+def _compile_side(
+    side: _Input, target: str | None, fallback: str | None, extensions: Extensions | None
 ) -> tuple[DiffSide, list[Diagnostic]]:
-    """The manifests of a side, its specs compiled for `target`, else their own, else `otherwise`."""
-    from ptcompile.compiler.pipeline import compile_document  # manifests alone do without
+    """Return the manifests of a side; its specs are compiled for `target`, else their own, else `fallback`."""
+    from ptcompile.compiler.pipeline import compile_document  # only specs need the compiler
 
-    if read.profile is None:
+    if side.profile is None:
         return DiffSide(), []
-    manifests = read.manifests()
-    found: list[Diagnostic] = []
-    for document in read.documents:
+    manifests = side.manifests()
+    problems: list[Diagnostic] = []
+    for document in side.documents:
         if _is_ours(document.data):
-            wanted = target or (None if nested_map(document.data, "spec").get("target") else otherwise)
-            compiled = compile_document(document.data, read.profile, wanted, extensions)
+            spec_target = target or (None if nested_map(document.data, "spec").get("target") else fallback)
+            compiled = compile_document(document.data, side.profile, spec_target, extensions)
             manifests += compiled.manifests
-            found += [streams.to_diagnostic(problem, document, read.filename) for problem in compiled.problems]
-    return DiffSide(manifests, read.profile.versions()), streams.limit_findings(found, read.filename)
+            problems += [streams.to_diagnostic(problem, document, side.filename) for problem in compiled.problems]
+    return DiffSide(manifests, side.profile.versions()), streams.limit_findings(problems, side.filename)

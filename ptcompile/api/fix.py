@@ -1,4 +1,4 @@
-"""The verb `fix` as a function: a text, with whatever a program can fix in it fixed."""
+"""`fix`: a text with all automatic fixes applied."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 class Fixed(NamedTuple):
-    """A text with its fixes made, and what is left to say of it."""
+    """A text with its fixes applied, and the findings that remain."""
 
     content: bytes
-    """The text. Comments, order, quotes and line ends of all that was not fixed are as they were, byte for byte."""
+    """The text. Comments, order, quotes and line endings outside the fixes are unchanged, byte for byte."""
     applied: tuple[Diagnostic, ...]
-    """The findings that were fixed, as they stood in the text that was given."""
+    """The findings that were fixed, with their positions in the original text."""
     skipped: tuple[Skipped, ...]
-    """Those whose fix could not be made, each with the reason."""
+    """Findings whose fix could not be applied, each with the reason."""
     report: Report
-    """What `lint` says of the text as it is now."""
+    """The result of linting the fixed text."""
 
     @property
     def text(self) -> str:
-        """The content as text; what is no UTF-8 is replaced."""
+        """The content as text; invalid UTF-8 is replaced."""
         return self.content.decode("utf-8-sig", errors="replace")
 
 
@@ -48,15 +48,15 @@ def fix(
     ignore: Iterable[str] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
 ) -> Fixed:
-    """Make the fixes of what `lint` finds in a text: those that are safe, or all of them with `unsafe`.
+    """Apply the fixes of a text's findings: only the safe ones, or all of them with `unsafe`.
 
-    A fix is safe where the job stays what its author meant beyond doubt. All other arguments are those of `lint`, and
-    so are the errors raised. A text that cannot be read comes back as it was.
+    A fix is safe if the job certainly stays what its author intended. All other arguments and the errors raised are
+    those of `lint`. A text that cannot be read is returned unchanged.
     """
     selected = None if select is None else list(select)
     ignored, definitions = list(ignore), list(schemas)
 
-    def judge(content: bytes) -> Report:
+    def lint_content(content: bytes) -> Report:
         return lint(
             content,
             filename=filename,
@@ -69,11 +69,11 @@ def fix(
             schemas=definitions,
         )
 
-    return fixed_by(source.encode() if isinstance(source, str) else source, judge, unsafe=unsafe)
+    return fix_findings_of(source.encode() if isinstance(source, str) else source, lint_content, unsafe=unsafe)
 
 
-def fixed_by(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) -> Fixed:
-    """The same with the findings of any `judge`, which is asked once of each text."""
+def fix_findings_of(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) -> Fixed:
+    """Apply the fixes of the findings that `judge` returns; call it once for each version of the text."""
     reports: dict[bytes, Report] = {}
 
     def report(text: bytes) -> Report:
@@ -81,5 +81,5 @@ def fixed_by(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) 
             reports[text] = judge(text)
         return reports[text]
 
-    mended = fix_in_rounds(content, lambda text: report(text).diagnostics, unsafe=unsafe)
-    return Fixed(mended.content, mended.applied, mended.skipped, report(mended.content))
+    result = fix_in_rounds(content, lambda text: report(text).diagnostics, unsafe=unsafe)
+    return Fixed(result.content, result.applied, result.skipped, report(result.content))

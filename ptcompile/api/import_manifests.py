@@ -1,4 +1,4 @@
-"""The verb `import`: manifests in, the smallest specs that compile back to them out, with the proof that they do."""
+"""`import`: the smallest specs that compile back to given manifests, with proof that they do."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_READ = operators.kinds_with(Kind.read)
-"""The kinds that are read back, by apiVersion and kind."""
+_IMPORTABLE = operators.kinds_with(Kind.read)
+"""The kinds that can be imported, by apiVersion and kind."""
 
-_OTHER_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})
-"""Kinds that make pods that train, and that no target writes."""
+_UNSUPPORTED_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})
+"""Kinds that create training pods but that no target emits."""
 
 
 class ImportedSpec(NamedTuple):
@@ -43,15 +43,15 @@ class ImportedSpec(NamedTuple):
     same_world: bool
     same_manifest: bool
     comments: Mapping[Path, str] = {}
-    """Why lines are there that the manifest did not force, by their paths."""
+    """Why the spec has lines that the manifest did not require, by path."""
     differences: tuple[str, ...] = ()
-    """What is not the same, in words."""
+    """The remaining differences, as sentences."""
     portable: Json | None = None
-    """The same job for other operators, where this spec leaves its pods to a runtime."""
+    """The same job for other operators, if this spec leaves its pods to a runtime."""
     span: Span | None = None
-    """Of the object's spec in the text that was read."""
+    """Position of the object's spec in the text."""
     place: int = 0
-    """Of the object's document in its stream, from 0."""
+    """Index of the object's document in its stream, from 0."""
 
     def yaml(self) -> str:
         """Return the spec with its comments."""
@@ -70,63 +70,63 @@ class Imported(NamedTuple):
     found: tuple[ImportedSpec, ...]
     diagnostics: tuple[Diagnostic, ...]
     profile: Json | None = None
-    """The ClusterProfile that the proof was made with; None where that is the built-in one."""
+    """The ClusterProfile used for the proof, or None for the built-in one."""
     kept: tuple[Json, ...] = ()
-    """Objects that no spec stands for: to be applied as they are."""
+    """Objects that no spec emits; apply them unchanged."""
 
     @property
     def specs(self) -> tuple[Json, ...]:
         """The specs as plain data."""
-        return tuple([one.document for one in self.found])
+        return tuple([imported.document for imported in self.found])
 
     @property
     def target(self) -> str | None:
         """The target that emits all the objects, or None if there is not exactly one."""
-        targets = {one.target for one in self.found}
+        targets = {imported.target for imported in self.found}
         return targets.pop() if len(targets) == 1 else None
 
     @property
     def ok(self) -> bool:
         """Whether there are no errors."""
-        return not any(one.severity == "error" for one in self.diagnostics)
+        return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
     def yaml(self) -> str:
         """Return the specs as one YAML stream, with comments."""
-        return "---\n".join(one.yaml() for one in self.found)
+        return "---\n".join(imported.yaml() for imported in self.found)
 
     def with_documents(self, documents: Iterator[Json]) -> Imported:
-        """The same with other specs, taken from the front of `documents`."""
-        return self._replace(found=tuple([one._replace(document=next(documents)) for one in self.found]))
+        """Return a copy with other specs, taken from `documents` in order."""
+        return self._replace(found=tuple([imported._replace(document=next(documents)) for imported in self.found]))
 
     def to_dict(self) -> Json:
         """Return the JSON form."""
         specs = [
             {
-                "from": one.origin,
-                "spec": one.document,
-                "sameWorld": one.same_world,
-                "sameManifest": one.same_manifest,
-                "differences": list(one.differences),
-                "comments": [{"path": list(path), "text": text} for path, text in one.comments.items()],
+                "from": imported.origin,
+                "spec": imported.document,
+                "sameWorld": imported.same_world,
+                "sameManifest": imported.same_manifest,
+                "differences": list(imported.differences),
+                "comments": [{"path": list(path), "text": text} for path, text in imported.comments.items()],
             }
-            for one in self.found
+            for imported in self.found
         ]
         return {
             "specs": specs,
             "profile": self.profile,
             "kept": list(self.kept),
-            "diagnostics": [one.to_dict() for one in self.diagnostics],
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
 
     def profile_yaml(self) -> str | None:
-        """Return the profile as YAML, or None if there is none."""
+        """Return the profile as YAML, or None for the built-in one."""
         return None if self.profile is None else emitter.emit(self.profile)
 
 
 class _ImportedObject(NamedTuple):
     data: Json
     document: Document
-    under: Path
+    path: Path
 
 
 def import_manifests(
@@ -137,70 +137,70 @@ def import_manifests(
     lossy: bool = False,
     exact: bool = False,
 ) -> Imported:
-    """Read manifests back into specs, compile these and compare.
+    """Import manifests as specs, compile these and compare the results.
 
-    Pod, Job, PyTorchJob, TrainJob, JobSet and Volcano Job, each with what stands beside it. What a spec cannot say
-    is an error, and with `lossy` a warning. `exact` keeps every command as it is written; else a torchrun launch
-    becomes script, module and elastic, where torchrun would hold the same. `cluster` is the profile that the specs will
-    be compiled with; without one, and where the built-in one would add something, `profile` of the result is the one
-    to use. An object that the API server rejects is an error, and the jobs are read as if it were not there. Raises
-    nothing for what a user may have written.
+    Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs, each with its auxiliary objects. A setting that
+    a spec cannot express is an error, or a warning with `lossy`. `exact` keeps every command as written; otherwise a
+    torchrun command becomes `script`, `module` and `elastic` if that gives torchrun the same settings. `cluster` is the
+    profile that the specs will be compiled with. Without one, `profile` of the result is the profile to use, if the
+    built-in one would add something to the manifests. An object that the API server rejects is an error, and the jobs
+    are imported as if it did not exist. Mistakes in the manifests or profile never raise.
     """
     from ptcompile.importer import profiles
 
     arguments.check(filename=filename)
-    read = streams.read(source, filename)
+    parsed = streams.read(source, filename)
     filename = arguments.filename(source, filename)
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in parsed.problems]
     objects = [
-        _ImportedObject(dict(data), document, under)
-        for document in read.documents
-        for under, data in streams.objects_in(document.data)
+        _ImportedObject(dict(data), document, path)
+        for document in parsed.documents
+        for path, data in streams.objects_in(document.data)
     ]
     if not objects and not diagnostics:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    profile, wrong = load_profile(profiles.MINIMAL if cluster is None else cluster)
+    profile, profile_problems = load_profile(profiles.MINIMAL if cluster is None else cluster)
     if profile is None:
-        return Imported((), (*streams.limit_findings(diagnostics, filename), *wrong))
-    found, told = _all(objects, profile, filename, lossy=lossy, exact=exact)
-    needed = cluster is None and profiles.needs_profile([one.document for one in found], profile)
-    kept = _kept(objects, found, profile)
-    every = tuple(streams.limit_findings((*diagnostics, *told), filename))
-    return Imported(tuple(found), every, profiles.MINIMAL if needed else None, kept)
+        return Imported((), (*streams.limit_findings(diagnostics, filename), *profile_problems))
+    imported, import_problems = _import_all(objects, profile, filename, lossy=lossy, exact=exact)
+    needs_profile = cluster is None and profiles.needs_profile([spec.document for spec in imported], profile)
+    kept = _kept_objects(objects, imported, profile)
+    limited = tuple(streams.limit_findings((*diagnostics, *import_problems), filename))
+    return Imported(tuple(imported), limited, profiles.MINIMAL if needs_profile else None, kept)
 
 
-def _all(
+def _import_all(
     objects: list[_ImportedObject], profile: ClusterProfile, filename: str | None, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], list[Diagnostic]]:
     from ptcompile.importer.attempt import without_nulls
 
-    found: list[ImportedSpec] = []
-    told: list[Diagnostic] = []
-    jobs = [one for one in objects if kind_of(one.data) in _READ]
-    others = [one for one in objects if kind_of(one.data) not in _READ]
-    every = Objects(one.data for one in objects)
+    imported: list[ImportedSpec] = []
+    diagnostics: list[Diagnostic] = []
+    jobs = [item for item in objects if kind_of(item.data) in _IMPORTABLE]
+    auxiliary = [item for item in objects if kind_of(item.data) not in _IMPORTABLE]
+    stream = Objects(item.data for item in objects)
     accepted: list[Json] = []
-    for one in others if jobs else ():
-        refused = _refused(one.data, every, profile)
-        told += [_stamp(problem, one, filename) for problem in refused]
-        accepted += [] if refused else [one.data]
-    beside, decoded = Objects(accepted), Objects(map(without_nulls, accepted))
-    for one in objects:
-        if kind_of(one.data)[1] in _OTHER_JOBS and one not in jobs:
-            told.append(_stamp(_not_a_target(one.data), one, filename))
-    if objects and not jobs and not told:
-        told.append(_stamp(_no_job(objects[0].data), objects[0], filename))
-    for one in jobs:
-        spec, problems = _one(one.data, beside, decoded, profile, lossy=lossy, exact=exact)
-        told += [_stamp(problem, one, filename) for problem in problems]
+    for item in auxiliary if jobs else ():
+        rejections = _rejections(item.data, stream, profile)
+        diagnostics += [_to_diagnostic(problem, item, filename) for problem in rejections]
+        accepted += [] if rejections else [item.data]
+    related, decoded = Objects(accepted), Objects(map(without_nulls, accepted))
+    for item in objects:
+        if kind_of(item.data)[1] in _UNSUPPORTED_JOBS and item not in jobs:
+            diagnostics.append(_to_diagnostic(_unsupported_kind(item.data), item, filename))
+    if objects and not jobs and not diagnostics:
+        diagnostics.append(_to_diagnostic(_no_job(objects[0].data), objects[0], filename))
+    for item in jobs:
+        spec, problems = _import_one(item.data, related, decoded, profile, lossy=lossy, exact=exact)
+        diagnostics += [_to_diagnostic(problem, item, filename) for problem in problems]
         if spec is not None:
-            span = one.document.span((*one.under, "spec"))
-            found.append(spec._replace(span=span, place=one.document.index))
-    return found, told
+            span = item.document.span((*item.path, "spec"))
+            imported.append(spec._replace(span=span, place=item.document.index))
+    return imported, diagnostics
 
 
-def _one(
-    manifest: Json, beside: Objects, decoded: Objects, profile: ClusterProfile, *, lossy: bool, exact: bool
+def _import_one(
+    manifest: Json, related: Objects, decoded: Objects, profile: ClusterProfile, *, lossy: bool, exact: bool
 ) -> tuple[ImportedSpec | None, list[Problem]]:
     from ptcompile.importer import draft
     from ptcompile.importer.attempt import (
@@ -212,8 +212,8 @@ def _one(
         without_nulls,
     )
 
-    if refused := _refused(manifest, Objects((manifest,), beside), profile):
-        return None, refused
+    if rejections := _rejections(manifest, Objects((manifest,), related), profile):
+        return None, rejections
     images = draft.placeholder_images(manifest)
     stand_ins = draft.substitute_images(images, manifest)
     manifest = draft.replace_images(without_nulls(manifest), stand_ins)
@@ -223,60 +223,67 @@ def _one(
         return None, list(outcome.problems)
     if not best.proof.compiled:
         return None, [
-            _stays("not-importable", f"a spec cannot express it: {one.message}") for one in compile_errors(best)
+            _spec_problem("not-importable", f"a spec cannot express it: {error.message}")
+            for error in compile_errors(best)
         ]
-    differs = () if best.proof.same_manifest else tuple(differences(best))
-    lost = not best.proof.same_world
-    severity = "error" if lost and not lossy else "warning"
-    problems = [_stays("import-differs", f"the spec does not express everything: {text}", severity) for text in differs]
-    if lost and not lossy:
+    sentences = () if best.proof.same_manifest else tuple(differences(best))
+    is_different = not best.proof.same_world
+    severity = "error" if is_different and not lossy else "warning"
+    problems = [
+        _spec_problem("import-differs", f"the spec does not express everything: {text}", severity) for text in sentences
+    ]
+    if is_different and not lossy:
         return None, problems
     problems += [draft.placeholder_warning(image, path) for image, path in images.items()]
-    as_written = {other: image for image, other in stand_ins.items()}
+    as_written = {substitute: image for image, substitute in stand_ins.items()}
     origin, proof = f"{kind_of(manifest)[1]}/{object_name(manifest)}", best.proof
     spec = draft.replace_images(best.spec, as_written)
-    told = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
-    portable = draft.replace_images(inline_runtime(best.spec, manifest, beside, profile), as_written)
-    return told._replace(comments=comments(best, manifest), differences=differs, portable=portable), problems
+    imported = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
+    portable = draft.replace_images(inline_runtime(best.spec, manifest, related, profile), as_written)
+    return imported._replace(comments=comments(best, manifest), differences=sentences, portable=portable), problems
 
 
-def _refused(manifest: Json, others: Objects, profile: ClusterProfile) -> list[Problem]:
-    """Return why the API server rejects an object, which therefore cannot exist in a cluster."""
-    found = validate(manifest, versions=profile.versions(), others=others)
-    return [one for one in found if one.severity == "error" and one.stage == "apply"]
+def _rejections(manifest: Json, related: Objects, profile: ClusterProfile) -> list[Problem]:
+    """Return the errors for which the API server rejects an object, which therefore cannot exist in a cluster."""
+    problems = validate(manifest, versions=profile.versions(), others=related)
+    return [problem for problem in problems if problem.severity == "error" and problem.stage == "apply"]
 
 
-def _kept(objects: list[_ImportedObject], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
+def _kept_objects(
+    objects: list[_ImportedObject], imported: list[ImportedSpec], profile: ClusterProfile
+) -> tuple[Json, ...]:
     """Return the auxiliary objects that no spec emits."""
-    others = [one.data for one in objects if kind_of(one.data) not in _READ]
-    made = {
-        (*kind_of(one), object_name(one))
-        for spec in (found if others else ())
-        for one in compile.compile(spec.document, cluster=profile, lint=False).manifests
+    auxiliary = [item.data for item in objects if kind_of(item.data) not in _IMPORTABLE]
+    emitted = {
+        (*kind_of(manifest), object_name(manifest))
+        for spec in (imported if auxiliary else ())
+        for manifest in compile.compile(spec.document, cluster=profile, lint=False).manifests
     }
-    return tuple([one for one in others if (*kind_of(one), object_name(one)) not in made])
+    return tuple([manifest for manifest in auxiliary if (*kind_of(manifest), object_name(manifest)) not in emitted])
 
 
-def _stays(name: str, message: str, severity: Any = "error") -> Problem:
+def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
     help = "with lossy it is a warning" if name == "import-differs" else "keep the manifest as it is"
     return Problem(name, ("spec",), f"spec: {message}", help, severity, "style", "ptcompile")
 
 
-def _not_a_target(manifest: Json) -> Problem:
+def _unsupported_kind(manifest: Json) -> Problem:
     kind = kind_of(manifest)[1]
     message = f"{kind}: no target writes this kind"
     return Problem("not-importable", ("kind",), message, "keep the manifest as it is", authority="ptcompile")
 
 
-def _no_job(first: Json) -> Problem:
-    meant = next((key for key in first if key != "apiVersion" and key.endswith("apiVersion")), None)
-    if meant is not None and "apiVersion" not in first:
-        message = f"{meant}: no job: apiVersion is missing"
-        return Problem("nothing-to-import", (meant,), message, "write apiVersion", authority="ptcompile", on_key=True)
-    kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _READ}))
+def _no_job(manifest: Json) -> Problem:
+    misplaced_key = next((key for key in manifest if key != "apiVersion" and key.endswith("apiVersion")), None)
+    if misplaced_key is not None and "apiVersion" not in manifest:
+        message = f"{misplaced_key}: no job: apiVersion is missing"
+        return Problem(
+            "nothing-to-import", (misplaced_key,), message, "write apiVersion", authority="ptcompile", on_key=True
+        )
+    kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _IMPORTABLE}))
     message = f"no job found: import reads {kinds}"
     return Problem("nothing-to-import", ("kind",), message, "pass the file with the job", authority="ptcompile")
 
 
-def _stamp(problem: Problem, one: _ImportedObject, filename: str | None) -> Diagnostic:
-    return streams.to_diagnostic(problem._replace(fix=None), one.document, filename, one.under, one.data)
+def _to_diagnostic(problem: Problem, item: _ImportedObject, filename: str | None) -> Diagnostic:
+    return streams.to_diagnostic(problem._replace(fix=None), item.document, filename, item.path, item.data)

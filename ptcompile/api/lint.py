@@ -1,6 +1,7 @@
 """`lint`: one stream, one object of it, and the manifests inside an object.
 
-Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
+Linting manifests does not need pydantic: modules for ptcompile's own kinds are imported only when such an object
+appears.
 """
 
 from __future__ import annotations
@@ -55,222 +56,237 @@ class LintOptions:
         self.pause = pause
 
 
-def lint_object(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem] | None:
-    """The problems of one object, or None where its kind is unknown. `others` are in the same stream."""
-    if is_supported(manifest, asked.definitions):
-        refused = validate(
+def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem] | None:
+    """Return the problems of one object, or None if its kind is unknown. `others` is the stream that contains it."""
+    if is_supported(manifest, options.definitions):
+        rejections = validate(
             manifest,
-            versions=asked.versions,
-            webhooks=asked.webhooks,
+            versions=options.versions,
+            webhooks=options.webhooks,
             others=others.objects,
-            definitions=asked.definitions,
+            definitions=options.definitions,
         )
-        return [*refused, *_secured(manifest, others, asked), *_advised(manifest, refused, others, asked)]
+        return [
+            *rejections,
+            *_pod_security_problems(manifest, others, options),
+            *_rule_findings(manifest, rejections, others, options),
+        ]
     if not streams.is_ours(manifest):
         from ptcompile.apiserver.kinds import check_api_version
 
-        return check_api_version(manifest, asked.versions.kubernetes)
+        return check_api_version(manifest, options.versions.kubernetes)
     if manifest.get("kind") == "ClusterProfile":
         from ptcompile.compiler.reader import read_profile
 
         return read_profile(manifest)[1]
-    return _spec(manifest, asked)
+    return _spec_problems(manifest, options)
 
 
-def _secured(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem]:
+def _pod_security_problems(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
     """Return the violations of Pod Security Admission, if a Namespace of the stream or the profile sets a level."""
-    profile = asked.profile.spec.pod_security if asked.profile is not None else None
+    profile = options.profile.spec.pod_security if options.profile is not None else None
     namespaces = others.once(_namespaces) if "@namespace" in others.kinds else ()
     if profile is None and not namespaces:
         return ()
     from ptcompile.apiserver.admission.pod_security import pod_security_problems
 
-    return pod_security_problems(manifest, namespaces, profile, asked.versions.kubernetes)
+    return pod_security_problems(manifest, namespaces, profile, options.versions.kubernetes)
 
 
 def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
     return stream.objects.of(("v1", "Namespace"))
 
 
-def _advised(
-    manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: LintOptions
+def _rule_findings(
+    manifest: Mapping[str, Any], rejections: Sequence[Problem], others: Stream, options: LintOptions
 ) -> Iterator[Problem]:
     """Yield the rules' findings, except on paths that are already rejected.
 
     Rules of stage "apply" stand for a webhook.
     """
-    said = {problem.path for problem in refused}
-    mistyped = {problem.path for problem in refused if problem.name in _MISTYPED}
-    uncounted = any(path[-1:] and path[-1] in _COUNTS for path in mistyped)
-    for problem in run(manifest, versions=asked.versions, others=others):
-        below = any(problem.path[:end] in mistyped for end in range(len(problem.path)))
-        guessed = below or (uncounted and problem.authority == "torchrun")
-        if problem.path not in said and not guessed and (asked.webhooks or problem.stage != "apply"):
+    rejected_paths = {problem.path for problem in rejections}
+    mistyped_paths = {problem.path for problem in rejections if problem.name in _TYPE_RULES}
+    is_count_unknown = any(path[-1:] and path[-1] in _POD_COUNT_FIELDS for path in mistyped_paths)
+    for problem in run(manifest, versions=options.versions, others=others):
+        is_below_mistyped = any(problem.path[:end] in mistyped_paths for end in range(len(problem.path)))
+        is_guess = is_below_mistyped or (is_count_unknown and problem.authority == "torchrun")
+        if problem.path not in rejected_paths and not is_guess and (options.webhooks or problem.stage != "apply"):
             yield problem
 
 
-_MISTYPED = frozenset({"wrong-type", "invalid-quantity"})
-_COUNTS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
-"""How many pods there are: where one of them cannot be read, whether that is enough is unknown."""
+_TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})
+_POD_COUNT_FIELDS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
+"""Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there are enough pods."""
 
 
-def _spec(document: Mapping[str, Any], asked: LintOptions) -> Iterable[Problem]:
-    """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
+def _spec_problems(document: Mapping[str, Any], options: LintOptions) -> Iterable[Problem]:
+    """Return the problems of a TrainingJob, and the rules' findings in its manifests, located in the spec."""
     from ptcompile.compiler.advice import rule_findings
     from ptcompile.compiler.pipeline import compile_document
     from ptcompile.spec.reader import default_cluster
 
-    profile = asked.profile or default_cluster()
-    compiled = compile_document(document, profile, None, asked.extensions)
-    return [*compiled.problems, *rule_findings(compiled, document, profile, asked.extensions)]
+    profile = options.profile or default_cluster()
+    compiled = compile_document(document, profile, None, options.extensions)
+    return [*compiled.problems, *rule_findings(compiled, document, profile, options.extensions)]
 
 
-def extended(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem]:
-    """What the rules of plugins and of the configuration find."""
-    if asked.extensions is None:
+def extension_findings(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
+    """Return the findings of rules from plugins and the configuration."""
+    if options.extensions is None:
         return ()
     from ptcompile.extending.calls import rule_problems
 
-    return rule_problems(asked.extensions, manifest, others.objects)
+    return rule_problems(options.extensions, manifest, others.objects)
 
 
-def inside_of(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterator[Problem]:
-    """What is found in the jobs and pods inside an object, at their places in it."""
-    for path, inner, only in inside(manifest):
-        if only is None:
-            found = lint_object(inner, others, asked) or ()
-            beside = [one for one in found if not (is_supported(manifest) and one.stage == "apply")]
-            beside += extended(inner, others, asked)
+def problems_inside(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterator[Problem]:
+    """Yield the problems of the jobs and pods inside an object, with paths in that object."""
+    for path, inner, rule_names in inside(manifest):
+        if rule_names is None:
+            problems = lint_object(inner, others, options) or ()
+            problems_inside = [
+                problem for problem in problems if not (is_supported(manifest) and problem.stage == "apply")
+            ]
+            problems_inside += extension_findings(inner, others, options)
         else:
-            wanted = only if asked.selection.select is None else only & asked.selection.select
-            beside = list(run(inner, versions=asked.versions, others=others, only=wanted))
-        yield from (_moved(one, path) for one in beside)
+            selected = rule_names if options.selection.select is None else rule_names & options.selection.select
+            problems_inside = list(run(inner, versions=options.versions, others=others, only=selected))
+        yield from (_at_outer_path(problem, path) for problem in problems_inside)
     for path, content in texts_inside(manifest):
-        yield from _in_text(path, content, asked)
+        yield from _problems_in_text(path, content, options)
 
 
-def _moved(problem: Problem, under: Path) -> Problem:
-    """A problem of an object inside another one, as one of the other."""
-    said = problem.message.replace(field_path(problem.path), field_path((*under, *problem.path)), 1)
-    return problem._replace(path=(*under, *problem.path), message=said, fix=None)
+def _at_outer_path(problem: Problem, parent: Path) -> Problem:
+    """Return a problem of an inner object as one of the outer object."""
+    message = problem.message.replace(field_path(problem.path), field_path((*parent, *problem.path)), 1)
+    return problem._replace(path=(*parent, *problem.path), message=message, fix=None)
 
 
-def _in_text(path: Path, content: str, asked: LintOptions) -> Iterator[Problem]:
-    """What is found in manifests that stand in a text, at the text; nothing of its placeholders."""
+def _problems_in_text(path: Path, content: str, options: LintOptions) -> Iterator[Problem]:
+    """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
     documents = streams.read(content, None).documents
-    objects = [one for document in documents for _, one in streams.objects_in(document.data)]
-    everything = Stream(objects, asked.versions)
-    for one in objects:
-        for problem in (lint_object(one, everything, asked) or ()) if is_supported(one) else ():
-            if judgeable(problem, one):
-                message = f"{field_path(path)}: in {streams.resource_name(one)}: {problem.message}"
+    objects = [manifest for document in documents for _, manifest in streams.objects_in(document.data)]
+    stream = Stream(objects, options.versions)
+    for manifest in objects:
+        for problem in (lint_object(manifest, stream, options) or ()) if is_supported(manifest) else ():
+            if judgeable(problem, manifest):
+                message = f"{field_path(path)}: in {streams.resource_name(manifest)}: {problem.message}"
                 yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
 
 
-def everything_found(
-    read: Source,
+def object_diagnostics(
+    parsed: Source,
     filename: str | None,
-    asked: LintOptions,
+    options: LintOptions,
     unchecked: list[str],
     unknown_kinds: Literal["count", "error"],
     beside: Sequence[Mapping[str, Any]] | None,
 ) -> Iterator[Diagnostic]:
-    """What is found in the objects of a stream; those of unknown kinds are noted in `unchecked`."""
-    objects = [(document, at, one) for document in read.documents for at, one in streams.objects_in(document.data)]
-    texts = {id(document.data): document.texts for document in read.documents}
-    everything = Stream([manifest for _, _, manifest in objects], asked.versions, texts, related=beside)
-    templates = _templates(read)
-    marked = may_have_marks(read.text)
+    """Yield the diagnostics of a stream's objects; names of objects of unknown kinds are appended to `unchecked`."""
+    objects = [
+        (document, path, manifest)
+        for document in parsed.documents
+        for path, manifest in streams.objects_in(document.data)
+    ]
+    texts = {id(document.data): document.texts for document in parsed.documents}
+    stream = Stream([manifest for _, _, manifest in objects], options.versions, texts, related=beside)
+    templates = _templates(parsed)
+    marked = may_have_marks(parsed.text)
     specs: set[tuple[str, str]] = set()
-    for document in read.documents:
+    for document in parsed.documents:
         for problem in streams.not_objects(document.data):
             yield streams.to_diagnostic(problem, document, filename)
-        if document.index == next(iter(templates), None):  # once a file
+        if document.index == next(iter(templates), None):  # once per file
             yield streams.to_diagnostic(templates[document.index], document, filename)
-    for document, at, manifest in objects:
-        if asked.pause is not None:
-            asked.pause()
+    for document, path, manifest in objects:
+        if options.pause is not None:
+            options.pause()
         problems: Iterable[Problem] | None
-        other = foreign(manifest) if read.text else None
-        if other is not None:
-            unchecked.append(other)
+        foreign_name = foreign(manifest) if parsed.text else None
+        if foreign_name is not None:
+            unchecked.append(foreign_name)
             continue
-        problems = _nameless(manifest) or lint_object(manifest, everything, asked)
+        problems = _missing_kind(manifest) or lint_object(manifest, stream, options)
         if problems is not None and document.index in templates:
-            problems = [one for one in problems if judgeable(one, manifest)]
+            problems = [problem for problem in problems if judgeable(problem, manifest)]
         if problems is None:
             unchecked.append(streams.resource_name(manifest) or "a document without kind")
-            problems = [_unknown(manifest)] if unknown_kinds == "error" else []
-        further = () if streams.is_ours(manifest) else extended(manifest, everything, asked)  # compiling asks
+            problems = [_unknown_kind(manifest)] if unknown_kinds == "error" else []
+        # compiling has run them for a spec
+        extension_problems = () if streams.is_ours(manifest) else extension_findings(manifest, stream, options)
         repeated = streams.repeated_spec(manifest, specs)
-        every = (*repeated, *problems, *further, *_inside(manifest, everything, asked))
-        for problem in without_verdicts_on_marks(every, manifest, marked):
-            yield streams.to_diagnostic(problem, document, filename, at, manifest)
+        all_problems = (*repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
+        for problem in without_verdicts_on_marks(all_problems, manifest, marked):
+            yield streams.to_diagnostic(problem, document, filename, path, manifest)
 
 
-_MAKES_OTHERS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
+_PARENT_KINDS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
 
 
-def _inside(manifest: Mapping[str, Any], others: Stream, asked: LintOptions) -> Iterable[Problem]:
-    """What is found inside an object of a kind that makes others."""
+def _inner_problems(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
+    """Return the problems inside an object of a kind that creates other objects."""
     kind = manifest.get("kind")
-    if not isinstance(kind, str) or not any(name in kind for name in _MAKES_OTHERS):
+    if not isinstance(kind, str) or not any(name in kind for name in _PARENT_KINDS):
         return ()
 
-    return inside_of(manifest, others, asked)
+    return problems_inside(manifest, others, options)
 
 
-def of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
-    """What is wrong with a text as such. Of a file that is not for Kubernetes only that it is not YAML.
+def text_problems(parsed: Source, unchecked: list[str]) -> Iterator[Problem]:
+    """Yield the problems of a text itself. For a file that is not for Kubernetes, only YAML errors count.
 
-    kubectl keeps the last of two equal keys and says nothing, so that two of them are no refusal.
+    A duplicate key is only a warning in a manifest, because kubectl silently uses the last value.
     """
-    if not read.problems:
+    if not parsed.problems:
         return
-    lists = [one for one in read.problems if one.name == "not-a-mapping" and "is a list" in one.message]
-    if lists and not read.documents:
+    lists = [
+        problem for problem in parsed.problems if problem.name == "not-a-mapping" and "is a list" in problem.message
+    ]
+    if lists and not parsed.documents:
         unchecked += ["a list"] * len(lists)
-    ours = any(streams.is_ours(one.data) for one in read.documents)
-    spec = ours or "TrainingJob" in read.text  # which may be the document that cannot be read
-    theirs = bool(read.text and read.documents) and all(foreign(one.data) for one in read.documents)
-    for problem in read.problems:
-        if (theirs and problem.name in _OF_KUBERNETES) or (not read.documents and problem in lists):
+    has_spec = any(streams.is_ours(document.data) for document in parsed.documents)
+    may_have_spec = has_spec or "TrainingJob" in parsed.text  # the unreadable document may be the spec
+    is_foreign = bool(parsed.text and parsed.documents) and all(foreign(document.data) for document in parsed.documents)
+    for problem in parsed.problems:
+        if (is_foreign and problem.name in _KUBERNETES_RULES) or (not parsed.documents and problem in lists):
             continue
-        if problem.name == "duplicate-key" and not ours:
+        if problem.name == "duplicate-key" and not has_spec:
             problem = problem._replace(severity="warning", stage="style")
-        yield from blocking([problem]) if spec else (problem,)
+        yield from blocking([problem]) if may_have_spec else (problem,)
 
 
-_OF_KUBERNETES = frozenset({"unsupported-yaml", "duplicate-key"})
-"""What only a Kubernetes object has to be, or may not have."""
+_KUBERNETES_RULES = frozenset({"unsupported-yaml", "duplicate-key"})
+"""Rules that apply only to Kubernetes objects."""
 
 
-def _templates(read: Source) -> dict[int, Problem]:
-    """The documents that something else fills in first, by their index, with what is said of each."""
-    if not may_be_template(read.text):
+def _templates(parsed: Source) -> dict[int, Problem]:
+    """Return the unrendered templates of a stream: the problem of each, by document index."""
+    if not may_be_template(parsed.text):
         return {}
-    found = {document.index: unrendered(document.data) for document in read.documents if not foreign(document.data)}
-    return {index: problem for index, problem in found.items() if problem is not None}
+    problems = {
+        document.index: unrendered(document.data) for document in parsed.documents if not foreign(document.data)
+    }
+    return {index: problem for index, problem in problems.items() if problem is not None}
 
 
-def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
+def _missing_kind(manifest: Mapping[str, Any]) -> list[Problem]:
     """Return the error that an object lacks apiVersion or kind, which every Kubernetes client rejects."""
     missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
-    return [_nothing_at(key, manifest) for key in missing]
+    return [_missing_key(key, manifest) for key in missing]
 
 
-def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
+def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
     from ptcompile._internal.spelling import closest_match
 
     message = f"{key}: Required value: every object needs it"
-    near = closest_match(key, [one for one in manifest if one not in ("apiVersion", "kind")])
-    if near is None:
+    similar = closest_match(key, [present for present in manifest if present not in ("apiVersion", "kind")])
+    if similar is None:
         return Problem("required-value", (key,), message, f"add {key}")
-    return Problem("required-value", (near,), message, f"did you mean {key}?", on_key=True)
+    return Problem("required-value", (similar,), message, f"did you mean {key}?", on_key=True)
 
 
-def _unknown(manifest: Mapping[str, Any]) -> Problem:
-    """What is said of an object of an unknown kind, where that counts as an error."""
+def _unknown_kind(manifest: Mapping[str, Any]) -> Problem:
+    """Return the problem of an object of an unknown kind, for callers that treat it as an error."""
     kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
     return Problem("unknown-kind", ("kind",), f"{kind} is not checked: unknown kind", None, authority="ptcompile")
 
@@ -280,11 +296,11 @@ class Report(NamedTuple):
 
     diagnostics: tuple[Diagnostic, ...]
     documents: int
-    """How many documents there were."""
+    """Number of documents."""
     unchecked: tuple[str, ...]
-    """The documents of unknown kinds, as `Kind/name`."""
+    """The objects of unknown kinds, as `Kind/name`."""
     meant: tuple[Diagnostic, ...] = ()
-    """What comments in the file and `ignore` say is meant, and so is not among the diagnostics."""
+    """Findings suppressed by comments in the file or by `ignore`; `diagnostics` does not contain them."""
 
     @property
     def ok(self) -> bool:
@@ -307,57 +323,58 @@ def lint(
     extensions: Extensions | None = None,
     pause: Callable[[], None] | None = None,
 ) -> Report:
-    """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
+    """Report the problems of every object in a stream that the API server, operators, kubelet or torchrun would have.
 
-    First what is rejected, then, by the rules, what is accepted and still goes wrong; each at the line where it is.
+    Rejections come first, then findings of the rules: objects that are accepted but fail later. Each has its line.
 
-    `kubernetes` is the server's version, such as "1.34": the profile's, or the newest known, where absent.
-    `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
-    `unknown_kinds="error"` makes a finding of each unknown kind; they are counted in any case.
-    `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
-    unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
-    know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
-    and are not judged themselves: namespaces, queues, quotas, limit ranges, Services; None if there may be files that
-    are not known, so that an object that is missing is only noted. `extensions` are further rules, by
-    `ptcompile.extensions`. `pause` is called before each object; an exception that it raises ends the call, for callers
-    that no longer want the answer.
+    `kubernetes` is the server's version, such as "1.34"; by default it is the profile's, or the newest supported one.
+    `webhooks=False` checks only what the API server and CRDs check, as on a cluster without the operators' webhooks.
+    `unknown_kinds="error"` reports each object of an unknown kind; they are counted in any case. `select` and `ignore`
+    are codes, prefixes of codes, or names. Rejections are reported regardless of `select`, unless ignored. `schemas`
+    are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know; CRDs in the stream count too.
+    `beside` are objects of other files that affect the stream's objects but are not checked themselves: namespaces,
+    queues, quotas, limit ranges, Services; None if there may be other files, so a missing object is only a note.
+    `extensions` are rules and passes of plugins, from `ptcompile.extensions`. `pause` is called before each object; an
+    exception that it raises ends the call, so callers can cancel it.
 
-    Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
-    cannot be read or holds no definition.
+    Mistakes in the stream or profile never raise. Raises ValueError for a selector that selects nothing, for an invalid
+    version, and for a path in `schemas` that cannot be read or contains no definition.
     """
     arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
     beside = None if beside is None else arguments.mappings(beside, "beside")
-    read = streams.read(source, filename)
+    parsed = streams.read(source, filename)
     filename = arguments.filename(source, filename)
     unchecked: list[str] = []
-    chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
-    role = chart_role(filename)
-    if role == "values":
-        return Report((), len(read.documents), ("the values of a Helm chart",))
-    template = unrendered_file(read, role)
-    if template is not None:
-        return _template_report(read, *template, chosen, filename)
-    found = [streams.to_diagnostic(problem, None, filename) for problem in of_the_text(read, unchecked)]
-    profile, wrong = _profile(cluster)
-    found += wrong
+    selected = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
+    file_role = chart_role(filename)
+    if file_role == "values":
+        return Report((), len(parsed.documents), ("the values of a Helm chart",))
+    template_problem = unrendered_file(parsed, file_role)
+    if template_problem is not None:
+        return _template_report(parsed, *template_problem, selected, filename)
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in text_problems(parsed, unchecked)]
+    profile, profile_problems = _profile(cluster)
+    diagnostics += profile_problems
     versions = _versions(profile, kubernetes)
-    asked = LintOptions(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
-    every = chain(found, everything_found(read, filename, asked, unchecked, unknown_kinds, beside))
-    found, ignored = streams.select(every, asked.selection, filename)
-    left, meant = _without_meant(read, found, asked.selection, filename)
-    count = len(read.documents)
-    read.documents = ()  # they know their source: apart, both go at once
-    return Report(left, count, tuple(unchecked), (*meant, *ignored))
+    options = LintOptions(profile, versions, webhooks, selected, _definitions(parsed, schemas), extensions, pause)
+    all_diagnostics = chain(
+        diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside)
+    )
+    diagnostics, ignored = streams.select(all_diagnostics, options.selection, filename)
+    reported, suppressed = _without_suppressed(parsed, diagnostics, options.selection, filename)
+    count = len(parsed.documents)
+    parsed.documents = ()  # breaks the reference cycle between documents and source
+    return Report(reported, count, tuple(unchecked), (*suppressed, *ignored))
 
 
-def _template_report(read: Source, index: int, problem: Problem, chosen: Selection, filename: str | None) -> Report:
-    """Return the report of a file that is a template as a whole: one note, whatever else is in it."""
-    document = next((one for one in read.documents if one.index == index and problem.path), None)
+def _template_report(parsed: Source, index: int, problem: Problem, selected: Selection, filename: str | None) -> Report:
+    """Return the report of a file that is entirely a template: one note, whatever its content."""
+    document = next((candidate for candidate in parsed.documents if candidate.index == index and problem.path), None)
     note = streams.to_diagnostic(problem, document, filename)
-    count = len(read.documents)
-    read.documents = ()
-    left, ignored = streams.select([note], chosen, filename)
-    return Report(tuple(left), count, (), tuple(ignored))
+    count = len(parsed.documents)
+    parsed.documents = ()
+    reported, ignored = streams.select([note], selected, filename)
+    return Report(tuple(reported), count, (), tuple(ignored))
 
 
 def _profile(
@@ -371,41 +388,46 @@ def _profile(
     return load_profile(cluster)
 
 
-def _without_meant(
-    read: Source, found: Sequence[Diagnostic], chosen: Selection, filename: str | None
+def _without_suppressed(
+    parsed: Source, diagnostics: Sequence[Diagnostic], selected: Selection, filename: str | None
 ) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
-    """What is left of the findings, with what is wrong with comments; and what comments in the file say is meant."""
-    if "ptcompile:" not in read.text:
-        return tuple(found), ()
+    """Return the findings after suppression, with the problems of the comments themselves; and the suppressed
+    findings.
+    """
+    if "ptcompile:" not in parsed.text:
+        return tuple(diagnostics), ()
     from ptcompile.source.suppression import suppress
 
-    left, meant, problems = suppress(read, found, chosen)
-    return (*left, *(streams.to_diagnostic(problem, None, filename) for problem in problems)), meant
+    reported, suppressed, problems = suppress(parsed, diagnostics, selected)
+    return (*reported, *(streams.to_diagnostic(problem, None, filename) for problem in problems)), suppressed
 
 
-def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> Definitions | None:
+def _definitions(parsed: Source, schemas: Iterable[str | os.PathLike[str]]) -> Definitions | None:
     """Return the kinds that the given files and the CRDs of the stream define."""
     if not isinstance(schemas, str | os.PathLike):
         arguments.check(schemas=schemas)
     paths = (schemas,) if isinstance(schemas, str | os.PathLike) else tuple(schemas)
-    for one in paths:
-        if not isinstance(one, str | os.PathLike):
-            raise TypeError(f"schemas must be a list of paths, and has {type(one).__name__}")
-    if not paths and not _may_define(read):
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"schemas must be a list of paths, but contains {type(path).__name__}")
+    if not paths and not _may_define(parsed):
         return None
     from ptcompile.apiserver.crds.loader import definitions_of, read_definitions
 
-    brought = read_definitions(paths)
-    manifests = (one for document in read.documents for _, one in streams.objects_in(document.data))
-    return brought._replace(kinds={**brought.kinds, **definitions_of(manifests)})
+    loaded = read_definitions(paths)
+    manifests = (manifest for document in parsed.documents for _, manifest in streams.objects_in(document.data))
+    return loaded._replace(kinds={**loaded.kinds, **definitions_of(manifests)})
 
 
-def _may_define(read: Source) -> bool:
-    """Return whether a CRD may be in the stream: a text is searched for the word, mappings have none."""
-    if read.text:
-        return "CustomResourceDefinition" in read.text
-    manifests = (one for document in read.documents for _, one in streams.objects_in(document.data))
-    return any(manifest.get("kind") == "CustomResourceDefinition" for manifest in manifests)
+def _may_define(parsed: Source) -> bool:
+    """Return whether the stream may contain a CRD. A text is searched for the word; mappings are checked by kind."""
+    if parsed.text:
+        return "CustomResourceDefinition" in parsed.text
+    return any(
+        manifest.get("kind") == "CustomResourceDefinition"
+        for document in parsed.documents
+        for _, manifest in streams.objects_in(document.data)
+    )
 
 
 def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:

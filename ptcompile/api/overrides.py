@@ -1,4 +1,4 @@
-"""Values laid over a document before it is looked at, and which of them a finding is about."""
+"""Overrides applied to a document before it is compiled, and the override that caused a problem."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-_NAMES: Final = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
-"""What an item of a list is called by."""
+_ITEM_NAME_KEYS: Final = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
+"""Keys that name an item of a list."""
 
 
 class Overrides(NamedTuple):
@@ -27,99 +27,107 @@ class Overrides(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class Laid(NamedTuple):
+class OverriddenDocument(NamedTuple):
     """A document with the overrides applied."""
 
     data: Any
     document: Document
-    places: tuple[tuple[int, Path], ...]
+    set_paths: tuple[tuple[int, Path], ...]
     """Index of each override, and the path that it set."""
-    refused: tuple[tuple[int, Problem], ...]
-    """Overrides that the document has no place for."""
+    rejected: tuple[tuple[int, Problem], ...]
+    """Overrides whose path does not exist in the document."""
 
-    def told(self, problems: Iterable[Problem], filename: str | None) -> list[Diagnostic]:
+    def to_diagnostics(self, problems: Iterable[Problem], filename: str | None) -> list[Diagnostic]:
         """Return problems as diagnostics; those that an override caused are in the "file" `overrides[N]`, without a
         line.
         """
-        out = [self._by(number, problem) for number, problem in self.refused]
-        return out + [self.stamp(problem, filename) for problem in problems]
+        diagnostics = [self._override_diagnostic(number, problem) for number, problem in self.rejected]
+        return diagnostics + [self.to_diagnostic(problem, filename) for problem in problems]
 
-    def stamp(self, problem: Problem, filename: str | None) -> Diagnostic:
-        """One problem, where it was caused."""
-        number = self._cause(problem.path)
-        return streams.to_diagnostic(problem, self.document, filename) if number is None else self._by(number, problem)
-
-    def second_of_a_name(self, name: str) -> Diagnostic:
-        """What is said of a job behind the first, where the run has a name: two objects cannot have one."""
-        text = f"{field_path(_NAME)}: {name!r} names one job, and this is a second one"
-        help = "use a name with one file of one job"
-        return self._by(NAMED, Problem("spec-conflict", _NAME, text, help, authority="ptcompile"))
-
-    def _by(self, number: int, problem: Problem) -> Diagnostic:
-        laid = source.from_data(self.data) if isinstance(self.data, dict) else None
-        document = laid.documents[0] if laid is not None and laid.documents else None
-        found = streams.to_diagnostic(
-            problem._replace(fix=None, blocks_compile=problem.severity == "error"), document, name_of(number)
+    def to_diagnostic(self, problem: Problem, filename: str | None) -> Diagnostic:
+        """Return a problem as a diagnostic, reported for the override that caused it."""
+        number = self._causing_override(problem.path)
+        return (
+            streams.to_diagnostic(problem, self.document, filename)
+            if number is None
+            else self._override_diagnostic(number, problem)
         )
-        return found._replace(document=self.document.index)
 
-    def _cause(self, path: Path) -> int | None:
+    def second_job_error(self, name: str) -> Diagnostic:
+        """Return the error for another job in a run with a name: two objects cannot share it."""
+        text = f"{field_path(_NAME_PATH)}: {name!r} names one job, and this is a second one"
+        help = "set a name only for a file with one job"
+        return self._override_diagnostic(
+            RUN_NAME_INDEX, Problem("spec-conflict", _NAME_PATH, text, help, authority="ptcompile")
+        )
+
+    def _override_diagnostic(self, number: int, problem: Problem) -> Diagnostic:
+        parsed = source.from_data(self.data) if isinstance(self.data, dict) else None
+        document = parsed.documents[0] if parsed is not None and parsed.documents else None
+        diagnostic = streams.to_diagnostic(
+            problem._replace(fix=None, blocks_compile=problem.severity == "error"), document, override_filename(number)
+        )
+        return diagnostic._replace(document=self.document.index)
+
+    def _causing_override(self, path: Path) -> int | None:
         """Return the override that caused a path: the last one that set it, its parent or one of its parts."""
-        for number, there in reversed(self.places):
-            inside = path[: len(there)] == there
-            if inside or (there[: len(path)] == path and path and not has(self.document.data, path)):
+        for number, set_path in reversed(self.set_paths):
+            is_inside = path[: len(set_path)] == set_path
+            if is_inside or (set_path[: len(path)] == path and path and not has(self.document.data, path)):
                 return number
         return None
 
 
-NAMED: Final = -1
-"""The number of the override that is the name of the run."""
+RUN_NAME_INDEX: Final = -1
+"""The index of the override that sets the run's name."""
 
-_NAME: Final = ("metadata", "name")
+_NAME_PATH: Final = ("metadata", "name")
 
 
-def name_of(number: int) -> str:
+def override_filename(number: int) -> str:
     """Return the file name for findings of an override."""
-    return "name=" if number == NAMED else f"overrides[{number}]"
+    return "name=" if number == RUN_NAME_INDEX else f"overrides[{number}]"
 
 
-def read(overrides: Sequence[tuple[str | Path, Any]], name: str | None = None) -> Overrides:
-    """Overrides by text or by path, and last the name of the run; a text is read as `diagnostics.paths` has it."""
+def read_overrides(overrides: Sequence[tuple[str | Path, Any]], name: str | None = None) -> Overrides:
+    """Parse overrides, whose path is a tuple or a text for `diagnostics.paths`, and add the run's name last."""
     values: list[tuple[int, Path, Any]] = []
-    found: list[Diagnostic] = []
-    for number, (where, value) in enumerate(overrides):
+    diagnostics: list[Diagnostic] = []
+    for number, (target, value) in enumerate(overrides):
         try:
-            path = place(where) if isinstance(where, str) else tuple(where)
+            path = place(target) if isinstance(target, str) else tuple(target)
             if len(path) > MOST_PARTS:
                 raise PlaceError(f"a place has at most {MOST_PARTS} parts", 0)
             values.append((number, path, value))
         except PlaceError as error:
-            problem = Problem("spec-invalid-value", (), f"{where}: {error}", authority="ptcompile")
-            found.append(streams.to_diagnostic(problem, None, name_of(number)))
+            problem = Problem("spec-invalid-value", (), f"{target}: {error}", authority="ptcompile")
+            diagnostics.append(streams.to_diagnostic(problem, None, override_filename(number)))
     if name is not None:
-        values.append((NAMED, _NAME, name))
-    return Overrides(tuple(values), tuple(found))
+        values.append((RUN_NAME_INDEX, _NAME_PATH, name))
+    return Overrides(tuple(values), tuple(diagnostics))
 
 
-def lay(document: Document, overrides: Overrides) -> Laid:
+def apply_overrides(document: Document, overrides: Overrides) -> OverriddenDocument:
     """Return a copy of a document's data with the overrides applied in order."""
     data: Any = document.data
-    places: list[tuple[int, Path]] = []
-    refused: list[tuple[int, Problem]] = []
+    set_paths: list[tuple[int, Path]] = []
+    rejected: list[tuple[int, Problem]] = []
     for number, path, value in overrides.values:
-        if number == NAMED:
-            data = _without_generated(data)
+        if number == RUN_NAME_INDEX:
+            data = _without_generate_name(data)
         try:
-            data, there = _laid(data, path, value, ())
+            data, set_path = _with_value(data, path, value, ())
         except _NoPlaceError as error:
             text = f"{field_path(error.path)}: {error}"
-            refused.append((number, Problem("spec-invalid-value", error.path, text, error.help, authority="ptcompile")))
+            rejected.append(
+                (number, Problem("spec-invalid-value", error.path, text, error.help, authority="ptcompile"))
+            )
             continue
-        places.append((number, there))
-    return Laid(data, document, tuple(places), tuple(refused))
+        set_paths.append((number, set_path))
+    return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected))
 
 
-def _without_generated(data: Any) -> Any:
+def _without_generate_name(data: Any) -> Any:
     """Return the data without generateName, which the name of the run replaces."""
     metadata = data.get("metadata") if isinstance(data, Mapping) else None
     if not isinstance(metadata, Mapping) or "generateName" not in metadata:
@@ -135,39 +143,39 @@ class _NoPlaceError(ValueError):
         super().__init__(message)
 
 
-def _laid(data: Any, path: Path, value: Any, above: Path) -> tuple[Any, Path]:
-    """Return a copy of the data with one value changed, and its path there; missing parts are created."""
+def _with_value(data: Any, path: Path, value: Any, parent: Path) -> tuple[Any, Path]:
+    """Return a copy of the data with one value changed, and the path of that value; missing parts are created."""
     if not path:
-        return value, above
+        return value, parent
     head, rest = path[0], path[1:]
     if isinstance(data, list) or (data is None and isinstance(head, int)):
         items: list[Any] = data or []
-        at = _index(items, head, above)
-        inner, there = _laid(items[at] if at < len(items) else None, rest, value, (*above, at))
-        return [*items[:at], inner, *items[at + 1 :]], there
+        index = _item_index(items, head, parent)
+        inner, set_path = _with_value(items[index] if index < len(items) else None, rest, value, (*parent, index))
+        return [*items[:index], inner, *items[index + 1 :]], set_path
     key = str(head)
-    below = data if isinstance(data, Mapping) else {}
-    inner, there = _laid(below.get(key), rest, value, (*above, key))
-    return {**below, key: inner}, there
+    mapping = data if isinstance(data, Mapping) else {}
+    inner, set_path = _with_value(mapping.get(key), rest, value, (*parent, key))
+    return {**mapping, key: inner}, set_path
 
 
-def _index(items: Sequence[Any], head: str | int, above: Path) -> int:
+def _item_index(items: Sequence[Any], head: str | int, parent: Path) -> int:
     """Return the index of an item given by index or name; the index after the last one appends an item."""
     if isinstance(head, str) and head.isascii() and head.isdigit() and len(head) < 10:
         head = int(head)
     if isinstance(head, int):
         if 0 <= head <= len(items):
             return head
-        raise _NoPlaceError(above, f"no item {head} to set", f"[{len(items)}] appends one")
-    names = [_name(item) for item in items]
+        raise _NoPlaceError(parent, f"no item {head} to set", f"[{len(items)}] appends one")
+    names = [_item_name(item) for item in items]
     if head in names:
         return names.index(head)
-    known = ", ".join(name for name in names if name)
-    help = f"the items are {known}" if known else "give an index, such as [0]"
-    raise _NoPlaceError(above, f"no item {head!r} to set", help)
+    listed_names = ", ".join(name for name in names if name)
+    help = f"the items are {listed_names}" if listed_names else "give an index, such as [0]"
+    raise _NoPlaceError(parent, f"no item {head!r} to set", help)
 
 
-def _name(item: Any) -> str | None:
+def _item_name(item: Any) -> str | None:
     if not isinstance(item, Mapping):
         return None
-    return next((str(item[key]) for key in _NAMES if key in item), None)
+    return next((str(item[key]) for key in _ITEM_NAME_KEYS if key in item), None)

@@ -1,4 +1,4 @@
-"""What this version knows: rules, targets, schemas, plugins, and the spec to start from."""
+"""What this release supports: rules, targets, schemas, plugins, and a starter spec."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
 
 
-_HEAD = """\
+_STARTER_HEAD = """\
 # yaml-language-server: $schema=spec.schema.json
 # An editor with a YAML language server completes and checks this file by that schema:
 #   ptcompile schema spec > spec.schema.json
@@ -34,7 +34,7 @@ metadata:
 spec:
 """
 
-_BODY = """\
+_STARTER_BODY = """\
   image: ghcr.io/acme/train:1.0  # with torch in it
   script: train.py  # torchrun starts it on every node; or module: package.train, or command: [python, train.py]
   args: [--epochs, "3"]
@@ -42,7 +42,7 @@ _BODY = """\
   # Per node. A plain amount is request and limit; one process is started for each GPU.
   resources: {{cpu: 8, memory: 32Gi, gpu: 1}}
 
-  #sharedMemory: 16Gi  # a memory volume at /dev/shm is there anyway, as large as the memory limit lets it be
+  #sharedMemory: 16Gi  # default: a memory volume at /dev/shm, limited only by the memory limit
   #env:
     #NCCL_DEBUG: INFO
     #HF_TOKEN: {{secretKeyRef: {{name: huggingface, key: token}}}}
@@ -53,13 +53,13 @@ _BODY = """\
   #runPolicy: {{{policy}}}
 """
 
-_DEADLINE = "activeDeadlineSeconds: 86400"
-_POLICIES = {"pod": _DEADLINE, "trainjob": _DEADLINE}
-"""What a run policy may say where a target has no way to delete a job after its end."""
+_DEADLINE_LINE = "activeDeadlineSeconds: 86400"
+_RUN_POLICIES = {"pod": _DEADLINE_LINE, "trainjob": _DEADLINE_LINE}
+"""Content of the run policy for targets that cannot delete a finished job."""
 
 
-def starter(target: str | None = None) -> str:
-    """A spec for a target, by its name; without one for whatever the job needs. Lines behind `#` may be taken in.
+def starter_spec(target: str | None = None) -> str:
+    """Return a spec for the named target, or for the target that the job needs. Commented-out fields are optional.
 
     Raises KeyError for an unknown target.
     """
@@ -68,32 +68,32 @@ def starter(target: str | None = None) -> str:
     else:
         choice = f"  # {target_named(target).title}\n  target: {target}\n"
     nodes = "" if target == "pod" else "  nodes: 2\n"
-    policy = _POLICIES.get(target or "", "ttlSecondsAfterFinished: 86400")
-    return _HEAD + choice + _BODY.format(nodes=nodes, policy=policy)
+    policy = _RUN_POLICIES.get(target or "", "ttlSecondsAfterFinished: 86400")
+    return _STARTER_HEAD + choice + _STARTER_BODY.format(nodes=nodes, policy=policy)
 
 
 def init(target: str | None = None) -> str:
-    """A commented spec that compiles, for a target by its name or for what the job needs.
+    """Return a commented spec that compiles for the named target, or for the target that the job needs.
 
     Raises KeyError for an unknown target.
     """
-    return starter(target)
+    return starter_spec(target)
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """The installed packages with entry points of ptcompile, by name. None of them is imported."""
+    """Return the installed packages with ptcompile entry points, sorted by name. None of them is imported."""
     return installed()
 
 
 def extensions(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] = ()) -> Extensions:
-    """What plugins and declared rules add: the argument `extensions` of `compile`, `lint` and others.
+    """Load plugins and declared rules; the result is the argument `extensions` of `compile`, `lint` and others.
 
-    `plugins` are names of installed packages, which are imported; `rules` are tables as `[[tool.ptcompile.rule]]` has
-    them. Raises ValueError with a sentence for each plugin that is missing or broken and each table that is wrong, and
-    TypeError for one text in place of a list.
+    `plugins` are names of installed packages, which are imported; `rules` are tables in the form of
+    `[[tool.ptcompile.rule]]`. Raises ValueError with one sentence for each missing or broken plugin and each invalid
+    table, and TypeError for a single text in place of a list.
     """
     if isinstance(plugins, str):
-        raise TypeError("plugins: a list of names, and not one text")
+        raise TypeError("plugins must be a list of names, not a single string")
     from ptcompile.compiler.passes import PASSES
     from ptcompile.extending.plugins import load
 
@@ -101,10 +101,10 @@ def extensions(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] =
 
 
 def rules(*, extensions: Extensions | None = None) -> list[dict[str, str]]:
-    """Every rule that `lint` has, in the order of the codes: code, name, severity, stage, authority, and its page.
+    """Return all rules of `lint` in code order: code, name, severity, stage, authority, and the rule's page.
 
-    The page is a title, then `what`, `why`, `bad` and `good` (YAML), `fix` and `source`. Those of
-    `extensions` follow; their page is one text, `page`.
+    A page consists of a title, `what`, `why`, `bad` and `good` (YAML), `fix` and `source`. The rules of `extensions`
+    come last; their page is a single text, `page`.
     """
     from ptcompile.linter import pages as catalogue
 
@@ -116,9 +116,10 @@ def rules(*, extensions: Extensions | None = None) -> list[dict[str, str]]:
 
 
 def schema(name: str) -> Schema:
-    """A JSON Schema (2020-12), a copy of your own: of `spec` and `cluster`, and of what is given as JSON.
+    """Return a copy of a JSON Schema (2020-12): of `spec`, `cluster`, or a JSON output.
 
-    That is `report`, `world`, `diff`, `explanation`, `handle` and `rehearsal`. Raises KeyError for any other name.
+    The outputs are `report`, `world`, `diff`, `explanation`, `handle` and `rehearsal`. Raises KeyError for any other
+    name.
     """
     return SCHEMAS[name]()
 
@@ -147,12 +148,12 @@ def _diff() -> Schema:
     return json_schema()
 
 
-def _by_hand(name: str) -> Callable[[], Schema]:
+def _schema_reader(name: str) -> Callable[[], Schema]:
     def read() -> Schema:
         import json
 
-        found: Schema = json.loads(schema_files.schema_text(f"{name}.schema.json"))
-        return found
+        schema: Schema = json.loads(schema_files.schema_text(f"{name}.schema.json"))
+        return schema
 
     return read
 
@@ -161,35 +162,35 @@ SCHEMAS: Final[dict[str, Callable[[], Schema]]] = {
     "spec": _spec,
     "cluster": _cluster,
     "report": _report,
-    "world": _by_hand("world"),
+    "world": _schema_reader("world"),
     "diff": _diff,
-    "explanation": _by_hand("explanation"),
-    "handle": _by_hand("handle"),
-    "rehearsal": _by_hand("rehearsal"),
+    "explanation": _schema_reader("explanation"),
+    "handle": _schema_reader("handle"),
+    "rehearsal": _schema_reader("rehearsal"),
 }
-"""How each is made, or read where it is written by hand."""
+"""Functions that build or read each schema."""
 
 
-TABLE: Final = "targets.json"
-"""What `Targets.to_dict` gave when the compiler was last changed: the answers of some 250 compilations."""
+TARGETS_FILE: Final = "targets.json"
+"""The table that `schemas/targets.py` writes: the result of `Targets.to_dict`, from some 250 compilations."""
 
 
 class Capability(NamedTuple):
-    """A capability and what each target makes of it, by name."""
+    """A capability, and each target's support for it, by target name."""
 
     name: str
     cells: Mapping[str, str]
 
 
 class Targets(NamedTuple):
-    """The targets by name with their titles, what each can express, and what releases changed in what is written."""
+    """The targets with their titles, what each can express, and which operator releases change the output."""
 
     titles: dict[str, str]
     capabilities: tuple[Capability, ...]
     changes: tuple[Feature, ...]
 
     def text(self) -> str:
-        """The targets and the table of what they can express, for people."""
+        """Return the targets and the table of their capabilities as text."""
         head = "".join(f"{name:<12} {title}\n" for name, title in self.titles.items())
         rows = [("", *self.titles), *((row.name, *row.cells.values()) for row in self.capabilities)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -197,16 +198,16 @@ class Targets(NamedTuple):
         return head + "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as data: titles by target, and the table by capability."""
+        """Return the same as data: titles by target, and the table by capability."""
         return {"targets": self.titles, "capabilities": {row.name: dict(row.cells) for row in self.capabilities}}
 
 
 def targets() -> Targets:
-    """Every target, with what it makes of each word of the spec in a cluster with the newest releases.
+    """Return all targets and their support for each spec field, in a cluster with the newest releases.
 
-    Read from a table of the package. `requirements.capabilities` makes it by asking the targets.
+    The answers come from a table in the package, which `requirements.capabilities` generates.
     """
-    table = load(TABLE)
+    table = load(TARGETS_FILE)
     rows = tuple(Capability(name, cells) for name, cells in table["capabilities"].items())
     ordered = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
     return Targets(dict(table["targets"]), rows, tuple(ordered))

@@ -1,4 +1,4 @@
-"""The verb `rehearse` as a function: one job's pods as real processes of torchrun on this machine, with faults."""
+"""`rehearse`: run one job's pods as real torchrun processes on this machine, with injected faults."""
 
 from __future__ import annotations
 
@@ -37,54 +37,58 @@ def rehearse(
     limit: float | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Rehearsal:
-    """Play the one job of a stream, a spec's for `target` or for the target that `compile` takes.
+    """Rehearse the only job of a stream; a spec is compiled for `target`, or for the target that `compile` chooses.
 
-    `faults` are words such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (`ptcompile.rehearsal.FORMS`). `python` is the
-    interpreter that has torch, by default the `python` on the PATH. With `image` the pods are containers of that image
-    (docker or podman); without it they are containers of their own image where this machine forbids namespaces.
-    `script` is the path of a file that trains instead of the stand-in; with `own_command` pods run the manifest's own.
-    A pod has at most `max_processes`; waits are `scale` times shorter; after `limit` seconds all is over, by default
-    ten minutes and what the faults take.
+    `faults` are texts such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (see `ptcompile.rehearsal.FORMS`). `python` is
+    an interpreter that has torch, by default `python` on the PATH. With `image`, the pods are containers of that image
+    (docker or podman); without it, pods run in namespaces or, where these are forbidden, as containers of their
+    manifest's image. `script` is the path of a training file to run instead of the stub; with `own_command`, pods run
+    the manifest's command. A pod has at most `max_processes`; waits are divided by `scale`; everything ends after
+    `limit` seconds, by default ten minutes plus the time that the faults take.
 
-    It starts processes, in namespaces or containers without a way out, and ends them all. Unlike the other verbs it has
-    no result to return where nothing could be played.
+    The processes run in namespaces or containers that cannot reach the network outside, and all of them are ended.
+    Unlike the other functions, this one raises if there is nothing to run.
 
     Raises:
-        ptcompile.rehearsal.RehearsalError: there is no one job, or no such pod, or this machine cannot (no torch,
-            neither namespaces nor a container engine).
+        ptcompile.rehearsal.RehearsalError: the stream does not have exactly one job or lacks a fault's pod, or this
+            machine cannot run the job (no torch, or neither namespaces nor a container engine).
         ptcompile.CompileError: the spec does not compile.
-        ValueError: a fault is written wrongly.
+        ValueError: a fault has the wrong form.
     """
     from ptcompile import rehearsal
 
     world = simulate(source, target=target, cluster=cluster, filename=filename, others=others, extensions=extensions)
     if not world.jobs and not world.ok:
         raise compiling.CompileError(world.diagnostics)
-    job = the_job(world, source, cluster)
-    words: list[tuple[Any, str, str]] = [word.partition(" ") for word in faults]
-    found = [rehearsal.fault(kind, text.strip()) for kind, _, text in words]
-    end = rehearsal.enough(found, scale) if limit is None else limit
-    settings = rehearsal.RehearsalSettings(python, script, own_command, scale, end, image)
-    return rehearsal.rehearse(job, found, settings=settings, most=max_processes, progress=progress)
+    job = only_job(world, source, cluster)
+    parsed_faults: list[tuple[Any, str, str]] = [fault_text.partition(" ") for fault_text in faults]
+    injected = [rehearsal.fault(kind, text.strip()) for kind, _, text in parsed_faults]
+    seconds = rehearsal.enough(injected, scale) if limit is None else limit
+    settings = rehearsal.RehearsalSettings(python, script, own_command, scale, seconds, image)
+    return rehearsal.rehearse(job, injected, settings=settings, most=max_processes, progress=progress)
 
 
-def the_job(world: World, source: Any, cluster: Any) -> SimulatedJob:
-    """The job to play of a world; of a spec's for several targets that of the one which `compile` takes.
+def only_job(world: World, source: Any, cluster: Any) -> SimulatedJob:
+    """Return the job to rehearse. If a spec was compiled for several targets, it is the one for the target `compile`
+    chooses.
 
     Raises:
-        RehearsalError: there is none, there are several, or its operator refuses it.
+        RehearsalError: the world has no job or several, or the job's operator rejects it.
     """
     from ptcompile.rehearsal import RehearsalError
 
     jobs = world.jobs
     if len({job.target for job in jobs}) > 1:
-        taken = {
-            (one.get("apiVersion"), one.get("kind")) for one in compiling.compile(source, cluster=cluster).manifests
+        compiled_kinds = {
+            (manifest.get("apiVersion"), manifest.get("kind"))
+            for manifest in compiling.compile(source, cluster=cluster).manifests
         }
-        jobs = tuple(job for job in jobs if (job.manifest.get("apiVersion"), job.manifest.get("kind")) in taken)
+        jobs = tuple(
+            job for job in jobs if (job.manifest.get("apiVersion"), job.manifest.get("kind")) in compiled_kinds
+        )
     if len(jobs) != 1:
         names = ", ".join(job.title for job in jobs)
         raise RehearsalError(f"one job at a time: found {names}" if jobs else "no object here creates pods")
-    if refused := jobs[0].expansion.refused:
-        raise RehearsalError(f"its operator creates no pods from it: {refused[0]}")
+    if rejections := jobs[0].expansion.refused:
+        raise RehearsalError(f"its operator creates no pods from it: {rejections[0]}")
     return jobs[0]

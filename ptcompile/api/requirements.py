@@ -11,8 +11,8 @@ from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.registry.table import RUNS_PODS
-from ptcompile.requirements.jobs import Requirement, requires_spec as needs
-from ptcompile.requirements.setup import Setup, plan_setup as set_up
+from ptcompile.requirements.jobs import Requirement, requires_spec
+from ptcompile.requirements.setup import Setup, plan_setup
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 class Requirements(NamedTuple):
-    """What a cluster must have, each thing once, and what keeps a spec from compiling."""
+    """The requirements of a stream's jobs without duplicates, and the problems of its specs."""
 
     requirements: tuple[Requirement, ...]
     diagnostics: tuple[Diagnostic, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. Warnings are fine."""
+        """Whether there are no errors. Warnings are allowed."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
     def text(self) -> str:
-        """One line for each thing."""
-        return "".join(f"{one}\n" for one in self.requirements)
+        """Return the requirements as text, one per line."""
+        return "".join(f"{requirement}\n" for requirement in self.requirements)
 
 
 def requires(
@@ -48,45 +48,47 @@ def requires(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
 ) -> Requirements:
-    """What the jobs of a stream need: software with its versions, CRDs, objects that they name, node resources.
+    """Return what the jobs of a stream need: software with versions, CRDs, referenced objects and node resources.
 
-    Arguments as for `compile`. A stream of manifests without a spec among them is taken too, such as an MPIJob;
-    `target` does not matter to it. With an error in `diagnostics` there are no requirements: what does not compile
-    needs nothing. Raises nothing for what a user may have written.
+    Arguments as for `compile`. A stream of manifests without a spec, such as an MPIJob, is accepted too; `target` does
+    not affect it. If `diagnostics` has an error, there are no requirements. Mistakes in the stream or profile never
+    raise.
     """
     arguments.check(target=target, filename=filename)
-    profile, found = load_profile(cluster)
+    profile, profile_problems = load_profile(cluster)
     if profile is None:
-        return Requirements((), tuple(found))
-    if (manifests := given_manifests(spec, filename)) is not None:
+        return Requirements((), tuple(profile_problems))
+    if (manifests := manifests_of_stream(spec, filename)) is not None:
         from ptcompile.requirements import jobs as of_manifests
 
-        return Requirements(of_manifests.requires_manifests(manifests, profile), tuple(found))
-    specs, told = jobs(spec, profile, target, filename)
-    needed = dict.fromkeys(one for each in specs for one in needs(each, profile, target))
-    return Requirements(tuple(needed), (*found, *told))
+        return Requirements(of_manifests.requires_manifests(manifests, profile), tuple(profile_problems))
+    specs, problems = specs_that_compile(spec, profile, target, filename)
+    requirements = dict.fromkeys(
+        requirement for job_spec in specs for requirement in requires_spec(job_spec, profile, target)
+    )
+    return Requirements(tuple(requirements), (*profile_problems, *problems))
 
 
-def given_manifests(spec: StreamSource | Spec, filename: str | None) -> list[Json] | None:
-    """The objects of a stream of manifests that has jobs and no spec of ours; None for any other stream."""
-    read = streams.read(spec, filename, "spec")
-    objects = [one for document in read.documents for _, one in streams.objects_in(document.data)]
-    ours = any(map(streams.is_ours, objects))
-    runs = any(kind_of(one) in RUNS_PODS for one in objects)
-    return objects if runs and not ours and not read.problems else None
+def manifests_of_stream(spec: StreamSource | Spec, filename: str | None) -> list[Json] | None:
+    """Return the objects of a stream that has jobs but no TrainingJob; None for any other stream."""
+    parsed = streams.read(spec, filename, "spec")
+    objects = [manifest for document in parsed.documents for _, manifest in streams.objects_in(document.data)]
+    has_spec = any(map(streams.is_ours, objects))
+    has_job = any(kind_of(manifest) in RUNS_PODS for manifest in objects)
+    return objects if has_job and not has_spec and not parsed.problems else None
 
 
-def jobs(
+def specs_that_compile(
     spec: StreamSource | Spec, profile: ClusterProfile, target: str | None, filename: str | None
 ) -> tuple[list[Spec], tuple[Diagnostic, ...]]:
-    """The jobs of a stream where all of it compiles, else none; and what compiling says."""
+    """Return the specs of a stream, or none if one does not compile, and the compiler's diagnostics."""
     from ptcompile.compiler.frontend.reader import decode_spec
 
     result = compile.compile(spec, target=target, cluster=profile, filename=filename, lint=False)
     if not result.ok:
         return [], result.diagnostics
-    read = (decode_spec(document.data)[0] for document in streams.read(spec, filename, "spec").documents)
-    return [one for one in read if one is not None], result.diagnostics
+    decoded = (decode_spec(document.data)[0] for document in streams.read(spec, filename, "spec").documents)
+    return [job_spec for job_spec in decoded if job_spec is not None], result.diagnostics
 
 
 def platform(
@@ -95,18 +97,20 @@ def platform(
     *,
     filename: str | None = None,
 ) -> Setup:
-    """What a cluster must have before these jobs run: objects for kubectl, Helm values, and a list of the rest.
+    """Return what a cluster needs before these jobs run: objects for kubectl, Helm values, and a list of other
+    requirements.
 
-    `cluster` is a ClusterProfile in any form, the built-in one where absent, and `filename` is its name, for positions
-    in diagnostics; `specs` are streams of jobs. Without jobs it is for PyTorchJobs. With an error in `diagnostics` all
-    else is empty. Raises nothing for what a user may have written, and TypeError where `specs` is one text.
+    `cluster` is a ClusterProfile in any form, by default the built-in one; `filename` is its name, for positions in
+    diagnostics. `specs` are streams of jobs; without jobs, the setup is for PyTorchJobs. If `diagnostics` has an error,
+    every other field is empty. Mistakes in the streams or profile never raise. Raises TypeError if `specs` is a single
+    text.
     """
     if isinstance(specs, str | bytes | Mapping):
         raise TypeError("specs: expected a list of job streams, not a single one")
-    profile, found = load_profile(cluster, filename=filename)
-    read = [jobs(one, profile, None, None) for one in specs] if profile is not None else []
-    diagnostics = (*found, *(one for _, told in read for one in told))
-    if profile is None or any(one.severity == "error" for one in diagnostics):
+    profile, profile_problems = load_profile(cluster, filename=filename)
+    decoded = [specs_that_compile(stream, profile, None, None) for stream in specs] if profile is not None else []
+    diagnostics = (*profile_problems, *(problem for _, problems in decoded for problem in problems))
+    if profile is None or any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Setup((), {}, (), diagnostics)
-    setup = set_up(profile, [one for each, _ in read for one in each])
+    setup = plan_setup(profile, [spec for specs_of_stream, _ in decoded for spec in specs_of_stream])
     return setup._replace(diagnostics=diagnostics)

@@ -1,4 +1,4 @@
-"""`simulate`, and the status of a live object."""
+"""`simulate`, and `status` for a live object."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def simulate(
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
     extensions: Extensions | None = None,
 ) -> World:
-    """What every pod of every job of a stream will see.
+    """Return what every pod of every job of a stream will see.
 
-    A TrainingJob of ours is compiled first: for `target`, else for every target that can express it. `cluster` is a
-    ClusterProfile in any form; its versions decide what the operators do. `others` are further streams to look at
-    only, such as the file of a TrainJob's runtime; `objects_of` reads them once for several calls. `extensions` are
-    passes and targets of plugins, by `ptcompile.extensions`. Raises nothing for what a user may have written: what is
-    wrong with the text or with a spec is in `World.diagnostics`.
+    A TrainingJob is compiled first: for `target`, or for every target that can express it. `cluster` is a
+    ClusterProfile in any form; its versions decide how operators behave. `others` are streams with related objects,
+    such as the file of a TrainJob's runtime; `objects_of` parses them once for several calls. `extensions` are passes
+    and targets of plugins, from `ptcompile.extensions`. Mistakes in a text or spec never raise; they are in
+    `World.diagnostics`.
     """
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.linter.oversized import oversized
@@ -53,64 +53,68 @@ def simulate(
     if cluster is not None:
         profile, diagnostics = load_profile(cluster)
     versions = profile.versions() if profile is not None else Versions()
-    documents, found = _documents(source, filename)
-    beside = objects_of(others)
-    specs = [one for one in documents if _is_ours(one.data)]
-    plain = [one for one in documents if not _is_ours(one.data)]
-    manifests = [one.data for one in plain]
-    found += [_stamped(problem, one, filename) for one in plain for problem in oversized(one.data)]
-    given = Objects(manifests, beside)
-    worlds = [simulated(manifests, versions=versions, others=beside)]
+    documents, problems = _read_objects(source, filename)
+    related = objects_of(others)
+    specs = [item for item in documents if _is_ours(item.data)]
+    plain_objects = [item for item in documents if not _is_ours(item.data)]
+    manifests = [item.data for item in plain_objects]
+    problems += [_to_diagnostic(problem, item, filename) for item in plain_objects for problem in oversized(item.data)]
+    stream_objects = Objects(manifests, related)
+    worlds = [simulated(manifests, versions=versions, others=related)]
     for spec in specs:
-        worlds.append(_compiled(spec, target, profile, filename, given, extensions))
-    world = merge_worlds([World(diagnostics=(*diagnostics, *found)), *worlds])
+        worlds.append(_simulate_spec(spec, target, profile, filename, stream_objects, extensions))
+    world = merge_worlds([World(diagnostics=(*diagnostics, *problems)), *worlds])
     return world._replace(diagnostics=tuple(streams.limit_findings(world.diagnostics, filename)))
 
 
 def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
-    """The objects of some streams, as `others` of `simulate`; what is wrong with a text is reported elsewhere."""
+    """Return the objects of several streams, to pass as `others` of `simulate`. Problems of their text are reported
+    elsewhere.
+    """
     if isinstance(sources, Objects):
         return sources
-    return Objects(one.data for source in sources for one in _documents(source, None, "others")[0])
+    return Objects(item.data for source in sources for item in _read_objects(source, None, "others")[0])
 
 
 class _StreamObject(NamedTuple):
-    """One object of a stream, and where it stands: in which document, under which path."""
+    """One object of a stream, with its document and its path in it."""
 
     data: Mapping[str, Any]
     document: Document
-    under: Path
+    path: Path
 
 
-def _documents(
-    given: Any, filename: str | None, parameter: str = "source"
+def _read_objects(
+    source: Any, filename: str | None, parameter: str = "source"
 ) -> tuple[list[_StreamObject], list[Diagnostic]]:
-    """The objects of a stream, and what is wrong with its text."""
-    read = streams.read(given, filename, parameter)
-    found = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
+    """Return the objects of a stream, and the problems of its text."""
+    parsed = streams.read(source, filename, parameter)
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in parsed.problems]
     objects = [
-        _StreamObject(one, document, at) for document in read.documents for at, one in streams.objects_in(document.data)
+        _StreamObject(manifest, document, path)
+        for document in parsed.documents
+        for path, manifest in streams.objects_in(document.data)
     ]
-    if not objects and not found:
-        found = [streams.to_diagnostic(streams.no_documents(), None, filename)]
-    return objects, found
+    if not objects and not diagnostics:
+        diagnostics = [streams.to_diagnostic(streams.no_documents(), None, filename)]
+    return objects, diagnostics
 
 
 def _is_ours(document: Mapping[str, Any]) -> bool:
     return document.get("apiVersion") == "ptcompile/v1" and document.get("kind") == "TrainingJob"
 
 
-def _compiled(
+def _simulate_spec(
     spec: _StreamObject,
     target: str | None,
     profile: ClusterProfile | None,
     filename: str | None,
-    beside: Objects,
+    related: Objects,
     extensions: Extensions | None,
 ) -> World:
-    """A spec's worlds, one for each target that can express it.
+    """Return a spec's worlds, one for each target that can express it.
 
-    Where none can, the findings of the target that `compile` would have taken.
+    If no target can, return the diagnostics for the target that `compile` would choose.
     """
     from ptcompile.compiler.location import PlacedProblem, locate
     from ptcompile.compiler.pipeline import compile_document
@@ -121,33 +125,35 @@ def _compiled(
 
     cluster = profile or default_cluster()
     worlds: list[World] = []
-    large: dict[tuple[str, Path], Problem] = {}
+    oversized_problems: dict[tuple[str, Path], Problem] = {}
     for name in [target] if target is not None else list(TARGETS):
         compiled = compile_document(spec.data, cluster, name, extensions)
         manifests = compiled.manifests
         if manifests and compiled.trace is not None:
-            worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
-            found = [PlacedProblem(problem, index) for index, one in enumerate(manifests) for problem in oversized(one)]
-            for problem in locate(found, spec.data, compiled.trace):
-                large.setdefault((problem.name, problem.path), problem)
+            worlds.append(simulated(manifests, versions=cluster.versions(), others=related, target=name))
+            placed = [
+                PlacedProblem(problem, index) for index, item in enumerate(manifests) for problem in oversized(item)
+            ]
+            for problem in locate(placed, spec.data, compiled.trace):
+                oversized_problems.setdefault((problem.name, problem.path), problem)
     if not worlds:
         problems = compile_document(spec.data, cluster, target, extensions).problems
-        return World(diagnostics=tuple(_stamped(one, spec, filename) for one in problems))
-    told = tuple(_stamped(one, spec, filename) for one in large.values())
-    return merge_worlds([World(diagnostics=told), *worlds])
+        return World(diagnostics=tuple(_to_diagnostic(item, spec, filename) for item in problems))
+    diagnostics = tuple(_to_diagnostic(item, spec, filename) for item in oversized_problems.values())
+    return merge_worlds([World(diagnostics=diagnostics), *worlds])
 
 
-def _stamped(problem: Problem, one: _StreamObject, filename: str | None) -> Diagnostic:
-    return streams.to_diagnostic(problem, one.document, filename, one.under, one.data)
+def _to_diagnostic(problem: Problem, item: _StreamObject, filename: str | None) -> Diagnostic:
+    return streams.to_diagnostic(problem, item.document, filename, item.path, item.data)
 
 
 def status(live: Mapping[str, Any]) -> Status:
-    """The state of a job from its live object, as `kubectl get -o json` or a client's `to_dict` gives it.
+    """Return the state of a job from its live object, as `kubectl get -o json` or a client's `to_dict` prints it.
 
-    Pure: nothing is asked of a cluster. `live` is a Pod, a Job, a PyTorchJob, a Volcano Job, a JobSet or a TrainJob;
-    the state is read as its controller writes it (Kubernetes 1.36, training-operator 1.9, Volcano 1.16, JobSet 0.12,
-    Trainer 2.3). Raises TypeError for what is no mapping and ValueError for any other kind; nothing for a status that
-    no controller has written.
+    Contacts no cluster. `live` is a Pod, Job, PyTorchJob, Volcano Job, JobSet or TrainJob; its status is read as its
+    controller writes it (Kubernetes 1.36, training-operator 1.9, Volcano 1.16, JobSet 0.12, Trainer 2.3). Raises
+    TypeError for a value that is not a mapping and ValueError for any other kind. A status that no controller would
+    write does not raise.
     """
     if not isinstance(live, Mapping):
         raise TypeError(f"live: expected a decoded object, not {type(live).__name__}")

@@ -152,7 +152,7 @@ def _ignores(opened: OpenDocument, findings: Sequence[Finding], version: int | N
 
 def _fix_all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
     """Yield the action that applies all safe fixes repeatedly until none is left."""
-    from ptcompile.api.fix import fixed_by
+    from ptcompile.api.fix import fix_findings_of
 
     def judge(content: bytes) -> object:
         text = content.decode("utf-8", "surrogatepass")
@@ -160,7 +160,7 @@ def _fix_all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
             opened.uri, opened.path, text, settings=opened.settings, elsewhere=opened.elsewhere, pause=opened.pause
         ).report
 
-    fixed = fixed_by(opened.text.encode("utf-8", "surrogatepass"), judge, unsafe=False)  # type: ignore[arg-type]
+    fixed = fix_findings_of(opened.text.encode("utf-8", "surrogatepass"), judge, unsafe=False)  # type: ignore[arg-type]
     if fixed.applied:
         edit = _workspace_edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
         yield CodeAction("fix everything that is safe to fix (ptcompile)", FIX_ALL, edit=edit)

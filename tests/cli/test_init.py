@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.api.reference import starter
+from ptcompile.api.reference import starter_spec
 from ptcompile.registry.targets import TARGETS
 from tests.cli.running import here
 
@@ -27,7 +27,7 @@ def test_it_compiles_without_a_word(target: str | None, capsys: Capture) -> None
 
 @pytest.mark.parametrize("target", [None, *TARGETS])
 def test_it_compiles_with_every_line_taken_in(target: str | None) -> None:
-    lines = [line for line in starter(target).splitlines() if not line.startswith("  #target")]
+    lines = [line for line in starter_spec(target).splitlines() if not line.startswith("  #target")]
     taken = [re.sub(r"^( +)#(?! )", r"\1", line) for line in lines]
     assert taken != lines
     result = ptcompile.compile("\n".join(taken))
@@ -36,14 +36,14 @@ def test_it_compiles_with_every_line_taken_in(target: str | None) -> None:
 
 
 def test_every_line_can_be_read() -> None:
-    assert all(len(line) <= 120 for target in (None, *TARGETS) for line in starter(target).splitlines())
+    assert all(len(line) <= 120 for target in (None, *TARGETS) for line in starter_spec(target).splitlines())
 
 
 def test_it_writes_a_file_and_never_over_one(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "new" / "spec.yaml"
     ran = here(capsys, "init", "--target", "volcano", "-o", path)
     assert (ran.status, ran.out) == (0, "")
-    assert path.read_text(encoding="utf-8") == starter("volcano")
+    assert path.read_text(encoding="utf-8") == starter_spec("volcano")
     path.write_text("mine", encoding="utf-8")
     ran = here(capsys, "init", "-o", path)
     assert (ran.status, ran.out, path.read_text(encoding="utf-8")) == (2, "", "mine")

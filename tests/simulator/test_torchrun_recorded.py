@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.api.rehearse import the_job
+from ptcompile.api.rehearse import only_job
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.rehearsal import fault
 from ptcompile.rehearsal.cast import cast
@@ -31,7 +31,7 @@ CHANCES = 3
 def _job(case: Case, release: str) -> SimulatedJob:
     world = ptcompile.simulate(case.source, target=case.target, cluster=profile(release))
     assert world.ok, world.diagnostics
-    return the_job(world, case.source, None)
+    return only_job(world, case.source, None)
 
 
 def _end(case: Case, release: str) -> str | None:

@@ -76,10 +76,10 @@ class FileLinter:
 
     def fixed(self, file: InputFile) -> Fixed:
         """A file with its findings fixed."""
-        from ptcompile.api.fix import fixed_by
+        from ptcompile.api.fix import fix_findings_of
 
         report = self.report
-        return fixed_by(
+        return fix_findings_of(
             file.content, lambda text: report(file._replace(content=text)), unsafe=self.options.unsafe_fixes
         )
 

@@ -98,7 +98,7 @@ def requires(options: argparse.Namespace) -> int:
 
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
-    streams = [verb.given_manifests(file.content, file.name) for file in inputs]
+    streams = [verb.manifests_of_stream(file.content, file.name) for file in inputs]
     manifests = [one for stream in streams for one in stream or ()]
     of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
     specs = _compiled(of_specs, profile, options.target, findings) if profile is not None else []

@@ -110,7 +110,7 @@ def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
 def _job(options: argparse.Namespace, extensions: Extensions | None) -> SimulatedJob | None:
     """The job to play; None where the file has findings instead, which are told."""
     from ptcompile.api import simulate
-    from ptcompile.api.rehearse import the_job
+    from ptcompile.api.rehearse import only_job
 
     findings = Findings(options.output_format)
     profile = findings.read_profile(options.cluster) if options.cluster else None
@@ -132,7 +132,7 @@ def _job(options: argparse.Namespace, extensions: Extensions | None) -> Simulate
     )
     findings.add(inputs[0], world.diagnostics)
     findings.finish()
-    return the_job(world, inputs[0].content, profile) if world.jobs or world.ok else None
+    return only_job(world, inputs[0].content, profile) if world.jobs or world.ok else None
 
 
 def _play(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float) -> Rehearsal:
