@@ -12,7 +12,7 @@ import yaml
 
 import ptcompile
 from ptcompile.linter import Rule, every_rule
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from ptcompile.registry.targets import TARGETS
 from tests.conftest import thinned
 from tests.making import documents, text
@@ -81,7 +81,7 @@ def test_any_value_anywhere(where: str, target: str) -> None:
 def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
     """Those of the rules' pages have the fields that rules, webhooks and the simulator look at."""
     values = cycle(VALUES)
-    for example in (page(rule).bad, page(rule).good):
+    for example in (rule_page(rule).bad, rule_page(rule).good):
         whole = {"apiVersion": "v1", "kind": "List", "items": documents(example)}
         for path in thinned(places(whole), 9, start=len(rule.name)):
             stream = put(whole, path, next(values))

@@ -11,7 +11,7 @@ import pytest
 
 import ptcompile
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from tests.conftest import ALL, Case, pair_name
 
 SOURCES = Path(ptcompile.__file__).parent
@@ -80,6 +80,6 @@ def test_what_is_found_in_a_golden_case(case: Case) -> None:
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: str(rule.name))
 def test_what_a_rule_finds_in_its_example(rule: ptcompile.linter.Rule) -> None:
-    found = ptcompile.lint(page(rule).bad, select=[rule.name]).diagnostics
+    found = ptcompile.lint(rule_page(rule).bad, select=[rule.name]).diagnostics
     assert any(one.name == rule.name for one in found)
     check(found)

@@ -7,7 +7,7 @@ from typing import Final
 
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import ANSWERS, RulePage, page
+from ptcompile.linter.pages import CODE_PAGES, RulePage, rule_page
 from ptcompile.linter.rule import Rule
 from website.facts import cited
 
@@ -48,13 +48,13 @@ def _page(code: str, name: str, rule: Rule | None) -> str:
 
 
 def _of_answer(name: str) -> Iterator[str]:
-    answer = ANSWERS[name]
+    answer = CODE_PAGES[name]
     yield _prose(answer.title)
     yield f"## Fix\n\n{_sentence(answer.fix)}"
 
 
 def _of_rule(rule: Rule) -> Iterator[str]:
-    text: RulePage = page(rule)
+    text: RulePage = rule_page(rule)
     yield _prose(text.title)
     yield "\n".join(
         [
@@ -89,7 +89,7 @@ def _index(rules: dict[str, Rule]) -> str:
 
 
 def _row(code: str, name: str, rule: Rule | None) -> str:
-    title = _prose(page(rule).title if rule else ANSWERS[name].title).replace("|", "\\|").replace("\n", " ")
+    title = _prose(rule_page(rule).title if rule else CODE_PAGES[name].title).replace("|", "\\|").replace("\n", " ")
     verdict = f" ({rule.severity}, {rule.stage})" if rule else ""
     return f"| [{code}]({code}.md) | `{name}` | {title}{verdict} |"
 

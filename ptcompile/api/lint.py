@@ -17,8 +17,8 @@ from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, field_pat
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linter import Stream, run
-from ptcompile.linter.foreign import foreign, judgeable, may_be_template, unrendered
-from ptcompile.linter.nested import inside, texts_inside
+from ptcompile.linter.foreign import foreign_kind, is_about_written_text, may_be_template, placeholder_note
+from ptcompile.linter.nested import nested_manifests, nested_objects
 from ptcompile.linter.unrendered import unrendered_file, without_verdicts_on_marks
 from ptcompile.source import streams
 from ptcompile.source.documents import Source
@@ -85,7 +85,7 @@ def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOption
 def _pod_security_problems(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem]:
     """Return the violations of Pod Security Admission, if a Namespace of the stream or the profile sets a level."""
     profile = options.profile.spec.pod_security if options.profile is not None else None
-    namespaces = others.once(_namespaces) if "@namespace" in others.kinds else ()
+    namespaces = others.cached(_namespaces) if "@namespace" in others.kinds else ()
     if profile is None and not namespaces:
         return ()
     from ptcompile.apiserver.admission.pod_security import pod_security_problems
@@ -141,7 +141,7 @@ def extension_findings(manifest: Mapping[str, Any], others: Stream, options: Lin
 
 def problems_inside(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterator[Problem]:
     """Yield the problems of the jobs and pods inside an object, with paths in that object."""
-    for path, inner, rule_names in inside(manifest):
+    for path, inner, rule_names in nested_objects(manifest):
         if rule_names is None:
             problems = lint_object(inner, others, options) or ()
             problems_inside = [
@@ -152,7 +152,7 @@ def problems_inside(manifest: Mapping[str, Any], others: Stream, options: LintOp
             selected = rule_names if options.selection.select is None else rule_names & options.selection.select
             problems_inside = list(run(inner, versions=options.versions, others=others, only=selected))
         yield from (_at_outer_path(problem, path) for problem in problems_inside)
-    for path, content in texts_inside(manifest):
+    for path, content in nested_manifests(manifest):
         yield from _problems_in_text(path, content, options)
 
 
@@ -169,7 +169,7 @@ def _problems_in_text(path: Path, content: str, options: LintOptions) -> Iterato
     stream = Stream(objects, options.versions)
     for manifest in objects:
         for problem in (lint_object(manifest, stream, options) or ()) if is_supported(manifest) else ():
-            if judgeable(problem, manifest):
+            if is_about_written_text(problem, manifest):
                 message = f"{field_path(path)}: in {streams.resource_name(manifest)}: {problem.message}"
                 yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
 
@@ -202,13 +202,13 @@ def object_diagnostics(
         if options.pause is not None:
             options.pause()
         problems: Iterable[Problem] | None
-        foreign_name = foreign(manifest) if parsed.text else None
+        foreign_name = foreign_kind(manifest) if parsed.text else None
         if foreign_name is not None:
             unchecked.append(foreign_name)
             continue
         problems = _missing_kind(manifest) or lint_object(manifest, stream, options)
         if problems is not None and document.index in templates:
-            problems = [problem for problem in problems if judgeable(problem, manifest)]
+            problems = [problem for problem in problems if is_about_written_text(problem, manifest)]
         if problems is None:
             unchecked.append(streams.resource_name(manifest) or "a document without kind")
             problems = [_unknown_kind(manifest)] if unknown_kinds == "error" else []
@@ -246,7 +246,9 @@ def text_problems(parsed: Source, unchecked: list[str]) -> Iterator[Problem]:
         unchecked += ["a list"] * len(lists)
     has_spec = any(streams.is_ours(document.data) for document in parsed.documents)
     may_have_spec = has_spec or "TrainingJob" in parsed.text  # the unreadable document may be the spec
-    is_foreign = bool(parsed.text and parsed.documents) and all(foreign(document.data) for document in parsed.documents)
+    is_foreign = bool(parsed.text and parsed.documents) and all(
+        foreign_kind(document.data) for document in parsed.documents
+    )
     for problem in parsed.problems:
         if (is_foreign and problem.name in _KUBERNETES_RULES) or (not parsed.documents and problem in lists):
             continue
@@ -264,7 +266,9 @@ def _templates(parsed: Source) -> dict[int, Problem]:
     if not may_be_template(parsed.text):
         return {}
     problems = {
-        document.index: unrendered(document.data) for document in parsed.documents if not foreign(document.data)
+        document.index: placeholder_note(document.data)
+        for document in parsed.documents
+        if not foreign_kind(document.data)
     }
     return {index: problem for index, problem in problems.items() if problem is not None}
 

@@ -43,7 +43,7 @@ def simulate(
     `World.diagnostics`.
     """
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.linter.oversized import oversized
+    from ptcompile.linter.oversized import oversized_parts
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 
     arguments.check(target=target, filename=filename, others=others, extensions=extensions)
@@ -58,7 +58,9 @@ def simulate(
     specs = [item for item in documents if _is_ours(item.data)]
     plain_objects = [item for item in documents if not _is_ours(item.data)]
     manifests = [item.data for item in plain_objects]
-    problems += [_to_diagnostic(problem, item, filename) for item in plain_objects for problem in oversized(item.data)]
+    problems += [
+        _to_diagnostic(problem, item, filename) for item in plain_objects for problem in oversized_parts(item.data)
+    ]
     stream_objects = Objects(manifests, related)
     worlds = [simulated(manifests, versions=versions, others=related)]
     for spec in specs:
@@ -118,7 +120,7 @@ def _simulate_spec(
     """
     from ptcompile.compiler.location import PlacedProblem, locate
     from ptcompile.compiler.pipeline import compile_document
-    from ptcompile.linter.oversized import oversized
+    from ptcompile.linter.oversized import oversized_parts
     from ptcompile.registry.targets import TARGETS
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
     from ptcompile.spec.reader import default_cluster
@@ -132,7 +134,9 @@ def _simulate_spec(
         if manifests and compiled.trace is not None:
             worlds.append(simulated(manifests, versions=cluster.versions(), others=related, target=name))
             placed = [
-                PlacedProblem(problem, index) for index, item in enumerate(manifests) for problem in oversized(item)
+                PlacedProblem(problem, index)
+                for index, item in enumerate(manifests)
+                for problem in oversized_parts(item)
             ]
             for problem in locate(placed, spec.data, compiled.trace):
                 oversized_problems.setdefault((problem.name, problem.path), problem)

@@ -17,10 +17,10 @@ from importlib import import_module
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.needs import Needs, needs, words_of
-from ptcompile.linter.oversized import oversized
+from ptcompile.linter.needs import Needs, parse_needs, words_of
+from ptcompile.linter.oversized import oversized_parts
 from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.subject import Subject, forget, subject_of
+from ptcompile.linter.subject import Subject, drop_subject, subject_of
 from ptcompile.linter.workload import Stream
 from ptcompile.registry.table import KINDS
 
@@ -49,7 +49,7 @@ RuleEntry = tuple[str, str, Needs]
 
 def rules_of(kind: tuple[str, str]) -> tuple[Rule, ...]:
     """The rules for objects of one apiVersion and kind, whatever the words of the object are."""
-    return tuple(_loaded(module) for _, module, _ in _table(kind))
+    return tuple(_load_rule(module) for _, module, _ in _rule_entries(kind))
 
 
 def every_rule() -> tuple[Rule, ...]:
@@ -59,39 +59,39 @@ def every_rule() -> tuple[Rule, ...]:
 
 def rule_named(name: str) -> Rule | None:
     """The rule of a name, which alone is loaded; None for a name that belongs to no rule."""
-    found = (module for kind in FAMILIES for one, module, _ in _table(kind) if one == name)
+    found = (module for kind in FAMILIES for one, module, _ in _rule_entries(kind) if one == name)
     module = next(found, None)
-    return None if module is None else _loaded(module)
+    return None if module is None else _load_rule(module)
 
 
 @cache
-def _table(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
+def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     """The rules for objects of one kind, none of them loaded."""
     return tuple(
-        (module.replace("_", "-"), f"ptcompile.{family}.{module}", needs(text))
+        (module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(text))
         for family in FAMILIES.get(kind, ())
         for module, text in import_module(f"ptcompile.{family}").RULES.items()
     )
 
 
 @cache
-def _vocabulary(kind: tuple[str, str]) -> frozenset[str]:
+def _needed_words(kind: tuple[str, str]) -> frozenset[str]:
     """All words that rules for objects of one kind need."""
-    return frozenset().union(*(words for _, _, needed in _table(kind) for words in needed))
+    return frozenset().union(*(words for _, _, needed in _rule_entries(kind) for words in needed))
 
 
 @lru_cache(maxsize=1024)
-def _promising(kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None) -> tuple[Rule, ...]:
+def _candidate_rules(kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None) -> tuple[Rule, ...]:
     """The rules that may find something in an object with no more words of theirs than these."""
     return tuple(
-        _loaded(module)
-        for name, module, needed in _table(kind)
+        _load_rule(module)
+        for name, module, needed in _rule_entries(kind)
         if (only is None or name in only) and not any(map(words.isdisjoint, needed))
     )
 
 
 @cache
-def _loaded(module: str) -> Rule:
+def _load_rule(module: str) -> Rule:
     rule: Rule = import_module(module).RULE
     return rule
 
@@ -117,16 +117,16 @@ def run(
     ours = versions in (None, stream.versions)
     subject = subject_of(manifest, stream) if ours else Subject(manifest, versions=versions, stream=stream)
     try:
-        yield from _found(subject, only, every)
+        yield from _run_rules(subject, only, every)
     finally:
-        forget(subject)
+        drop_subject(subject)
 
 
-def _found(subject: Subject, only: Collection[str] | None, every: bool) -> Iterator[Problem]:
-    known = _vocabulary(subject.kind)
+def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> Iterator[Problem]:
+    known = _needed_words(subject.kind)
     words = None if every else words_of(subject)
     wanted = frozenset(only) if only is not None else None
-    for rule in _promising(subject.kind, known if words is None else known.intersection(words), wanted):
+    for rule in _candidate_rules(subject.kind, known if words is None else known.intersection(words), wanted):
         reported: set[tuple[Path, str]] = set()  # two roles may have one template, and so the same findings
         for found in rule.check(subject):
             if (found.path, found.message) in reported:
@@ -144,4 +144,4 @@ def _found(subject: Subject, only: Collection[str] | None, every: bool) -> Itera
                 fix=found.fix,
             )
     if only is None or "too-large" in only:
-        yield from oversized(subject.manifest, [(one.path, one.data) for one in subject.templates])
+        yield from oversized_parts(subject.manifest, [(one.path, one.data) for one in subject.templates])

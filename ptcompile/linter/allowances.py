@@ -24,7 +24,7 @@ class Bound(NamedTuple):
     side: LimitSide
     resource: str
     allowed: Quantity
-    otherwise: Quantity | None = None
+    default: Quantity | None = None
     """The amount of a container that does not say any."""
 
     def breaks(self, asked: Quantity) -> bool:
@@ -37,32 +37,32 @@ class Allowances:
 
     def __init__(self, bounds: Iterable[Bound]) -> None:
         self._by_resource: dict[tuple[LimitSide, str], list[Bound]] = {}
-        self._unsaid: dict[tuple[LimitSide, str], list[Bound]] = {}
+        self._broken_defaults: dict[tuple[LimitSide, str], list[Bound]] = {}
         self.resources: set[str] = set()
         """All that are bounded."""
-        for one in sorted(bounds, key=_amount):
+        for one in sorted(bounds, key=_allowed_nano):
             self.resources.add(one.resource)
             self._by_resource.setdefault((one.side, one.resource), []).append(one)
-            if one.otherwise is not None and one.breaks(one.otherwise):
-                self._unsaid.setdefault((one.side, one.resource), []).append(one)
+            if one.default is not None and one.breaks(one.default):
+                self._broken_defaults.setdefault((one.side, one.resource), []).append(one)
 
-    def broken(self, side: LimitSide, resource: str, asked: Quantity) -> Sequence[Bound]:
+    def broken_by(self, side: LimitSide, resource: str, asked: Quantity) -> Sequence[Bound]:
         """Return the bounds that an amount breaks."""
         bounds = self._by_resource.get((side, resource), ())
         if side == "max":
-            return bounds[: bisect_left(bounds, asked.nano, key=_amount)]
-        return bounds[bisect_right(bounds, asked.nano, key=_amount) :]
+            return bounds[: bisect_left(bounds, asked.nano, key=_allowed_nano)]
+        return bounds[bisect_right(bounds, asked.nano, key=_allowed_nano) :]
 
-    def unsaid(self, said: Iterable[tuple[LimitSide, str]]) -> Iterable[Bound]:
+    def broken_defaults(self, said: Iterable[tuple[LimitSide, str]]) -> Iterable[Bound]:
         """Return the bounds that a container breaks by what it does not say: a default above the maximum."""
         known = frozenset(said)
-        return [one for key, bounds in self._unsaid.items() if key not in known for one in bounds]
+        return [one for key, bounds in self._broken_defaults.items() if key not in known for one in bounds]
 
 
-def _amount(one: Bound) -> int:
+def _allowed_nano(one: Bound) -> int:
     return one.allowed.nano
 
 
-def amount(value: Any) -> Quantity | None:
+def parse_amount(value: Any) -> Quantity | None:
     """Return an amount, or None for what is none: a boolean too."""
     return quantity.parse(None if isinstance(value, bool) else value)

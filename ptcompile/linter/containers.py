@@ -16,7 +16,7 @@ from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import ManifestContainer, Word
+from ptcompile.linter.templates import ManifestContainer, Token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,24 +30,24 @@ LAUNCHERS = frozenset({"torchrun", "accelerate", "deepspeed", "composer", "mpiru
 class Script(NamedTuple):
     """A script given to a shell: `bash -c SCRIPT`, and the words behind it, which are its parameters."""
 
-    word: Word
+    word: Token
     flags: tuple[str, ...]
-    rest: tuple[Word, ...]
+    rest: tuple[Token, ...]
 
 
 def starts_shell(container: ManifestContainer) -> bool:
     """Whether the first word, behind wrappers such as tini, is a shell."""
-    return shell_at(container) is not None
+    return shell_index(container) is not None
 
 
 def is_command_written(container: ManifestContainer) -> bool:
     """Whether the manifest says what is started: without a command, the image's entry point gets the arguments."""
-    return bool(container.spec.get("command")) and bool(container.words)
+    return bool(container.spec.get("command")) and bool(container.tokens)
 
 
-def script(container: ManifestContainer) -> Script | None:
+def shell_script(container: ManifestContainer) -> Script | None:
     """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`); None where no shell is given one."""
-    start = shell_at(container)
+    start = shell_index(container)
     if start is None:
         return None
     argv, at, given = container.argv, start + 1, False
@@ -60,39 +60,39 @@ def script(container: ManifestContainer) -> Script | None:
     return Script(argv[at], tuple(word.text for word in argv[start + 1 : at]), argv[at + 1 :])
 
 
-def shell_at(container: ManifestContainer) -> int | None:
+def shell_index(container: ManifestContainer) -> int | None:
     """The index of the word that starts a shell, behind wrappers such as tini; None where none is started."""
-    start = container.start
-    return start if start < len(container.words) and basename(container.words[start]) in SHELLS else None
+    start = container.start_index
+    return start if start < len(container.tokens) and basename(container.tokens[start]) in SHELLS else None
 
 
-def launch(container: ManifestContainer) -> Invocation:
+def read_launch(container: ManifestContainer) -> Invocation:
     """What the command line starts, read as it is written: no variable of an operator is known here."""
     from ptcompile.simulator.launchers.command import read_command_line
 
-    return read_command_line(container.words, {})
+    return read_command_line(container.tokens, {})
 
 
 def starts_training(container: ManifestContainer) -> bool:
     """Whether the command line starts training processes by one of the known launchers."""
-    return container.main and is_command_written(container) and launch(container).launcher in LAUNCHERS
+    return container.is_main and is_command_written(container) and read_launch(container).launcher in LAUNCHERS
 
 
-_ENDLESS = frozenset(
+_IDLE_COMMANDS = frozenset(
     {("sleep", "infinity"), ("sleep", "inf"), ("tail", "-f", "/dev/null"), ("tail", "-F", "/dev/null")}
 )
 
 
 def idle_command(container: ManifestContainer) -> str | None:
     """The command that does nothing forever, such as `sleep infinity`, where the container's is one."""
-    one = script(container)
-    words = one.word.text.strip().rstrip(";").split() if one else [*container.words[:4]]
+    one = shell_script(container)
+    words = one.word.text.strip().rstrip(";").split() if one else [*container.tokens[:4]]
     words = words[1:] if words[:1] == ["exec"] else words
     plain = (basename(words[0]), *words[1:]) if words else ()
-    return " ".join(plain) if plain in _ENDLESS else None
+    return " ".join(plain) if plain in _IDLE_COMMANDS else None
 
 
-def split(image: str) -> tuple[str, str]:
+def split_image(image: str) -> tuple[str, str]:
     """Repository and version: the digest, else the tag, else an empty string."""
     name, separator, digest = image.partition("@")
     slash = name.rfind("/")
@@ -103,10 +103,10 @@ def split(image: str) -> tuple[str, str]:
 
 def is_mutable(image: str) -> bool:
     """Whether an image is another one after the next push: it has no tag, or the tag latest."""
-    return split(image)[1] in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
+    return split_image(image)[1] in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
 
 
-def references(subject: Subject) -> Iterator[tuple[Path, str]]:
+def image_references(subject: Subject) -> Iterator[tuple[Path, str]]:
     """The images that an object names, each with its path: of its containers, and of a TrainJob's trainer."""
     places = [(one.path, one.spec) for one in subject.containers]
     if trainer := subject.record.launch_fields.container:
@@ -117,12 +117,12 @@ def references(subject: Subject) -> Iterator[tuple[Path, str]]:
             yield (*path, "image"), image
 
 
-def ranks(subject: Subject) -> Iterator[ManifestContainer]:
+def rank_containers(subject: Subject) -> Iterator[ManifestContainer]:
     """The containers that train in an object of several pods: all of them have to run the same program."""
     if sum(template.replicas for template in subject.templates) < 2:
         return
     for template in subject.templates:
-        for container in template.mains:
+        for container in template.main_containers:
             if subject.record.meeting.all_pods or accelerators(container) or starts_training(container):
                 yield container
 
@@ -137,7 +137,7 @@ _CONTROL = Pattern(
 _PYTHON = Pattern(r"python[0-9.]*")
 
 
-class Reading(NamedTuple):
+class TrainingStep(NamedTuple):
     """The last command of a script that trains, seen from its end."""
 
     separator: str
@@ -147,7 +147,7 @@ class Reading(NamedTuple):
     pipefail: bool
 
 
-def read(script: Script) -> Reading | None:
+def training_step(script: Script) -> TrainingStep | None:
     """What follows the training in a script; None where there is none, or where it cannot be told."""
     text = script.word.text
     if len(text) > 1 << 14 or _CONTROL.search(text):
@@ -155,13 +155,13 @@ def read(script: Script) -> Reading | None:
     from ptcompile.simulator.launchers.shell import split_statements
 
     statements = [one for one in split_statements(_REDIRECTION.sub(" ", text)) if one[0]]
-    training = [i for i, (words, _) in enumerate(statements) if _trains(words)]
+    training = [i for i, (words, _) in enumerate(statements) if _starts_training(words)]
     if not training:
         return None
     letters = "".join(flag[1:] for flag in script.flags if flag.startswith("-") and not flag.startswith("--"))
     options = " ".join(" ".join(words) for words, _ in statements if words[0] == "set")
     last = training[-1]
-    return Reading(
+    return TrainingStep(
         separator=statements[last][1],
         after=statements[last + 1 :],
         errexit="e" in letters or "errexit" in options or bool(re.search(r"-[a-z]*e", options)),
@@ -169,7 +169,7 @@ def read(script: Script) -> Reading | None:
     )
 
 
-def _trains(words: list[str]) -> bool:
+def _starts_training(words: list[str]) -> bool:
     rest = [word for word in words if "=" not in word.partition("/")[0]]
     while rest and rest[0] in ("exec", "env", "time", "nohup", "export"):
         rest = rest[1:]

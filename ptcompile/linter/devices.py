@@ -24,23 +24,23 @@ def accelerators(container: ManifestContainer) -> int:
     return container.accelerators
 
 
-GPUS = ("nvidia.com/gpu", "amd.com/gpu")
+WHOLE_GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 """Whole GPUs: neither slices nor shares, and no other accelerators."""
 
 
-def gpus(container: ManifestContainer) -> int:
+def count_whole_gpus(container: ManifestContainer) -> int:
     """Whole GPUs in a container's limits; 0 where nothing can be read."""
     limits = container.limits
-    return sum(count(limits[name]) for name in GPUS if name in limits)
+    return sum(count(limits[name]) for name in WHOLE_GPUS if name in limits)
 
 
-DOMAIN: Final = ("resource.nvidia.com/v1beta1", "ComputeDomain")
+COMPUTE_DOMAIN: Final = ("resource.nvidia.com/v1beta1", "ComputeDomain")
 GPU_CLASSES: Final = frozenset({"gpu.nvidia.com", "mig.nvidia.com"})
 CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
-_GROUP: Final = "resource.k8s.io/"
+_API_GROUP: Final = "resource.k8s.io/"
 
 
-class Claimed(NamedTuple):
+class ClaimEntry(NamedTuple):
     """One entry of a pod's `resourceClaims`."""
 
     path: Path
@@ -48,11 +48,11 @@ class Claimed(NamedTuple):
     name: str
     kind: str
     """ResourceClaimTemplate or ResourceClaim."""
-    source: str
+    object_name: str
     """The name of that object."""
 
 
-class Maker(NamedTuple):
+class ClaimSource(NamedTuple):
     """An object from which claims are made."""
 
     kind: str
@@ -63,7 +63,7 @@ class Maker(NamedTuple):
     """The DeviceClasses that it asks for."""
 
 
-def claims_of(template: ManifestTemplate) -> Iterator[Claimed]:
+def claims_of(template: ManifestTemplate) -> Iterator[ClaimEntry]:
     """What the pods of a template claim."""
     for index, one in enumerate(as_mappings(template.spec.get("resourceClaims"))):
         path: Path = (*template.path, "spec", "resourceClaims", index)
@@ -72,7 +72,7 @@ def claims_of(template: ManifestTemplate) -> Iterator[Claimed]:
             ("ResourceClaim", "resourceClaimName"),
         ):
             if source := as_string(one.get(word)):
-                yield Claimed((*path, word), as_string(one.get("name")), kind, source)
+                yield ClaimEntry((*path, word), as_string(one.get("name")), kind, source)
 
 
 def channel_template(domain: Json) -> str:
@@ -80,59 +80,63 @@ def channel_template(domain: Json) -> str:
     return as_string(nested_map(domain, "spec", "channel", "resourceClaimTemplate").get("name"))
 
 
-def makers(stream: Stream) -> tuple[Maker, ...]:
+def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
     """The objects of the stream from which claims are made."""
     found = []
     for one in stream.objects:
         kind, space = as_string(one.get("kind")), namespace_of(one)
-        if kind == DOMAIN[1] and one.get("apiVersion") == DOMAIN[0]:
+        if kind == COMPUTE_DOMAIN[1] and one.get("apiVersion") == COMPUTE_DOMAIN[0]:
             channels = frozenset({CHANNEL_CLASS})
-            found.append(Maker("ResourceClaimTemplate", channel_template(one), space, channels))
-        elif kind in {"ResourceClaimTemplate", "ResourceClaim"} and as_string(one.get("apiVersion")).startswith(_GROUP):
+            found.append(ClaimSource("ResourceClaimTemplate", channel_template(one), space, channels))
+        elif kind in {"ResourceClaimTemplate", "ResourceClaim"} and as_string(one.get("apiVersion")).startswith(
+            _API_GROUP
+        ):
             spec = nested_map(one, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(one, "spec")
-            found.append(Maker(kind, object_name(one), space, frozenset(_classes(spec))))
+            found.append(ClaimSource(kind, object_name(one), space, frozenset(_device_classes(spec))))
     return tuple(found)
 
 
-def maker_of(stream: Stream, one: Claimed, space: str) -> Maker | None:
+def source_of_claim(stream: Stream, one: ClaimEntry, space: str) -> ClaimSource | None:
     """The object of the stream that a claim is made from, in the namespace of its pods."""
-    known = stream.once(_by_name).get((one.kind, one.source), ())
+    known = stream.cached(_sources_by_name).get((one.kind, one.object_name), ())
     return next((maker for maker in known if maker.namespace == space), None)
 
 
-def find_in_any_namespace(stream: Stream, one: Claimed) -> Maker | None:
+def find_in_any_namespace(stream: Stream, one: ClaimEntry) -> ClaimSource | None:
     """An object of that kind and name in whatever namespace."""
-    return next(iter(stream.once(_by_name).get((one.kind, one.source), ())), None)
+    return next(iter(stream.cached(_sources_by_name).get((one.kind, one.object_name), ())), None)
 
 
-def _by_name(stream: Stream) -> dict[tuple[str, str], list[Maker]]:
-    found: dict[tuple[str, str], list[Maker]] = {}
-    for maker in stream.once(makers):
+def _sources_by_name(stream: Stream) -> dict[tuple[str, str], list[ClaimSource]]:
+    found: dict[tuple[str, str], list[ClaimSource]] = {}
+    for maker in stream.cached(claim_sources):
         found.setdefault((maker.kind, maker.name), []).append(maker)
     return found
 
 
-def _classes(spec: Json) -> Iterator[str]:
+def _device_classes(spec: Json) -> Iterator[str]:
     for request in as_mappings(nested_map(spec, "devices").get("requests")):
         for one in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
             if name := as_string(one.get("deviceClassName")):
                 yield name
 
 
-_WHOLE = frozenset({"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/xe", "gpu.intel.com/i915", "habana.ai/gaudi"})
+_ONE_PROCESS_DEVICES = frozenset(
+    {"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/xe", "gpu.intel.com/i915", "habana.ai/gaudi"}
+)
 """Resource names of devices of which one process drives one."""
 
 
-def whole_gpus(pod: Pod) -> int:
+def count_one_process_devices(pod: Pod) -> int:
     """How many devices a pod's main container has of which one process drives one; 0 where it has others too.
 
     Slices, shares, TPUs and Neuron cores are counted by their own runtimes, in ways that a manifest does not show.
     """
     found = pod.devices
-    return sum(found.values()) if _WHOLE.issuperset(found) else 0
+    return sum(found.values()) if _ONE_PROCESS_DEVICES.issuperset(found) else 0
 
 
-def sees_any(pod: Pod) -> bool:
+def may_see_devices(pod: Pod) -> bool:
     """Whether a pod has accelerators in any container, or may have them in a way that shows no number."""
     from ptcompile.simulator.amounts import visible_accelerators
 

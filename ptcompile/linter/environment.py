@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 
 _SOURCES: Final = {"configMapRef": ("v1", "ConfigMap"), "secretRef": ("v1", "Secret")}
-_APART: Final = (
+_POD_SPECIFIC: Final = (
     "<metadata.name>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "$(hostname", "`hostname", "$HOSTNAME",
     "${HOSTNAME", "$RANDOM", "${RANDOM", "$(uuidgen", "`uuidgen", "$(cat /proc/sys/kernel/random", "$(openssl rand",
 )  # fmt: skip
 """Texts that no two pods have in common, as the simulator leaves them in a value."""
-_NO_NUMBER: Final = (
+_NEVER_NUMBERS: Final = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",
     "<status.hostIPs>", "<spec.nodeName>", "<spec.serviceAccountName>", "$(hostname)", "$(hostname -f)", "`hostname`",
 )  # fmt: skip
 """Sources whose text is not a whole number: a name of a pod or a node, an address, a UID."""
 
 
-def given_by_stream(subject: Subject, container: Json, space: str) -> frozenset[str] | None:
+def names_from_stream(subject: Subject, container: Json, space: str) -> frozenset[str] | None:
     """The names that `envFrom` gives a container; None where one of its objects is not in the stream."""
     names: set[str] = set()
     for source in as_mappings(container.get("envFrom")):
-        found = [_object(subject.others.within(space), source, key) for key in _SOURCES if source.get(key)]
+        found = [_source_object(subject.objects.within(space), source, key) for key in _SOURCES if source.get(key)]
         if not found or None in found:
             return None
         prefix = as_string(source.get("prefix"))
@@ -48,18 +48,18 @@ def given_by_stream(subject: Subject, container: Json, space: str) -> frozenset[
     return frozenset(names)
 
 
-def _object(near: Objects, source: Json, key: str) -> Json | None:
+def _source_object(near: Objects, source: Json, key: str) -> Json | None:
     return next(iter(near.named(_SOURCES[key], as_string(nested_map(source, key).get("name")))), None)
 
 
-def differs(value: str) -> str | None:
+def pod_specific_part(value: str) -> str | None:
     """What makes a value another one in each pod, or None."""
-    return next((mark for mark in _APART if mark in value), None)
+    return next((mark for mark in _POD_SPECIFIC if mark in value), None)
 
 
-def never_a_number(value: str) -> bool:
+def is_never_number(value: str) -> bool:
     """Whether a value that is not known is a text all the same, and no whole number."""
-    return ("<" in value or "hostname" in value) and any(mark in value for mark in _NO_NUMBER)
+    return ("<" in value or "hostname" in value) and any(mark in value for mark in _NEVER_NUMBERS)
 
 
 _NCCL = """
@@ -101,7 +101,7 @@ TORCHINDUCTOR_CACHE_DIR TORCH_COMPILE_DEBUG TORCH_CPP_LOG_LEVEL TORCH_CUDA_ARCH_
 TORCH_EXTENSIONS_DIR TORCH_FR_BUFFER_SIZE TORCH_HOME TORCH_LOGS TORCH_SHOW_CPP_STACKTRACES TORCH_USE_CUDA_DSA
 """
 
-RENAMED = {
+RENAMED_VARIABLES = {
     f"NCCL_{name}": f"TORCH_NCCL_{name}"
     for name in (
         "ASYNC_ERROR_HANDLING",
@@ -114,19 +114,19 @@ RENAMED = {
 }
 """PyTorch's own variables by their names before PyTorch 2.2."""
 
-KNOWN = frozenset(
+KNOWN_VARIABLES = frozenset(
     {f"NCCL_{name}" for name in _NCCL.split()}
     | {f"TORCH_NCCL_{name}" for name in _TORCH_NCCL.split()}
-    | {*_PLAIN.split(), *RENAMED}
+    | {*_PLAIN.split(), *RENAMED_VARIABLES}
 )
 
-LEVELS = {
+LEVEL_VARIABLES = {
     "NCCL_DEBUG": ("VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"),
     "TORCH_DISTRIBUTED_DEBUG": ("OFF", "INFO", "DETAIL"),
 }
 """Variables that take one of some words, in any letter case."""
 
-SWITCHES = frozenset(
+NCCL_INTEGERS = frozenset(
     {
         "NCCL_CROSS_NIC",
         "NCCL_CUMEM_ENABLE",
@@ -145,15 +145,15 @@ SWITCHES = frozenset(
 )
 """Variables that NCCL reads as whole numbers."""
 
-NUMBERS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
+THREAD_COUNTS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
 """Numbers above 0; OpenMP takes a list of them, one a level."""
 
-_BEGINNINGS = ("NCCL", "NCLL", "NNCL", "NCC_", "TORCH", "GLOO", "OMP_", "CUDA_", "PYTORCH")
+_PREFIXES = ("NCCL", "NCLL", "NNCL", "NCC_", "TORCH", "GLOO", "OMP_", "CUDA_", "PYTORCH")
 
 
 @bounded_cache(512)
-def misspelt(name: str) -> str | None:
+def closest_variable(name: str) -> str | None:
     """The variable that a name misses by one or two slips; None for those that are read, and for all others."""
-    if name in KNOWN or not name.startswith(_BEGINNINGS) or not 6 < len(name) < 64:
+    if name in KNOWN_VARIABLES or not name.startswith(_PREFIXES) or not 6 < len(name) < 64:
         return None
-    return nearest(name, KNOWN)
+    return nearest(name, KNOWN_VARIABLES)

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-_BY_KEYS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
+_KEYS_OF_TOOLS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),
     ("a CloudFormation template", frozenset({"Resources", "Outputs"})),
     ("a kustomization", frozenset({"resources"})),
@@ -22,23 +22,23 @@ _BY_KEYS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a pre-commit configuration", frozenset({"repos"})),
     ("a workflow", frozenset({"jobs", "on"})),
 )
-_CHART: Final = frozenset({"apiVersion", "name", "version"})
+_CHART_KEYS: Final = frozenset({"apiVersion", "name", "version"})
 """What Chart.yaml must have (Helm 3); its apiVersion is Helm's own."""
-_OTHER: Final = "a document without apiVersion and kind"
+_UNKNOWN: Final = "a document without apiVersion and kind"
 
 
-def foreign(data: Mapping[str, Any]) -> str | None:
+def foreign_kind(data: Mapping[str, Any]) -> str | None:
     """What a document is that says neither apiVersion nor kind, or is a template of another tool; None for others."""
-    if "kind" not in data and data.keys() >= _CHART:
+    if "kind" not in data and data.keys() >= _CHART_KEYS:
         return "a Helm chart"
     if any(isinstance(data.get(key), str) and data[key] for key in ("apiVersion", "kind")):
-        return "a pod template" if _pod_template(data) else None
+        return "a pod template" if _is_pod_template(data) else None
     if {"metadata", "spec"} <= data.keys():
         return None  # an object of Kubernetes, and the two lines are missing
-    return next((name for name, keys in _BY_KEYS if keys <= data.keys()), _OTHER)
+    return next((name for name, keys in _KEYS_OF_TOOLS if keys <= data.keys()), _UNKNOWN)
 
 
-def _pod_template(data: Mapping[str, Any]) -> bool:
+def _is_pod_template(data: Mapping[str, Any]) -> bool:
     """A Pod that another program completes, such as Spark or Airflow: without a name, and without an image."""
     if data.get("kind") != "Pod" or data.get("apiVersion") != "v1":
         return False
@@ -52,21 +52,23 @@ def _pod_template(data: Mapping[str, Any]) -> bool:
 _PLACEHOLDER = Pattern(
     r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>|\{\{[^{}]*\}\}"
 )
-_WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
-OWN_TEXTS: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
+_whole_variable = Pattern(r"\$[A-Za-z_]\w*").fullmatch
+UNCHECKED_KEYS: Final = frozenset(
+    {"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"}
+)
 """Where a text may have such signs for a reason of its own."""
 _SCHEMA_KEYS: Final = frozenset({"$ref", "$schema"})
 """Keys of JSON Schema, which a CustomResourceDefinition may have by mistake."""
-_SCALARS: Final = ("$", "__", "<", "{{")
+_SIGNS: Final = ("$", "__", "<", "{{")
 _begins = Pattern(r"\$[{A-Za-z_]|__[A-Z]|<[A-Za-z]").search
 """How a placeholder begins in the text of a file, besides `{{`."""
 
 
-def placeholder(value: object) -> str | None:
+def find_placeholder(value: object) -> str | None:
     """The first placeholder of envsubst or sed in a text: `${X}`, `__X__`, `<x>`, or a text that is `$X` alone."""
-    if not isinstance(value, str) or not any(sign in value for sign in _SCALARS):
+    if not isinstance(value, str) or not any(sign in value for sign in _SIGNS):
         return None
-    match = _PLACEHOLDER.search(value) or _WHOLE(value)
+    match = _PLACEHOLDER.search(value) or _whole_variable(value)
     return match[0] if match is not None else None
 
 
@@ -77,7 +79,7 @@ def may_be_template(text: str) -> bool:
     return signed and ("{{" in text or "\\" in text or _begins(text) is not None)
 
 
-def unrendered(data: Mapping[str, Any]) -> Problem | None:
+def placeholder_note(data: Mapping[str, Any]) -> Problem | None:
     """What is said of a template: one placeholder where no shell could replace it; None for what is none."""
     found = next(_placeholders(data, ()), None)
     if found is None:
@@ -97,14 +99,14 @@ def unrendered(data: Mapping[str, Any]) -> Problem | None:
 
 def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]:
     if isinstance(value, str):
-        name = placeholder(value)
+        name = find_placeholder(value)
         if name is not None:
             yield path, name, False
     elif isinstance(value, Mapping):
         for key, one in value.items():
-            if key in OWN_TEXTS or key == "image":  # of an image a rule speaks
+            if key in UNCHECKED_KEYS or key == "image":  # of an image a rule speaks
                 continue
-            name = placeholder(key)
+            name = find_placeholder(key)
             if name is not None and key not in _SCHEMA_KEYS:
                 yield (*path, key), name, True
             yield from _placeholders(one, (*path, key))
@@ -113,15 +115,15 @@ def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]
             yield from _placeholders(one, (*path, i))
 
 
-_ABOUT_SHELLS: Final = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
+_SHELL_RULES: Final = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
 
 
-def judgeable(problem: Problem, data: object) -> bool:
+def is_about_written_text(problem: Problem, data: object) -> bool:
     """Whether a finding in a template is about what is written, and not about a placeholder."""
-    if problem.name in _ABOUT_SHELLS:
+    if problem.name in _SHELL_RULES:
         return False
     for key in problem.path:
-        if placeholder(key) is not None and key not in _SCHEMA_KEYS:
+        if find_placeholder(key) is not None and key not in _SCHEMA_KEYS:
             return False
         if isinstance(data, Mapping):
             data = data.get(key)
@@ -129,4 +131,4 @@ def judgeable(problem: Problem, data: object) -> bool:
             data = data[key]
         else:
             break
-    return placeholder(data) is None
+    return find_placeholder(data) is None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.pod import Pod, WorkloadPods
 
-_OF_ONE_JOB: Final = frozenset(
+_JOB_LABELS: Final = frozenset(
     {
         "job-name",
         "batch.kubernetes.io/job-name",
@@ -35,26 +35,26 @@ _OF_ONE_JOB: Final = frozenset(
     }
 )
 """Labels that the pods of one job alone have."""
-_CLUSTER: Final = "cluster.local"
-_PLAIN: Final = frozenset({("v1", "Pod"), ("batch/v1", "Job")})
+_CLUSTER_DOMAIN: Final = "cluster.local"
+_USER_SERVED: Final = frozenset({("v1", "Pod"), ("batch/v1", "Job")})
 """Kinds whose Services people write."""
-_TOP: Final = frozenset(
+_TOP_DOMAINS: Final = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
 )
 """Last labels of names from outside the cluster."""
 
 
-class Wrong(NamedTuple):
+class WrongHost(NamedTuple):
     """Why a host name leads to no pod of the job."""
 
     reason: str
-    right: str | None
+    suggestion: str | None
     """A name that does, or None."""
-    certain: bool
+    is_certain: bool
     """Whether no object of another file could make it lead to one."""
 
 
-class Unserved(NamedTuple):
+class UnservedHost(NamedTuple):
     """Why no Service of the files makes a host name resolve, and what to do."""
 
     reason: str
@@ -63,7 +63,7 @@ class Unserved(NamedTuple):
     """The Services of the name in question, none of which serves it; empty if the files have none."""
 
 
-class _Name(NamedTuple):
+class _ClusterName(NamedTuple):
     """A name in the cluster: `pod.service.space`, as far as it is written."""
 
     pod: str
@@ -76,31 +76,35 @@ class _Name(NamedTuple):
         return f"{self.pod}.{self.service}" if self.pod else self.service
 
 
-def wrong(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wrong | None:
+def wrong_host(subject: Subject, pod: Pod, host: str, *, complete: bool) -> WrongHost | None:
     """Why a host that a pod of the subject asks for is not one; None where it is, or may be.
 
     `complete` says that all pods that meet are pods of this object, so that the host has to be one of them.
     """
     host = host.removesuffix(".").lower()
-    if subject.alone and _named_as_its_subdomain(pod, host):
+    if subject.is_alone and _is_own_subdomain_name(pod, host):
         return None  # the Service is in another file, as that of most Jobs is
     labels = host.split(".")
-    if not _is_name(labels):
+    if not _is_host_name(labels):
         return None
     job = pod.job
-    if _answers(job, host):
+    if _resolves(job, host):
         return None
-    typo = _domain(labels)
-    name = _named(subject, job, labels)
-    if typo is not None or name is None or _elsewhere(subject, job, host):
+    typo = _wrong_domain(labels)
+    name = _parse_name(subject, job, labels)
+    if typo is not None or name is None or _resolves_elsewhere(subject, job, host):
         return typo
-    found = _space(subject, job, name)
-    if found is None and name.space and _answers(job, name.within):
+    found = _wrong_namespace(subject, job, name)
+    if found is None and name.space and _resolves(job, name.within):
         return None  # without a namespace in the file any may be meant
-    return found or _unserved(subject, job, name) or (_pod if name.pod else _service)(subject, job, name, complete)
+    return (
+        found
+        or _service_elsewhere(subject, job, name)
+        or (_wrong_pod if name.pod else _wrong_service)(subject, job, name, complete)
+    )
 
 
-def unserved(subject: Subject, pod: Pod, host: str) -> Unserved | None:
+def unserved_host(subject: Subject, pod: Pod, host: str) -> UnservedHost | None:
     """Return why no Service of the stream makes a host resolve that a pod of the subject asks for.
 
     None if one does, if another finding has the reason, and if the files cannot decide it: addresses, aliases of the
@@ -108,31 +112,36 @@ def unserved(subject: Subject, pod: Pod, host: str) -> Unserved | None:
     """
     host = host.removesuffix(".").lower()
     labels, job = host.split("."), pod.job
-    if not _is_name(labels) or host in _aliases(pod) or _answers(job, host) or _elsewhere(subject, job, host):
+    if (
+        not _is_host_name(labels)
+        or host in _aliases(pod)
+        or _resolves(job, host)
+        or _resolves_elsewhere(subject, job, host)
+    ):
         return None
-    name = _named(subject, job, labels)
-    if name is None or not _decided(subject, pod, name):
+    name = _parse_name(subject, job, labels)
+    if name is None or not _is_decidable(subject, pod, name):
         return None
-    services = subject.neighbours.named(SERVICE, name.service)
+    services = subject.neighbors.named(SERVICE, name.service)
     if services:
-        return _unnamed(subject, job, name, services)
-    if _told_at_subdomain(subject, pod, name):
+        return _service_mistake(subject, job, name, services)
+    if _has_reported_subdomain(subject, pod, name):
         return None
-    missing = "but these manifests have none" if subject.stream.whole else "which is not in this file"
+    missing = "but these manifests have none" if subject.stream.has_context else "which is not in this file"
     if not name.pod:
-        return Unserved(
+        return UnservedHost(
             f"{host} needs a Service of that name, {missing}", f"add the Service {host}, or use a pod's DNS name", ()
         )
-    near = nearest(name.service, {object_name(one) for one in subject.neighbours.of(SERVICE)})
+    near = nearest(name.service, {object_name(one) for one in subject.neighbors.of(SERVICE)})
     rename = f", or rename the Service {near}" if near else ""
-    return Unserved(
+    return UnservedHost(
         f"{host} needs a headless Service named {name.service}, {missing}",
         f"add the Service {name.service} with clusterIP None and a selector for the pods{rename}",
         (),
     )
 
 
-def _is_name(labels: Sequence[str]) -> bool:
+def _is_host_name(labels: Sequence[str]) -> bool:
     """Return whether these are the labels of a host name, and neither of an address nor of a placeholder."""
     return any(one.strip("0123456789") for one in labels) and all(map(is_label, labels))
 
@@ -146,28 +155,30 @@ def _aliases(pod: Pod) -> set[str]:
     }
 
 
-def _decided(subject: Subject, pod: Pod, name: _Name) -> bool:
+def _is_decidable(subject: Subject, pod: Pod, name: _ClusterName) -> bool:
     """Return whether only a Service in the pods' namespace can give a name an address.
 
     A name of two labels may be one of the company's, and one label that of a machine, as a pod on its node's network
     sees them.
     """
     space = as_string(subject.metadata.get("namespace"))
-    known = _pod_of(subject, pod.job, name.pod) is not None or _alike(name.pod, pod.job)
+    known = _find_pod(subject, pod.job, name.pod) is not None or _could_be_pod(name.pod, pod.job)
     if name.space and name.space != space:
         return known and not space
     return known or name.service in _subdomains(pod.job) if name.pod and not name.space else not pod.on_host
 
 
-def _pod_of(subject: Subject, job: WorkloadPods, label: str) -> Pod | None:
+def _find_pod(subject: Subject, job: WorkloadPods, label: str) -> Pod | None:
     """Return the pod with a host name, of the job or of another one of the stream in its namespace."""
-    jobs = (job, *_alike_elsewhere(subject, job, label))
-    return next((pod for one in jobs if (pod := _pod_named(one, label)) is not None), None)
+    jobs = (job, *_peers_with_pod(subject, job, label))
+    return next((pod for one in jobs if (pod := _pod_with_hostname(one, label)) is not None), None)
 
 
-def _unnamed(subject: Subject, job: WorkloadPods, name: _Name, services: Sequence[Json]) -> Unserved | None:
+def _service_mistake(
+    subject: Subject, job: WorkloadPods, name: _ClusterName, services: Sequence[Json]
+) -> UnservedHost | None:
     """Return why the Services of a name give none to one of the job's pods."""
-    pod = _pod_of(subject, job, name.pod) if name.pod else None
+    pod = _find_pod(subject, job, name.pod) if name.pod else None
     if pod is None:  # it may be a pod of another file
         return None
     service, subdomain, stateful = name.service, pod.view.subdomain, _is_stateful(pod)
@@ -177,9 +188,9 @@ def _unnamed(subject: Subject, job: WorkloadPods, name: _Name, services: Sequenc
     if subdomain != service:
         field = "serviceName" if stateful else "subdomain"
         reason = f"the pods' {field} is {subdomain}, not {service}" if subdomain else f"{field} is not set"
-        told, help = bool(serving) and _is_indexed(pod), f"set {field} to {service}"
+        told, help = bool(serving) and _is_reported_at_subdomain(pod), f"set {field} to {service}"
     elif not serving:
-        told = _is_plain(pod) and not any(id(one) in subject.stream.related for one in services)
+        told = _is_reported_at_service(pod) and not any(id(one) in subject.stream.related_ids for one in services)
         fault = "does not select the pods" if headless else "has a cluster IP, so it names no pods"
         reason, help = (
             f"the Service {service} {fault}",
@@ -189,7 +200,7 @@ def _unnamed(subject: Subject, job: WorkloadPods, name: _Name, services: Sequenc
         return None
     else:
         told, reason, help = False, "the pod has a subdomain but no hostname", f"set hostname to {name.pod}"
-    return None if told else Unserved(f"nothing answers to {name.within}: {reason}", help, services)
+    return None if told else UnservedHost(f"nothing answers to {name.within}: {reason}", help, services)
 
 
 def _selects(service: Json, labels: Mapping[str, str]) -> bool:
@@ -204,59 +215,59 @@ def _is_stateful(pod: Pod) -> bool:
     return any(one.get("kind") == "StatefulSet" for one in owners)
 
 
-def _is_plain(pod: Pod) -> bool:
+def _is_reported_at_service(pod: Pod) -> bool:
     """Return whether service-not-headless and selector-misses-pods report Services that fail the pod."""
-    return kind_of(pod.job.manifest) in _PLAIN and not _is_stateful(pod)
+    return kind_of(pod.job.manifest) in _USER_SERVED and not _is_stateful(pod)
 
 
-def _is_indexed(pod: Pod) -> bool:
+def _is_reported_at_subdomain(pod: Pod) -> bool:
     """Return whether subdomain-differs reports that the pod's subdomain is not the Service that selects it."""
     indexed = nested_map(pod.job.manifest, "spec").get("completionMode") == "Indexed"
-    return indexed and _is_plain(pod) and pod.job.size > 1
+    return indexed and _is_reported_at_service(pod) and pod.job.size > 1
 
 
-def _told_at_subdomain(subject: Subject, pod: Pod, name: _Name) -> bool:
+def _has_reported_subdomain(subject: Subject, pod: Pod, name: _ClusterName) -> bool:
     """Return whether subdomain-differs reports the headless Service of another name that selects the pods."""
-    if name.service != pod.view.subdomain or not _is_indexed(pod):
+    if name.service != pod.view.subdomain or not _is_reported_at_subdomain(pod):
         return False
-    found = subject.neighbours.selecting(pod.view.labels)
+    found = subject.neighbors.selecting(pod.view.labels)
     return any(as_string(nested_map(one, "spec").get("clusterIP")) == "None" for one in found)
 
 
-def _named_as_its_subdomain(pod: Pod, host: str) -> bool:
+def _is_own_subdomain_name(pod: Pod, host: str) -> bool:
     """Whether a host is the pod's own `pod.subdomain`, and so no name of a Service in a namespace."""
     view = pod.view
     return view.subdomain != view.namespace and host == f"{view.hostname}.{view.subdomain}"
 
 
-def _domain(labels: Sequence[str]) -> Wrong | None:
+def _wrong_domain(labels: Sequence[str]) -> WrongHost | None:
     """A slip in `svc.cluster.local`."""
     tail = ".".join(labels[labels.index("svc", 2) + 1 :]) if "svc" in labels[2:4] else ""
-    if tail and tail != _CLUSTER and nearest(tail, (_CLUSTER,)):
-        right = ".".join(labels).removesuffix(tail) + _CLUSTER
-        return Wrong(f"the cluster's domain is {_CLUSTER}, not {tail}", right, certain=True)
+    if tail and tail != _CLUSTER_DOMAIN and nearest(tail, (_CLUSTER_DOMAIN,)):
+        right = ".".join(labels).removesuffix(tail) + _CLUSTER_DOMAIN
+        return WrongHost(f"the cluster's domain is {_CLUSTER_DOMAIN}, not {tail}", right, is_certain=True)
     return None
 
 
-def _named(subject: Subject, job: WorkloadPods, labels: Sequence[str]) -> _Name | None:
+def _parse_name(subject: Subject, job: WorkloadPods, labels: Sequence[str]) -> _ClusterName | None:
     """A host name by its parts; None for one from outside the cluster."""
     full = "svc" in labels[2:4]
     short = labels[: labels.index("svc", 2)] if full else labels
-    if len(short) > 3 or (not full and len(labels) > 1 and labels[-1] in _TOP):
+    if len(short) > 3 or (not full and len(labels) > 1 and labels[-1] in _TOP_DOMAINS):
         return None
     if len(short) != 2:
-        return _Name("", short[0], "") if len(short) == 1 else _Name(short[0], short[1], short[2])
-    service = full or short[1] == subject.metadata.get("namespace") or _services(subject, job, short[0])
-    return _Name("", short[0], short[1]) if service else _Name(short[0], short[1], "")
+        return _ClusterName("", short[0], "") if len(short) == 1 else _ClusterName(short[0], short[1], short[2])
+    service = full or short[1] == subject.metadata.get("namespace") or _services_named(subject, job, short[0])
+    return _ClusterName("", short[0], short[1]) if service else _ClusterName(short[0], short[1], "")
 
 
-def _services(subject: Subject, job: WorkloadPods, name: str) -> list[Json]:
+def _services_named(subject: Subject, job: WorkloadPods, name: str) -> list[Json]:
     """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
     made = [one for one in job.expansion.services if object_name(one) == name]
-    return [*made, *subject.others.named(SERVICE, name)]
+    return [*made, *subject.objects.named(SERVICE, name)]
 
 
-def _answers(job: WorkloadPods, host: str) -> bool:
+def _resolves(job: WorkloadPods, host: str) -> bool:
     """Whether a pod or a Service of a job answers to a name."""
     from ptcompile.simulator.meeting import resolve_host
 
@@ -264,37 +275,37 @@ def _answers(job: WorkloadPods, host: str) -> bool:
     return asking is not None and resolve_host(job, host, asking[1]) is not None
 
 
-def _elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
+def _resolves_elsewhere(subject: Subject, job: WorkloadPods, host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace: only those are asked that may."""
-    if subject.alone:
+    if subject.is_alone:
         return False
     from ptcompile.simulator.pod import hostname_stem
 
     label = host.partition(".")[0]
-    known = subject.stream.once(_by_name).get(job.namespace, {})
+    known = subject.stream.cached(_jobs_by_name).get(job.namespace, {})
     near = {
         id(one): one
         for name in {label, label.rpartition("-")[0], hostname_stem(label), ""}
         for one in known.get(name, ())
     }
-    return any(_answers(one, host) for one in near.values() if one.manifest is not job.manifest)
+    return any(_resolves(one, host) for one in near.values() if one.manifest is not job.manifest)
 
 
-def _alike_elsewhere(subject: Subject, job: WorkloadPods, label: str) -> list[WorkloadPods]:
+def _peers_with_pod(subject: Subject, job: WorkloadPods, label: str) -> list[WorkloadPods]:
     """The other jobs of the stream, in the same namespace, of which a label is a pod's host name but for the index."""
     head, _, index = label.rpartition("-")
-    if subject.alone or not index.isdigit():
+    if subject.is_alone or not index.isdigit():
         return []
-    near = subject.stream.once(_by_head).get(job.namespace, {}).get(head, ())
+    near = subject.stream.cached(_jobs_by_stem).get(job.namespace, {}).get(head, ())
     return [one for one in near if one.manifest is not job.manifest]
 
 
-def _by_name(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
+def _jobs_by_name(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
     """The jobs of a stream by namespace, and by what their pods' host names begin with and their Services' names."""
-    return _indexed(stream, lambda job: {*_beginnings(job), *map(object_name, job.expansion.services)})
+    return _index_jobs(stream, lambda job: {*_hostname_stems(job), *map(object_name, job.expansion.services)})
 
 
-def _beginnings(job: WorkloadPods) -> Iterator[str]:
+def _hostname_stems(job: WorkloadPods) -> Iterator[str]:
     """For each role what its pods' host names have in common, without the indexes that end them."""
     from ptcompile.simulator.pod import hostname_stem
 
@@ -305,14 +316,14 @@ def _beginnings(job: WorkloadPods) -> Iterator[str]:
             yield (head or first) if head == last.rpartition("-")[0] else hostname_stem(first)
 
 
-def _by_head(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
+def _jobs_by_stem(stream: Stream) -> dict[str, dict[str, list[WorkloadPods]]]:
     """The jobs of a stream by namespace, and by their pods' host names without the last part."""
-    return _indexed(stream, lambda job: {one.rpartition("-")[0] for one in _hostnames(job)})
+    return _index_jobs(stream, lambda job: {one.rpartition("-")[0] for one in _hostnames(job)})
 
 
-def _indexed(stream: Stream, names: Callable[[WorkloadPods], set[str]]) -> dict[str, dict[str, list[WorkloadPods]]]:
+def _index_jobs(stream: Stream, names: Callable[[WorkloadPods], set[str]]) -> dict[str, dict[str, list[WorkloadPods]]]:
     found: dict[str, dict[str, list[WorkloadPods]]] = {}
-    for namespace, jobs in stream.once(_jobs).items():
+    for namespace, jobs in stream.cached(_jobs_by_namespace).items():
         there = found.setdefault(namespace, {})
         for job in jobs:
             for name in names(job):
@@ -320,7 +331,7 @@ def _indexed(stream: Stream, names: Callable[[WorkloadPods], set[str]]) -> dict[
     return found
 
 
-def _jobs(stream: Stream) -> dict[str, list[WorkloadPods]]:
+def _jobs_by_namespace(stream: Stream) -> dict[str, list[WorkloadPods]]:
     """All jobs of a stream by their namespaces."""
     from ptcompile.simulator.job import job_of
 
@@ -333,85 +344,91 @@ def _jobs(stream: Stream) -> dict[str, list[WorkloadPods]]:
     return found
 
 
-def _space(subject: Subject, job: WorkloadPods, name: _Name) -> Wrong | None:
+def _wrong_namespace(subject: Subject, job: WorkloadPods, name: _ClusterName) -> WrongHost | None:
     """The job's own name, in a namespace that the job is not in."""
     space = as_string(subject.metadata.get("namespace"))
-    if not name.space or not space or name.space == space or not _answers(job, name.within):
+    if not name.space or not space or name.space == space or not _resolves(job, name.within):
         return None
-    return Wrong(f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", certain=True)
+    return WrongHost(
+        f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", is_certain=True
+    )
 
 
-def _unserved(subject: Subject, job: WorkloadPods, name: _Name) -> Wrong | None:
+def _service_elsewhere(subject: Subject, job: WorkloadPods, name: _ClusterName) -> WrongHost | None:
     """A name of a Service that the stream has in other namespaces alone."""
     here = as_string(subject.metadata.get("namespace"))
     there = {
-        as_string(nested_map(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)
+        as_string(nested_map(one, "metadata").get("namespace")) for one in subject.objects.named(SERVICE, name.service)
     }
-    if not there or here in there or (not here and "default" in there) or (name.pod and not _own(job, name.pod)):
+    if not there or here in there or (not here and "default" in there) or (name.pod and not _has_pod(job, name.pod)):
         return None
     where = ", ".join(sorted(one or "default" for one in there))
     reason = f"Service {name.service} is in namespace {where}, the pods are in {here or 'default'}"
-    return Wrong(reason, None, certain=bool(here) and "" not in there)
+    return WrongHost(reason, None, is_certain=bool(here) and "" not in there)
 
 
-def _own(job: WorkloadPods, label: str) -> bool:
+def _has_pod(job: WorkloadPods, label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
-    return _pod_named(job, label) is not None
+    return _pod_with_hostname(job, label) is not None
 
 
-def _pod_named(job: WorkloadPods, label: str) -> Pod | None:
+def _pod_with_hostname(job: WorkloadPods, label: str) -> Pod | None:
     """Return the pod of the job that has a host name."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
     pods = (job.pod(role, i) for role in job.roles_for_host(label) for i in sorted({0, *numbers}) if i < role.count)
     return next((pod for pod in pods if pod.hostname == label), None)
 
 
-def _pod(subject: Subject, job: WorkloadPods, name: _Name, complete: bool) -> Wrong | None:
+def _wrong_pod(subject: Subject, job: WorkloadPods, name: _ClusterName, complete: bool) -> WrongHost | None:
     """`pod.service`, which is not a pod of any object of the stream."""
-    own, ours = _pod_of(subject, job, name.pod) is not None, _subdomains(job)
+    own, ours = _find_pod(subject, job, name.pod) is not None, _subdomains(job)
     hosts = _hostnames(job)
-    if not own and kind_of(job.manifest) == POD and _alike(name.pod, job) and not complete:
+    if not own and kind_of(job.manifest) == POD and _could_be_pod(name.pod, job) and not complete:
         return None  # each Pod is an object of its own, and may be in another file
-    alike = own or _alike(name.pod, job) or bool(_alike_elsewhere(subject, job, name.pod))
-    services = _services(subject, job, name.service)
+    alike = own or _could_be_pod(name.pod, job) or bool(_peers_with_pod(subject, job, name.pod))
+    services = _services_named(subject, job, name.service)
     if name.service not in ours and not services:
         if not alike:
             return None
         said = f"the pods' subdomain is {min(ours)}, not {name.service}" if ours else "the pods have no subdomain"
-        return Wrong(said, _right(job), certain=True)
+        return WrongHost(said, _shortest_pod_name(job), is_certain=True)
     if own:  # a Service of another file may stand for them; of those here one that does not is told at the Service
         return None
-    certain = alike or complete or any(map(_of_one_job, services)) or _made(job, name.service)
+    certain = alike or complete or any(map(_selects_one_job, services)) or _is_operator_service(job, name.service)
     near = certain or nearest(name.pod, hosts) is not None
-    return Wrong(f"the job has no pod named {name.pod}", _right(job), certain=certain) if near else None
+    return (
+        WrongHost(f"the job has no pod named {name.pod}", _shortest_pod_name(job), is_certain=certain) if near else None
+    )
 
 
-def _service(subject: Subject, job: WorkloadPods, name: _Name, complete: bool) -> Wrong | None:
+def _wrong_service(subject: Subject, job: WorkloadPods, name: _ClusterName, complete: bool) -> WrongHost | None:
     """The name of a Service, or of nothing."""
     made = {object_name(one) for one in job.expansion.services}
-    known = made | {object_name(one) for one in subject.others.of(SERVICE)}
+    known = made | {object_name(one) for one in subject.objects.of(SERVICE)}
     if name.service in known:
         return None
-    by_people = kind_of(job.manifest) in _PLAIN
-    if _own(job, name.service):
+    by_people = kind_of(job.manifest) in _USER_SERVED
+    if _has_pod(job, name.service):
         served = not by_people or any(pod.dns for _, pod in job.first_pods())
-        return Wrong(f"no Service has the pod's name, {name.service}", _right(job), certain=served)
-    if _alike(name.service, job):
-        return Wrong(f"the job has no pod named {name.service}", _right(job), certain=complete or not by_people)
+        return WrongHost(f"no Service has the pod's name, {name.service}", _shortest_pod_name(job), is_certain=served)
+    if _could_be_pod(name.service, job):
+        return WrongHost(
+            f"the job has no pod named {name.service}", _shortest_pod_name(job), is_certain=complete or not by_people
+        )
     near = nearest(name.service, known)
     if near is None:
         return None
-    return Wrong(f"there is no Service {name.service}, but {near}", near, certain=near in made and complete)
+    return WrongHost(f"there is no Service {name.service}, but {near}", near, is_certain=near in made and complete)
 
 
-def _of_one_job(service: Json) -> bool:
+def _selects_one_job(service: Json) -> bool:
     """Whether a Service selects the pods of one job alone."""
-    return bool(_OF_ONE_JOB & selector(service).keys())
+    return bool(_JOB_LABELS & selector(service).keys())
 
 
-def _made(job: WorkloadPods, name: str) -> bool:
+def _is_operator_service(job: WorkloadPods, name: str) -> bool:
     """Whether the operator makes the Service of this name, for the pods of this job."""
-    return kind_of(job.manifest) not in _PLAIN and any(object_name(one) == name for one in job.expansion.services)
+    return kind_of(job.manifest) not in _USER_SERVED and any(object_name(one) == name for one in job.expansion.services)
 
 
 def _subdomains(job: WorkloadPods) -> set[str]:
@@ -424,13 +441,13 @@ def _hostnames(job: WorkloadPods) -> set[str]:
     return {pod.hostname for pod in pods if pod.hostname}
 
 
-def _alike(label: str, job: WorkloadPods) -> bool:
+def _could_be_pod(label: str, job: WorkloadPods) -> bool:
     """Whether a label is the host name of a pod of the job but for the index."""
     stem, _, index = label.rpartition("-")
     return index.isdigit() and any(one.rpartition("-")[0] == stem for one in _hostnames(job))
 
 
-def _right(job: WorkloadPods) -> str | None:
+def _shortest_pod_name(job: WorkloadPods) -> str | None:
     """The shortest name of the first pod that has one."""
     from ptcompile.simulator.meeting import dns_names
 

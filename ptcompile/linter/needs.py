@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 
-def kinds_with(wanted: Callable[[Kind], object]) -> str:
+def kind_words(wanted: Callable[[Kind], object]) -> str:
     """A word of each of these kinds."""
     found = [kind for _, kind in KINDS.values() if wanted(kind)]
     return "/".join(dict.fromkeys(kind.word or kind.name for kind in found))
@@ -33,44 +33,44 @@ VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
 TORCHRUN: Final = "torchrun/torch"
 """By its own name, or as `-m torch.distributed.run`."""
 
-LAUNCHED: Final = "torchrun/torch/accelerate/deepspeed/composer"
+NODE_LAUNCHERS: Final = "torchrun/torch/accelerate/deepspeed/composer"
 """Launchers whose options say how many nodes meet (`simulator.launchers`)."""
 
-MEETS: Final = f"{LAUNCHED}/master/world"
+RENDEZVOUS_WORDS: Final = f"{NODE_LAUNCHERS}/master/world"
 """Those, or a script that its variables tell of others."""
 
-TRAINS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun/mpiexec"
+TRAINING_LAUNCHERS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun/mpiexec"
 """A launcher of training processes (`commands.LAUNCHERS`)."""
 
 SHELLS: Final = "bash/sh/dash/zsh/ash/ksh"
 
-FILLED: Final = kinds_with(lambda kind: overrides(kind, Kind.runtime))
+RUNTIME_KINDS: Final = kind_words(lambda kind: overrides(kind, Kind.runtime))
 """The kinds of which another object has what they do not say."""
 
-NPROC: Final = f"nproc/nprocPerNode/numProcPerNode/{FILLED}"
+NPROC: Final = f"nproc/nprocPerNode/numProcPerNode/{RUNTIME_KINDS}"
 """Who says how many processes a node has; where the kind has no number its resources do."""
 
-PODS: Final = kinds_with(lambda kind: kind.meeting.roles or overrides(kind, Kind.recreates))
+MULTI_POD_KINDS: Final = kind_words(lambda kind: kind.meeting.roles or overrides(kind, Kind.recreates))
 """The kinds that may make several pods."""
 
-ROLES: Final = kinds_with(lambda kind: kind.meeting.roles and overrides(kind, Kind.pods))
+MULTI_ROLE_KINDS: Final = kind_words(lambda kind: kind.meeting.roles and overrides(kind, Kind.pods))
 """The kinds whose pods may have several templates."""
 
-CLOSED: Final = kinds_with(lambda kind: overrides(kind, Kind.recreates) and not kind.meeting.open)
+CLOSED_KINDS: Final = kind_words(lambda kind: overrides(kind, Kind.recreates) and not kind.meeting.open)
 """The kinds of which no pods of another object join."""
 
-RETRIED: Final = kinds_with(lambda kind: overrides(kind, Kind.retries))
+RETRYING_KINDS: Final = kind_words(lambda kind: overrides(kind, Kind.retries))
 """The kinds whose operator starts pods again, and counts."""
 
-OVERRIDING: Final = kinds_with(lambda kind: kind.additions.env_of)
+ENV_KINDS: Final = kind_words(lambda kind: kind.additions.env_of)
 """The kinds whose operator's variables win over the user's."""
 
-UNLIKE: Final = kinds_with(
+COMPARED_KINDS: Final = kind_words(
     lambda kind: kind.meeting.roles and overrides(kind, Kind.templates) and not kind.meeting.all_pods
 )
 """The kinds of several pod templates that are compared by the rules for any kind."""
 
-OF_TORCH: Final = kinds_with(lambda kind: kind.launch_fields.options)
+TORCHRUN_FIELD_KINDS: Final = kind_words(lambda kind: kind.launch_fields.options)
 """The kinds with fields that become options of torchrun."""
 
 
@@ -78,14 +78,14 @@ Needs = tuple[frozenset[str], ...]
 """Of each of these an object has at least one, or the rule finds nothing in it."""
 
 _SIGNS: Final = "$&|<>;"
-_APART: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
+_WORD_BYTES: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
 """Letters and digits as they are, and a space for each other byte."""
-_JOINING: Final = "$\"'\\"
-_joined = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
+_JOINING_SIGNS: Final = "$\"'\\"
+_find_joined_words = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
 """Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
 
 
-def needs(text: str) -> Needs:
+def parse_needs(text: str) -> Needs:
     """The needs of a rule as its family's table has them, such as `torchrun/torch nnodes`."""
     return tuple(frozenset(one.split("/")) for one in text.casefold().split())
 
@@ -99,9 +99,9 @@ def words_of(subject: Subject) -> list[str] | None:
     if subject.base is not None:
         texts |= _texts(subject.base.source)
     text = "\0".join(texts).casefold()
-    if any(sign in text for sign in _JOINING) and _joined(text):
+    if any(sign in text for sign in _JOINING_SIGNS) and _find_joined_words(text):
         return None
-    words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
+    words = text.encode("ascii", "replace").translate(_WORD_BYTES).decode("ascii").split()
     words += [sign for sign in _SIGNS if sign in text]
     if text.split(None, 1) != [text]:
         words.append("@blank")
@@ -109,7 +109,7 @@ def words_of(subject: Subject) -> list[str] | None:
     return words
 
 
-_BOXES: Final = (list, tuple, Mapping)
+_COLLECTIONS: Final = (list, tuple, Mapping)
 _LEAVES: Final = frozenset({int, bool, float, type(None)})
 
 
@@ -126,6 +126,6 @@ def _texts(data: Any) -> frozenset[str]:
             kind = type(one)
             if kind is str:
                 found.add(one)
-            elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(one, _BOXES)):
+            elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(one, _COLLECTIONS)):
                 boxes.append(one)
     return frozenset([one for one in found if isinstance(one, str)])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-GENERIC: Final = frozenset(
+GENERIC_RULES: Final = frozenset(
     {
         "fractional-bytes",
         "tiny-memory-limit",
@@ -54,10 +54,10 @@ GENERIC: Final = frozenset(
 )
 """The rules that hold for a pod of whatever object: nothing in them is about training."""
 
-_OF_HOSTS: Final = frozenset({"missing-service", "unresolvable-endpoint"})
+_HOST_NAME_RULES: Final = frozenset({"missing-service", "unresolvable-endpoint"})
 """The rules about the names of a StatefulSet's pods."""
 
-_TEMPLATES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+_TEMPLATE_PATHS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "Deployment": (("spec", "template"),),
     "StatefulSet": (("spec", "template"),),
     "RayJob": (("spec", "rayClusterSpec", "headGroupSpec", "template"),),
@@ -69,14 +69,14 @@ _TEMPLATES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     ),
 }
 """Where kinds that are not simulated have their pod templates."""
-_GROUPS: Final[dict[str, tuple[str, ...]]] = {
+_GROUP_PATHS: Final[dict[str, tuple[str, ...]]] = {
     "RayJob": ("spec", "rayClusterSpec", "workerGroupSpecs"),
     "RayCluster": ("spec", "workerGroupSpecs"),
     "RayService": ("spec", "rayClusterConfig", "workerGroupSpecs"),
 }
 
 
-class Inner(NamedTuple):
+class NestedObject(NamedTuple):
     """An object inside another one: where, and which rules are asked of it; None for all."""
 
     path: Path
@@ -84,22 +84,22 @@ class Inner(NamedTuple):
     only: frozenset[str] | None
 
 
-def inside(manifest: Json) -> Iterator[Inner]:
+def nested_objects(manifest: Json) -> Iterator[NestedObject]:
     """The objects that a controller makes of parts of this one."""
     kind = kind_of(manifest)[1]
     if kind == "CronJob":
-        yield _job_of(manifest)
+        yield _cron_job(manifest)
     if kind == "StatefulSet" and not nested_map(manifest, "spec", "ordinals").get("start"):
-        yield _indexed_job_of(manifest)
-    for path in _TEMPLATES.get(kind, ()):
-        yield from _pod(path, nested_map(manifest, *path), manifest)
-    groups = _GROUPS.get(kind)
+        yield _indexed_job(manifest)
+    for path in _TEMPLATE_PATHS.get(kind, ()):
+        yield from _nested_pods(path, nested_map(manifest, *path), manifest)
+    groups = _GROUP_PATHS.get(kind)
     listed = nested_map(manifest, *groups[:-1]).get(groups[-1]) if groups else None
     for i, group in enumerate(listed if groups and isinstance(listed, list) else ()):
-        yield from _pod((*(groups or ()), i, "template"), nested_map(group, "template"), manifest)
+        yield from _nested_pods((*(groups or ()), i, "template"), nested_map(group, "template"), manifest)
 
 
-def _job_of(cron: Json) -> Inner:
+def _cron_job(cron: Json) -> NestedObject:
     """The Job that a CronJob makes, under a name that begins with its own (Kubernetes 1.36)."""
     template = nested_map(cron, "spec", "jobTemplate")
     metadata = {**nested_map(template, "metadata"), "generateName": f"{object_name(cron)}-"}
@@ -107,10 +107,10 @@ def _job_of(cron: Json) -> Inner:
     if space is not None:
         metadata["namespace"] = space
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": as_mapping(template.get("spec"))}
-    return Inner(("spec", "jobTemplate"), job, None)
+    return NestedObject(("spec", "jobTemplate"), job, None)
 
 
-def _indexed_job_of(stateful: Json) -> Inner:
+def _indexed_job(stateful: Json) -> NestedObject:
     """A Job whose pods have the host names and the subdomain of a StatefulSet's: `<name>-<index>.<serviceName>`.
 
     The controller overwrites both (Kubernetes 1.36, pkg/controller/statefulset/stateful_set_utils.go: initIdentity).
@@ -121,10 +121,12 @@ def _indexed_job_of(stateful: Json) -> Inner:
     metadata = {**nested_map(stateful, "metadata"), "ownerReferences": [owner]}
     template = {**nested_map(spec, "template"), "spec": pod}
     job = {"completionMode": "Indexed", "completions": replicas, "parallelism": replicas, "template": template}
-    return Inner((), {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job}, _OF_HOSTS)
+    return NestedObject(
+        (), {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job}, _HOST_NAME_RULES
+    )
 
 
-def _pod(path: Path, template: Json, owner: Json) -> Iterator[Inner]:
+def _nested_pods(path: Path, template: Json, owner: Json) -> Iterator[NestedObject]:
     if not as_mappings(nested_map(template, "spec").get("containers")):
         return
     metadata = {**nested_map(template, "metadata"), "name": object_name(owner)}
@@ -132,10 +134,10 @@ def _pod(path: Path, template: Json, owner: Json) -> Iterator[Inner]:
     if space is not None:
         metadata["namespace"] = space
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": nested_map(template, "spec")}
-    yield Inner(path, pod, GENERIC)
+    yield NestedObject(path, pod, GENERIC_RULES)
 
 
-def texts_inside(manifest: Json) -> Iterator[tuple[Path, str]]:
+def nested_manifests(manifest: Json) -> Iterator[tuple[Path, str]]:
     """The texts in an object that are manifests: `resource.manifest` of Argo, and files of a ConfigMap."""
     kind = kind_of(manifest)
     if kind == ("v1", "ConfigMap"):
@@ -143,7 +145,7 @@ def texts_inside(manifest: Json) -> Iterator[tuple[Path, str]]:
             (("data", name), value) for name, value in nested_map(manifest, "data").items()
         )
     elif kind[0].startswith("argoproj.io/"):
-        found = _argo(manifest, ())
+        found = _argo_manifests(manifest, ())
     else:
         return
     for path, value in found:
@@ -151,13 +153,13 @@ def texts_inside(manifest: Json) -> Iterator[tuple[Path, str]]:
             yield path, as_string(value)
 
 
-def _argo(value: object, path: Path) -> Iterator[tuple[Path, object]]:
+def _argo_manifests(value: object, path: Path) -> Iterator[tuple[Path, object]]:
     if isinstance(value, Mapping):
         for key, one in value.items():
             if key == "manifest" and path[-1:] == ("resource",):
                 yield (*path, key), one
             else:
-                yield from _argo(one, (*path, key))
+                yield from _argo_manifests(one, (*path, key))
     elif isinstance(value, list):
         for i, one in enumerate(value):
-            yield from _argo(one, (*path, i))
+            yield from _argo_manifests(one, (*path, i))

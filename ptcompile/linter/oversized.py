@@ -13,13 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
-_KEYS = ("initContainers", "containers")
-_FIELDS = ("labels", "annotations")
+_CONTAINER_KEYS = ("initContainers", "containers")
+_METADATA_KEYS = ("labels", "annotations")
 _EnvFields = dict[str, dict[str, str]]
 """Labels and annotations of a template: a field reference may put one into a variable."""
 
 
-def oversized(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None) -> Iterator[Problem]:
+def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None) -> Iterator[Problem]:
     """One finding for each part of a container, env, command line or script, that exceeds the budget.
 
     `templates` are those of the object with their paths, for a caller that has them already. Containers are read as
@@ -30,16 +30,16 @@ def oversized(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = No
     if templates is None:
         templates = [(one.path, as_mapping(one.template)) for one in templates_of(kind_of(manifest), manifest)]
     for path, template in templates:
-        for key in _KEYS:
+        for key in _CONTAINER_KEYS:
             for i, spec in indexed_mappings(nested_map(template, "spec").get(key)):
                 if _may_exceed(spec, template):
-                    yield from _of_container((*path, "spec", key, i), spec, _fields(template))
+                    yield from _check_container((*path, "spec", key, i), spec, _metadata_fields(template))
 
 
-def _fields(template: Json) -> _EnvFields:
+def _metadata_fields(template: Json) -> _EnvFields:
     return {
         key: {name: as_string(value) for name, value in nested_map(template, "metadata", key).items()}
-        for key in _FIELDS
+        for key in _METADATA_KEYS
     }
 
 
@@ -48,16 +48,16 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     entries = as_mappings(spec.get("env"))
     written = [entry.get("value") for entry in entries]
     for key in ("command", "args"):
-        written += _list(spec.get(key))
+        written += _as_list(spec.get(key))
     all_texts = "".join([one for one in written if isinstance(one, str)])
     references = all_texts.count("$") + len([entry for entry in entries if "valueFrom" in entry])
     if not 0 < references <= 4:
         return references > 4
-    of_fields = [as_string(value) for key in _FIELDS for value in nested_map(template, "metadata", key).values()]
+    of_fields = [as_string(value) for key in _METADATA_KEYS for value in nested_map(template, "metadata", key).values()]
     return len(all_texts) + len("".join(of_fields)) > 4096
 
 
-def _of_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Problem]:
+def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Problem]:
     from ptcompile._internal.limits import Budget
     from ptcompile.registry.pods import ContainerView, PodView
     from ptcompile.simulator import kubelet
@@ -70,14 +70,14 @@ def _of_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Proble
     command, args = kubelet.command_line(container, env, of_words)
     container_invocation(command or (), args or (), env, of_script)
     if of_env.refused is not None:
-        yield _problem((*path, *_entry(spec, of_env.refused)), "variables")
+        yield _too_large((*path, *_env_path(spec, of_env.refused)), "variables")
     if of_words.refused is not None:
-        yield _problem((*path, *_word(spec, of_words.refused)), "command line")
+        yield _too_large((*path, *_token_path(spec, of_words.refused)), "command line")
     if of_script.refused is not None:
-        yield _problem((*path, *_word(spec, of_script.refused)), "script")
+        yield _too_large((*path, *_token_path(spec, of_script.refused)), "script")
 
 
-def _entry(spec: Json, refused: str) -> Path:
+def _env_path(spec: Json, refused: str) -> Path:
     for i, one in indexed_mappings(spec.get("env")):
         if as_string(one.get("value")) == refused:
             return "env", i, "value"
@@ -86,19 +86,19 @@ def _entry(spec: Json, refused: str) -> Path:
     return ("env",)
 
 
-def _word(spec: Json, refused: str) -> Path:
+def _token_path(spec: Json, refused: str) -> Path:
     """Where a text stands in command and args: as a word of its own, or else within one."""
-    words = [(key, i, as_string(word)) for key in ("command", "args") for i, word in enumerate(_list(spec.get(key)))]
+    words = [(key, i, as_string(word)) for key in ("command", "args") for i, word in enumerate(_as_list(spec.get(key)))]
     same = ((key, i) for key, i, word in words if word == refused)
     inside = ((key, i) for key, i, word in words if refused in word)
     return next(same, None) or next(inside, None) or ("command" if spec.get("command") else "args",)
 
 
-def _list(value: object) -> Sequence[object]:
+def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()
 
 
-def _problem(path: Path, what: str) -> Problem:
+def _too_large(path: Path, what: str) -> Problem:
     from ptcompile._internal.limits import EXPANDED
 
     return Problem(

@@ -25,7 +25,7 @@ class CodePage(NamedTuple):
     fix: str
 
 
-ANSWERS: Final[dict[str, CodePage]] = {
+CODE_PAGES: Final[dict[str, CodePage]] = {
     "yaml-syntax": CodePage(
         "The text is not YAML, or not YAML as kubectl reads it.",
         "fix the text at the caret; the message says what was expected there",
@@ -257,12 +257,12 @@ ANSWERS: Final[dict[str, CodePage]] = {
 
 
 SECTIONS: Final = ("What", "Why", "Example", "Fix", "Source")
-MARK: Final = "# <--"
+FINDING_MARK: Final = "# <--"
 """Ends the line of an example that the finding stands on."""
-_GUTTER: Final = 2
+_GUTTER_COLUMNS: Final = 2
 """Columns in front of an example's lines: `- ` in bad ones, `+ ` in good ones, blanks in lines of both."""
 
-_HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
+_SECTION_HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
 
 
 class RulePage(NamedTuple):
@@ -277,9 +277,9 @@ class RulePage(NamedTuple):
     source: str
 
 
-def page(rule: Rule) -> RulePage:
+def rule_page(rule: Rule) -> RulePage:
     """The page of a rule. Raises ValueError where its docstring lacks a section, which is a mistake of ours."""
-    parts = _HEAD.split(_docstring(sys.modules[rule.check.__module__]).strip())
+    parts = _SECTION_HEAD.split(_docstring_of(sys.modules[rule.check.__module__]).strip())
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     if missing:
@@ -287,11 +287,14 @@ def page(rule: Rule) -> RulePage:
     words = {name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"}
     example = sections["Example"]
     return RulePage(
-        parts[0].strip(), bad=_side(example, "-"), good=_side(example, "+").replace(f"  {MARK}", ""), **words
+        parts[0].strip(),
+        bad=_example_file(example, "-"),
+        good=_example_file(example, "+").replace(f"  {FINDING_MARK}", ""),
+        **words,
     )
 
 
-def _docstring(module: ModuleType) -> str:
+def _docstring_of(module: ModuleType) -> str:
     """A module's docstring, out of its source where `python -OO` left it out."""
     if module.__doc__ is None:
         import ast
@@ -301,70 +304,70 @@ def _docstring(module: ModuleType) -> str:
     return module.__doc__
 
 
-def _side(example: str, sign: str) -> str:
+def _example_file(example: str, sign: str) -> str:
     """One of the two files of an example, which is their diff with all lines of both."""
     lines = dedent(example).strip("\n").split("\n")
-    return "".join(f"{line[_GUTTER:]}\n" for line in lines if line[:1] in ("", " ", sign))
+    return "".join(f"{line[_GUTTER_COLUMNS:]}\n" for line in lines if line[:1] in ("", " ", sign))
 
 
 def pages(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Of each name its title, and its page as Markdown: what, why, an example, how to fix it."""
-    return {name: _page(name) for name in set(names) if name in CODES}
+    return {name: _markdown_page(name) for name in set(names) if name in CODES}
 
 
-def _page(name: str) -> tuple[str, str]:
+def _markdown_page(name: str) -> tuple[str, str]:
     rule = rule_named(name)
     if rule is None:
-        answer = ANSWERS[name]
+        answer = CODE_PAGES[name]
         return answer.title, f"{answer.title}\n\n**Fix**: {answer.fix}."
-    text = page(rule)
+    text = rule_page(rule)
     bad, good = (f"```yaml\n{one}```" for one in (text.bad, text.good))
     parts = [text.title, text.what, text.why, f"**Bad**\n\n{bad}", f"**Good**\n\n{good}", f"**Fix**: {text.fix}"]
     return text.title, "\n\n".join([*parts, f"Source: {text.source}"])
 
 
-def named(code_or_name: str) -> str | None:
+def name_of(code_or_name: str) -> str | None:
     """The name behind a code or a name; None where there is none."""
     if code_or_name in CODES:
         return code_or_name
     return next((name for name, code in CODES.items() if code == code_or_name.upper()), None)
 
 
-def explained(name: str) -> str:
+def explain_name(name: str) -> str:
     """The page of one name, as text for a terminal."""
     rule = rule_named(name)
     if rule is None:
-        answer = ANSWERS[name]
-        return f"{CODES[name]} {name}\n\n{_filled(answer.title)}\n\n{_wrapped('Fix', answer.fix)}.\n"
-    text = page(rule)
+        answer = CODE_PAGES[name]
+        return f"{CODES[name]} {name}\n\n{_wrap(answer.title)}\n\n{_wrap_section('Fix', answer.fix)}.\n"
+    text = rule_page(rule)
     parts = [
         f"{CODES[name]} {name}  ({rule.severity}, stage {rule.stage}, {rule.authority})",
-        _filled(text.title),
-        _wrapped("What", text.what),
-        _wrapped("Why", text.why),
-        f"Bad:\n\n{_indented(text.bad)}",
-        f"Good:\n\n{_indented(text.good)}",
-        _wrapped("Fix", text.fix),
-        _wrapped("Source", text.source),
+        _wrap(text.title),
+        _wrap_section("What", text.what),
+        _wrap_section("Why", text.why),
+        f"Bad:\n\n{_indent(text.bad)}",
+        f"Good:\n\n{_indent(text.good)}",
+        _wrap_section("Fix", text.fix),
+        _wrap_section("Source", text.source),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _wrapped(head: str, text: str) -> str:
-    return _filled(f"{head}: {text}")
+def _wrap_section(head: str, text: str) -> str:
+    return _wrap(f"{head}: {text}")
 
 
-def _filled(text: str) -> str:
+def _wrap(text: str) -> str:
     import textwrap
 
     return textwrap.fill(" ".join(text.split()), 100)
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)).rstrip("\n")
 
 
-def listed(more: Sequence[tuple[str, ...]] = ()) -> str:
+def rule_list(more: Sequence[tuple[str, ...]] = ()) -> str:
     """One line a rule: code, name, severity, stage, authority. `more` are those of plugins, which follow."""
     own = (
         (_code(rule), rule.name, rule.severity, rule.stage, rule.authority) for rule in sorted(every_rule(), key=_code)
@@ -386,7 +389,7 @@ def as_dicts() -> list[dict[str, str]]:
             "severity": rule.severity,
             "stage": rule.stage,
             "authority": rule.authority,
-            **page(rule)._asdict(),
+            **rule_page(rule)._asdict(),
         }
         for rule in sorted(every_rule(), key=_code)
     ]
@@ -396,7 +399,7 @@ def as_markdown() -> str:
     """The rules as a table in Markdown."""
     rows = ["| Code | Rule | Severity | Stage | Who says so | What |", "|---|---|---|---|---|---|"]
     for rule in sorted(every_rule(), key=_code):
-        title = page(rule).title.replace("|", "\\|").replace("\n", " ")
+        title = rule_page(rule).title.replace("|", "\\|").replace("\n", " ")
         rows.append(f"| {_code(rule)} | `{rule.name}` | {rule.severity} | {rule.stage} | {rule.authority} | {title} |")
     return "\n".join(rows) + "\n"
 

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
 
-_SPOT: Final[frozenset[tuple[str, str]]] = frozenset(
+_SPOT_LABELS: Final[frozenset[tuple[str, str]]] = frozenset(
     {label for nodes in SPOT.values() for label in nodes.labels.items()}
     | {("cloud.google.com/gke-preemptible", "true")}
 )
 """Labels of spot and preemptible nodes."""
 
 
-def spot(template: ManifestTemplate) -> str | None:
+def spot_label(template: ManifestTemplate) -> str | None:
     """Return the label by which a pod template selects only such nodes, or None.
 
     Terms of an affinity are alternatives: each must select them.
     """
-    if label := _spot_label(string_map(template.spec.get("nodeSelector")).items()):
+    if label := _first_spot_label(string_map(template.spec.get("nodeSelector")).items()):
         return label
-    labels = [_spot_label(_single_values(term)) for term in terms_of(template.spec)]
+    labels = [_first_spot_label(_single_values(term)) for term in terms_of(template.spec)]
     return labels[0] if labels and all(labels) else None
 
 
-def _spot_label(labels: Iterable[tuple[str, str]]) -> str | None:
-    return min((key for key, value in labels if (key, value) in _SPOT), default=None)
+def _first_spot_label(labels: Iterable[tuple[str, str]]) -> str | None:
+    return min((key for key, value in labels if (key, value) in _SPOT_LABELS), default=None)
 
 
 def _single_values(term: Json) -> Iterator[tuple[str, str]]:

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 class Subject(WorkloadView):
     """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
 
-    def once(self, make: Callable[[Subject], T]) -> T:
+    def cached(self, make: Callable[[Subject], T]) -> T:
         """What a function makes of the object, made once: what the rules of one operator share."""
-        made = self._made
+        made = self._cache
         if make not in made:
             made[make] = make(self)
         return cast("T", made[make])
 
     @cached_property
-    def _made(self) -> dict[Callable[[Subject], object], object]:
+    def _cache(self) -> dict[Callable[[Subject], object], object]:
         return {}
 
     @cached_property
@@ -46,28 +46,28 @@ class Subject(WorkloadView):
         return training_roles(self)
 
     @cached_property
-    def parties(self) -> tuple[tuple[TrainingRole, ...], ...]:
+    def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
         from ptcompile.linter.trainers import torchrun_groups
 
-        return torchrun_groups(self.training_roles, self.groups)
+        return torchrun_groups(self.training_roles, self.rendezvous_groups)
 
     @cached_property
-    def groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
+    def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """As `parties`, of every launcher that is known here."""
         from ptcompile.linter.trainers import rendezvous_groups
 
         return rendezvous_groups(self, self.training_roles)
 
     @cached_property
-    def plain(self) -> tuple[tuple[TrainingRole, ...], ...]:
+    def env_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """As `parties`, of scripts without a launcher (env://)."""
         from ptcompile.linter.trainers import env_groups
 
         return env_groups(self, self.training_roles)
 
     @cached_property
-    def meets_nowhere(self) -> bool:
+    def lacks_rendezvous(self) -> bool:
         """Whether its operator gives the pods no rendezvous at all: a rule of the operator's says so."""
         if not overrides(self.record, Kind.lacks_rendezvous):
             return False
@@ -76,57 +76,57 @@ class Subject(WorkloadView):
         )
 
     @cached_property
-    def firsts(self) -> tuple[Pod, ...]:
+    def first_pods(self) -> tuple[Pod, ...]:
         """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
-        from ptcompile.linter.trainers import launches
+        from ptcompile.linter.trainers import mentions_launcher
 
         plugged = "pytorch" in nested_map(self.spec, "plugins")
-        if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
+        if not plugged and not any(mentions_launcher(one) or _is_ranked(one) for one in self.templates):
             return ()
         return tuple(pod for _, pod in self.job.first_pods()) if self.job is not None else ()
 
     @cached_property
-    def waiting(self) -> dict[str, Rendezvous]:
+    def waiting_roles(self) -> dict[str, Rendezvous]:
         """How the pods of each role meet, for the roles whose pods wait for others before they train."""
-        seen = {pod.role: pod.rendezvous for pod in self.firsts}
+        seen = {pod.role: pod.rendezvous for pod in self.first_pods}
         return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}
 
     @cached_property
-    def awaited(self) -> int:
+    def min_nodes_to_start(self) -> int:
         """How many pods wait for one another before they train; 1 where they train alone, or that is unknown."""
-        return max((found.nodes[0] for found in self.waiting.values() if found.nodes), default=1)
+        return max((found.nodes[0] for found in self.waiting_roles.values() if found.nodes), default=1)
 
 
 def subject_of(manifest: Json, stream: Stream) -> Subject:
     """An object of a stream, one `Subject` for all rules that look at it from others: it is simulated once."""
-    known = stream.once(_shared)
+    known = stream.cached(_subjects)
     if id(manifest) not in known:
         known[id(manifest)] = Subject(manifest, stream=stream)
     return known[id(manifest)]
 
 
-def forget(subject: Subject) -> None:
+def drop_subject(subject: Subject) -> None:
     """Keep an object no longer: its own rules are asked, and a long stream would keep every container.
 
     A job and its pods know each other: apart, they and the document go at once, and their memory is used again.
     """
-    subject.stream.once(_shared).pop(id(subject.manifest), None)
+    subject.stream.cached(_subjects).pop(id(subject.manifest), None)
     job = subject.__dict__.pop("job", None)
     if job is not None:
         job.__dict__.clear()
 
 
-def _shared(_stream: Stream) -> dict[int, Subject]:
+def _subjects(_stream: Stream) -> dict[int, Subject]:
     """By the identity of the manifest, which its Subject keeps alive."""
     return {}
 
 
-def _ranked(template: ManifestTemplate) -> bool:
+def _is_ranked(template: ManifestTemplate) -> bool:
     """Whether the container that trains is told by its variables how many others there are."""
-    return any(entry.name == "WORLD_SIZE" for one in template.mains for entry in one.env)
+    return any(entry.name == "WORLD_SIZE" for one in template.main_containers for entry in one.env)
 
 
-def made_again(subject: Subject, template: ManifestTemplate) -> bool | None:
+def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
     """Whether a lost pod of a template is recreated; None for kinds where that is unknown."""
-    written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main)
+    written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main_name)
     return subject.record.recreates(subject.manifest, written)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-class Word(NamedTuple):
+class Token(NamedTuple):
     """One word of a command line, with its path from the root of the object."""
 
     path: Path
@@ -38,8 +38,8 @@ class ManifestContainer:
     def __init__(self, path: Path, spec: Json, *, init: bool, main: bool) -> None:
         self.path = path
         self.spec = spec
-        self.init = init
-        self.main = main
+        self.is_init = init
+        self.is_main = main
         """Whether it is the one that trains: named by its operator, else the first."""
 
     @property
@@ -57,7 +57,7 @@ class ManifestContainer:
         """The requests as written."""
         return nested_map(self.spec, "resources", "requests")
 
-    def amounts(self, half: str) -> Json:
+    def resource_list(self, half: str) -> Json:
         """`limits` or `requests` as written."""
         return self.limits if half == "limits" else self.requests
 
@@ -67,25 +67,25 @@ class ManifestContainer:
         return count_accelerators(self.limits) or count_accelerators(self.requests)
 
     @cached_property
-    def argv(self) -> tuple[Word, ...]:
+    def argv(self) -> tuple[Token, ...]:
         """The words of `command`, then those of `args`, with their paths; what is not a string is left out."""
         return tuple(
-            Word((*self.path, key, i), word)
+            Token((*self.path, key, i), word)
             for key in ("command", "args")
             for i, word in enumerate(_list(self.spec.get(key)))
             if isinstance(word, str)
         )
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def tokens(self) -> tuple[str, ...]:
         """The texts of `argv`: what most rules look at, who then find nothing to say of a path."""
         written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
         return tuple([word for word in written if isinstance(word, str)])
 
     @cached_property
-    def start(self) -> int:
+    def start_index(self) -> int:
         """The index of the word that is started, behind wrappers such as env and tini."""
-        return unwrap(self.words).start
+        return unwrap(self.tokens).start
 
     @cached_property
     def env(self) -> tuple[EnvEntry, ...]:
@@ -116,7 +116,7 @@ class ManifestTemplate:
         self.role = role
         """Replica type, task or replicatedJob; empty where the kind has one template."""
         self.replicas = replicas
-        self.main = main
+        self.main_name = main
         """The container that trains, by its operator's rule; None where that is the first."""
 
     @cached_property
@@ -138,15 +138,15 @@ class ManifestTemplate:
         return tuple(self._containers())
 
     @cached_property
-    def mains(self) -> tuple[ManifestContainer, ...]:
+    def main_containers(self) -> tuple[ManifestContainer, ...]:
         """The container that trains: one, or none in a template without containers."""
-        return tuple(one for one in self.containers if one.main)
+        return tuple(one for one in self.containers if one.is_main)
 
     def _containers(self) -> Iterator[ManifestContainer]:
         for key, init in (("initContainers", True), ("containers", False)):
             specs = _mappings(self.spec.get(key))
             chosen = next(
-                (i for i, one in specs if as_string(one.get("name")) == self.main), specs[0][0] if specs else -1
+                (i for i, one in specs if as_string(one.get("name")) == self.main_name), specs[0][0] if specs else -1
             )
             for i, one in specs:
                 yield ManifestContainer((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, field_path
-from ptcompile.linter.foreign import OWN_TEXTS, foreign
+from ptcompile.linter.foreign import UNCHECKED_KEYS, foreign_kind
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours
 from ptcompile.source.templates import TemplateMark, mark_within, may_have_marks, template_mark
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-_UNREADABLE: Final = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
+_SYNTAX_RULES: Final = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
 """What YAML says of a mark."""
 
 
@@ -30,20 +30,20 @@ def unrendered_file(read: Source, role: str | None) -> tuple[int, Problem] | Non
         return 0, _note(message, "helm template CHART")._replace(span=Span(1, 1, 1, 1))
     if not may_have_marks(read.text):
         return None
-    if any(problem.name in _UNREADABLE for problem in read.problems):
+    if any(problem.name in _SYNTAX_RULES for problem in read.problems):
         mark = template_mark(read.text)
         if mark is not None:
             span = read.span(mark.start, mark.start + 2)
-            return 0, _note(_filled_in(mark), mark.command)._replace(span=span)
+            return 0, _note(_mark_message(mark), mark.command)._replace(span=span)
     for document in read.documents:
-        if not foreign(document.data) and (is_ours(document.data) or is_supported(document.data)):
-            for path, mark in _marks(document.data, ()):
-                message = f"{field_path(path)}: {_filled_in(mark)}"
+        if not foreign_kind(document.data) and (is_ours(document.data) or is_supported(document.data)):
+            for path, mark in _template_marks(document.data, ()):
+                message = f"{field_path(path)}: {_mark_message(mark)}"
                 return document.index, _note(message, mark.command)._replace(path=path)
     return None
 
 
-def _filled_in(mark: TemplateMark) -> str:
+def _mark_message(mark: TemplateMark) -> str:
     return f"{mark.sign} is filled in by another tool, such as {mark.tools}: the file is not checked"
 
 
@@ -52,15 +52,15 @@ def _note(message: str, command: str) -> Problem:
     return Problem("unrendered-template", (), message, help, severity="note", stage="style", authority="ptcompile")
 
 
-def _marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateMark]]:
+def _template_marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateMark]]:
     """Yield the marks in the values of an object, but for texts that have them for a reason of their own."""
     if isinstance(value, Mapping):
         for key, child in value.items():
-            if key not in OWN_TEXTS:
-                yield from _marks(child, (*path, key))
+            if key not in UNCHECKED_KEYS:
+                yield from _template_marks(child, (*path, key))
     elif isinstance(value, list):
         for i, child in enumerate(value):
-            yield from _marks(child, (*path, i))
+            yield from _template_marks(child, (*path, i))
     else:
         mark = mark_within(value)
         if mark is not None:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_OPTION = Pattern(
+_CHECKPOINT_OPTION = Pattern(
     r"(?i)(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
     r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)"
 )
-_NAME = Pattern(r"(?:\w+_)?(?:CHECKPOINTS?|CKPTS?|SNAPSHOTS?|SAVE)(?:_(?:DIR|PATH|FOLDER))?").fullmatch
+_is_checkpoint_variable = Pattern(
+    r"(?:\w+_)?(?:CHECKPOINTS?|CKPTS?|SNAPSHOTS?|SAVE)(?:_(?:DIR|PATH|FOLDER))?"
+).fullmatch
 
 
 class Checkpoint(NamedTuple):
@@ -36,24 +38,26 @@ def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
     for i, word in enumerate(argv):
         following = argv[i + 1] if i + 1 < len(argv) else None
         pair = following is not None and word.text.startswith("-") and following.text.startswith("/")
-        match = _OPTION.search(f"{word.text} {following.text}" if pair and following is not None else word.text)
+        match = _CHECKPOINT_OPTION.search(
+            f"{word.text} {following.text}" if pair and following is not None else word.text
+        )
         if match is not None:
             yield Checkpoint(match[1], (following if pair and following is not None else word).path)
     for entry in container.env:
-        if entry.value and entry.value.startswith("/") and _NAME(entry.name):
+        if entry.value and entry.value.startswith("/") and _is_checkpoint_variable(entry.name):
             yield Checkpoint(entry.value, (*entry.path, "value"))
 
 
-_normal = bounded_cache(64)(normpath)
+_normalize = bounded_cache(64)(normpath)
 
 
 def mount_path(mount: Json) -> str:
     """A mount's path as the kernel takes it: `/data` for `/data/`."""
     path = as_string(mount.get("mountPath"))
-    return _normal(path) if path else ""
+    return _normalize(path) if path else ""
 
 
-def mounted_at(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
+def mount_at(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
     """The mount at this very path, with its own path in the object."""
     return next(((where, mount) for where, mount in container.mounts if mount_path(mount) == path), None)
 
@@ -63,7 +67,7 @@ def volume_of(template: ManifestTemplate, mount: Json) -> tuple[Path, Json] | No
     return template.volumes.get(as_string(mount.get("name")))
 
 
-def in_memory(volume: Json) -> bool:
+def is_in_memory(volume: Json) -> bool:
     """Whether a volume is an emptyDir that lies in memory."""
     return nested_map(volume, "emptyDir").get("medium") == "Memory"
 

@@ -42,21 +42,21 @@ class Stream:
         related: Sequence[Json] | None = None,
     ) -> None:
         self.objects = Objects([*objects, *(related or ())])
-        self.related = frozenset(id(one) for one in related or ())
+        self.related_ids = frozenset(id(one) for one in related or ())
         """The identities of the objects of other files."""
-        self.whole = related is not None or len(objects) > 1
+        self.has_context = related is not None or len(objects) > 1
         """Whether more is known than one object: what is missing then is missing in a stream or a folder."""
         self.texts = texts or {}
         """All keys and texts of an object, by its identity, where the reader knows them."""
         self.versions = versions or Versions()
         """The releases in force."""
-        self._made: dict[Callable[[Stream], object], object] = {}
+        self._cache: dict[Callable[[Stream], object], object] = {}
 
-    def once(self, make: Callable[[Stream], T]) -> T:
+    def cached(self, make: Callable[[Stream], T]) -> T:
         """What a function makes of the stream, made once: an index that one rule alone looks things up in."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return cast("T", self._made[make])
+        if make not in self._cache:
+            self._cache[make] = make(self)
+        return cast("T", self._cache[make])
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -64,12 +64,12 @@ class Stream:
         return frozenset(["@" + kind_of(one)[1].casefold() for one in self.objects])
 
     @cached_property
-    def deciding(self) -> Objects:
+    def supporting_objects(self) -> Objects:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
         return Objects([one for one in self.objects if kind_of(one) not in RUNS_PODS])
 
     @cached_property
-    def order(self) -> dict[int, int]:
+    def positions(self) -> dict[int, int]:
         """The place of each object, by its identity."""
         return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}
 
@@ -84,14 +84,14 @@ class WorkloadView:
         self.versions = versions or self.stream.versions
 
     @property
-    def others(self) -> Objects:
+    def objects(self) -> Objects:
         """All objects of the stream."""
         return self.stream.objects
 
     @cached_property
-    def alone(self) -> bool:
+    def is_alone(self) -> bool:
         """Whether no other object stands in the stream: most files hold one, and nothing needs to be looked for."""
-        return all(one is self.manifest for one in self.others)
+        return all(one is self.manifest for one in self.objects)
 
     @cached_property
     def kind(self) -> tuple[str, str]:
@@ -125,7 +125,7 @@ class WorkloadView:
         return tuple(ManifestTemplate(one.path, as_mapping(one.template), *one[2:]) for one in found)
 
     @cached_property
-    def by_role(self) -> dict[str, ManifestTemplate]:
+    def templates_by_role(self) -> dict[str, ManifestTemplate]:
         """The first pod template of each role, by its name in lower case."""
         return {one.role.lower(): one for one in reversed(self.templates)}
 
@@ -145,7 +145,7 @@ class WorkloadView:
 
         if self.kind not in RUNS_PODS or self.record.crowded(self.manifest, self.versions):
             return None
-        return job_of(self.manifest, self.stream.deciding, self.versions, None)
+        return job_of(self.manifest, self.stream.supporting_objects, self.versions, None)
 
     @cached_property
     def leads(self) -> list[Lead]:
@@ -155,12 +155,12 @@ class WorkloadView:
         return training_roles(self.job) if self.job is not None else []
 
     @property
-    def met(self) -> Rendezvous | None:
+    def rendezvous(self) -> Rendezvous | None:
         """How the first pod that trains meets the others; None for kinds without pods."""
         return self.leads[0][2] if self.leads else None
 
     @cached_property
-    def neighbours(self) -> Objects:
+    def neighbors(self) -> Objects:
         """The objects of the stream in the same namespace, this one too."""
         return self.stream.objects.within(namespace_of(self.manifest))
 
@@ -169,13 +169,13 @@ class WorkloadView:
         """The object that its controller fills it from; None where there is no such thing."""
         if not overrides(self.record, Kind.runtime):  # which other objects decide is then not worth finding out
             return None
-        return self.record.runtime(self.manifest, self.stream.deciding, self.versions)
+        return self.record.runtime(self.manifest, self.stream.supporting_objects, self.versions)
 
 
 POD: Final = ("v1", "Pod")
 
 
-def views(subject: WorkloadView) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
+def container_views(subject: WorkloadView) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
     """Each container that is written, with its path and as it is in the first pod of its role."""
     trainer = subject.record.launch_fields.container
     for role, pod in subject.job.first_pods() if subject.job is not None else ():
@@ -186,15 +186,15 @@ def views(subject: WorkloadView) -> Iterator[tuple[Path, Json, ContainerView, Po
         template = template_of(subject, role.name)
         made = {(view.name, view.init): view for view in pod.containers}
         for one in template.containers if template is not None else ():
-            if (one.name, one.init) in made:
-                yield one.path, one.spec, made[one.name, one.init], pod
+            if (one.name, one.is_init) in made:
+                yield one.path, one.spec, made[one.name, one.is_init], pod
 
 
 def template_of(subject: WorkloadView, role: str) -> ManifestTemplate | None:
     """The pod template of a role of the simulated job."""
     if len(subject.templates) == 1:
         return subject.templates[0]
-    return subject.by_role.get(role.lower())
+    return subject.templates_by_role.get(role.lower())
 
 
 def mapping_at(manifest: Json, path: Path) -> Json:

@@ -222,7 +222,7 @@ class OpenDocument:
     def jobs(self) -> dict[tuple[int, Path], list[SimulatedJob]]:
         """The simulated jobs of each object. A spec is compiled for its target first."""
         from ptcompile.kubernetes.index import Objects
-        from ptcompile.linter.oversized import oversized
+        from ptcompile.linter.oversized import oversized_parts
         from ptcompile.simulator.world import simulate
 
         related = Objects([*(obj.data for obj in self.objects), *(obj.data for obj in self.elsewhere)])
@@ -232,7 +232,7 @@ class OpenDocument:
             key = obj.document.index, obj.under
             compiled = self.compiled.get(key)
             manifests = compiled.manifests if compiled is not None else (obj.data,)
-            small = [manifest for manifest in manifests if not any(True for _ in oversized(manifest))]
+            small = [manifest for manifest in manifests if not any(True for _ in oversized_parts(manifest))]
             target = compiled.target.name if compiled is not None and compiled.target is not None else None
             world = simulate(small, versions=self.versions, others=related, target=target)
             jobs[key] = [job for job in world.jobs if 0 < job.size <= _MAX_PODS]

@@ -206,12 +206,12 @@ def _variable(obj: TextObject, path: Path, *, on_key: bool) -> str | None:
 
 def _code_in_comment(line: str, column: int) -> str | None:
     """Return the name of the rule under the cursor in an ignore comment, or None."""
-    from ptcompile.linter.pages import named
+    from ptcompile.linter.pages import name_of
 
     for match in _ignore_comment.finditer(line):
         for word in _word.finditer(line, match.start(1), match.end(1)):
             if word.start() <= column <= word.end():
-                return named(word[0])
+                return name_of(word[0])
     return None
 
 

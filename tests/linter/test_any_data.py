@@ -9,11 +9,15 @@ from hypothesis import given, strategies as st
 
 from ptcompile.diagnostics import field_path
 from ptcompile.linter import every_rule, run
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from tests.strategies import mutated
 
 
-@given(mutated(st.sampled_from(every_rule()).map(lambda rule: {"documents": list(yaml.safe_load_all(page(rule).bad))})))
+@given(
+    mutated(
+        st.sampled_from(every_rule()).map(lambda rule: {"documents": list(yaml.safe_load_all(rule_page(rule).bad))})
+    )
+)
 def test_mutated_examples(stream: dict[str, Any]) -> None:
     documents = stream.get("documents")
     objects = [one for one in documents if isinstance(one, dict)] if isinstance(documents, list) else []

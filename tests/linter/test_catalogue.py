@@ -8,31 +8,31 @@ import pytest
 
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import ANSWERS, as_dicts, as_markdown, explained, listed, named
+from ptcompile.linter.pages import CODE_PAGES, as_dicts, as_markdown, explain_name, name_of, rule_list
 from tests.cli.running import here
 
 
 @pytest.mark.parametrize("name", CODES)
 def test_every_code_has_a_page(name: str) -> None:
-    text = explained(name)
+    text = explain_name(name)
     assert text.startswith(f"{CODES[name]} {name}")
     assert "Fix: " in text
     assert max(map(len, text.splitlines())) <= 130
 
 
 def test_an_answer_is_for_what_is_no_rule() -> None:
-    assert ANSWERS.keys() <= CODES.keys()
-    assert not ANSWERS.keys() & {rule.name for rule in every_rule()}
+    assert CODE_PAGES.keys() <= CODES.keys()
+    assert not CODE_PAGES.keys() & {rule.name for rule in every_rule()}
 
 
 def test_a_code_and_its_name_are_one() -> None:
-    assert named("PTC302") == named("missing-shm") == "missing-shm"
-    assert named("PTC999") is None
+    assert name_of("PTC302") == name_of("missing-shm") == "missing-shm"
+    assert name_of("PTC999") is None
 
 
 def test_the_lists_have_every_rule_once() -> None:
     count = len(every_rule())
-    assert len(listed().splitlines()) == count
+    assert len(rule_list().splitlines()) == count
     assert len(as_markdown().splitlines()) == count + 2
     assert len(json.loads(json.dumps(as_dicts()))) == count
 
@@ -50,5 +50,5 @@ def test_explain_and_rules_as_commands(capsys: pytest.CaptureFixture[str]) -> No
     wrong = here(capsys, "explain", "PTC999")
     assert (wrong.status, wrong.out) == (2, "")
     assert "did you mean missing-shm" in here(capsys, "explain", "missing-smh").err
-    assert here(capsys, "rules").out == listed()
+    assert here(capsys, "rules").out == rule_list()
     assert json.loads(here(capsys, "rules", "--output-format", "json").out) == as_dicts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.linter.containers import idle_command, script
+from ptcompile.linter.containers import idle_command, shell_script
 from ptcompile.linter.templates import ManifestContainer
 
 
@@ -31,12 +31,12 @@ def _container(*argv: str, args: tuple[str, ...] = ()) -> ManifestContainer:
     ],
 )
 def test_script(argv: list[str], expected: str | None) -> None:
-    found = script(_container(*argv))
+    found = shell_script(_container(*argv))
     assert (found and found.word.text) == expected
 
 
 def test_a_script_may_stand_in_args() -> None:
-    found = script(_container("bash", "-c", args=("run", "lost")))
+    found = shell_script(_container("bash", "-c", args=("run", "lost")))
     assert found is not None
     assert (found.word.path, [word.text for word in found.rest]) == (("args", 0), ["lost"])
 

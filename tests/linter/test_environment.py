@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.linter.environment import KNOWN, misspelt
+from ptcompile.linter.environment import KNOWN_VARIABLES, closest_variable
 from tests.linter.asking import container, fires
 
 
@@ -36,11 +36,11 @@ from tests.linter.asking import container, fires
     ],
 )
 def test_slips(name: str, meant: str | None) -> None:
-    assert misspelt(name) == meant
+    assert closest_variable(name) == meant
 
 
 def test_no_name_that_is_read_is_a_slip_of_another() -> None:
-    assert not [name for name in KNOWN if misspelt(name)]
+    assert not [name for name in KNOWN_VARIABLES if closest_variable(name)]
 
 
 @pytest.mark.parametrize(

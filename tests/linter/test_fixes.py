@@ -11,7 +11,7 @@ import ptcompile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.fixer import fix_in_rounds
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from ptcompile.linter.rule import Rule
 from ptcompile.source.documents import read
 
@@ -22,7 +22,7 @@ def judge(content: bytes) -> tuple[Diagnostic, ...]:
 
 
 def has_fix(rule: Rule) -> bool:
-    return any(d.fix is not None for d in judge(page(rule).bad.encode()))
+    return any(d.fix is not None for d in judge(rule_page(rule).bad.encode()))
 
 
 def test_a_third_of_the_rules_have_one() -> None:
@@ -40,7 +40,7 @@ def test_the_fixes_of_a_rule(rule: Rule) -> None:
 
 
 def the_fix_of_the_bad_example(rule: Rule) -> None:
-    bad = page(rule).bad.encode()
+    bad = rule_page(rule).bad.encode()
     mended = fix_in_rounds(bad, judge, unsafe=True)
     assert mended.skipped == ()
     assert rule.name in {d.name for d in mended.applied}
@@ -49,14 +49,14 @@ def the_fix_of_the_bad_example(rule: Rule) -> None:
 
 
 def safe_fixes_alone_leave_what_is_not_safe(rule: Rule) -> None:
-    bad = page(rule).bad.encode()
+    bad = rule_page(rule).bad.encode()
     mended = fix_in_rounds(bad, judge, unsafe=False)
     assert all(d.fix is not None and d.fix.safe for d in mended.applied)
     assert (mended.content == bad) == (not mended.applied)
 
 
 def the_title_says_what_is_done(rule: Rule) -> None:
-    for found in judge(page(rule).bad.encode()):
+    for found in judge(rule_page(rule).bad.encode()):
         if found.fix is not None:
             assert found.fix.edits
             assert found.fix.title[:1].islower()
@@ -65,10 +65,10 @@ def the_title_says_what_is_done(rule: Rule) -> None:
 
 def a_fix_in_a_list_of_objects_and_in_json(rule: Rule) -> None:
     """Paths of fixes are those of the object; the document may be a List around it, and JSON."""
-    objects = [document.data for document in read(page(rule).bad).documents]
+    objects = [document.data for document in read(rule_page(rule).bad).documents]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=1).encode()
     mended = fix_in_rounds(text, judge, unsafe=True)
     assert mended.skipped == ()
     assert judge(mended.content) == ()
-    alone = read(fix_in_rounds(page(rule).bad.encode(), judge, unsafe=True).content)
+    alone = read(fix_in_rounds(rule_page(rule).bad.encode(), judge, unsafe=True).content)
     assert json.loads(mended.content)["items"] == [document.data for document in alone.documents]

@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 
 from ptcompile.linter import FAMILIES, Rule, Stream, Subject, every_rule, run
 from ptcompile.linter.needs import words_of
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from ptcompile.source import streams
 from tests import recorded
 from tests.conftest import ROOT, thinned
@@ -146,7 +146,7 @@ def test_needs_are_words() -> None:
 
 
 def _example(rule: Rule) -> list[Any]:
-    return [*documents(page(rule).bad)]
+    return [*documents(rule_page(rule).bad)]
 
 
 def _families() -> Iterator[dict[str, str]]:

@@ -14,7 +14,7 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import MARK, page
+from ptcompile.linter.pages import FINDING_MARK, rule_page
 from ptcompile.linter.rule import Rule
 
 RULES = every_rule()
@@ -27,8 +27,8 @@ def told(text: str, rule: Rule) -> list[Diagnostic]:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_bad_is_found_at_its_line(rule: Rule) -> None:
-    bad = page(rule).bad
-    marked = [number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(MARK)]
+    bad = rule_page(rule).bad
+    marked = [number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(FINDING_MARK)]
     assert len(marked) == 1, "mark one line"
     found = told(bad, rule)
     assert [(d.name, d.span and d.span.line) for d in found] == [(rule.name, marked[0])]
@@ -37,7 +37,7 @@ def test_bad_is_found_at_its_line(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_good_is_clean(rule: Rule) -> None:
-    assert [d.name for d in told(page(rule).good, rule)] == []
+    assert [d.name for d in told(rule_page(rule).good, rule)] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
@@ -48,7 +48,7 @@ def test_manners(rule: Rule) -> None:
     assert rule.severity in get_args(Severity)
     if rule.stage == "apply":  # an operator's webhook: what the API server refuses is validate's
         assert rule.authority not in ("kube-apiserver", "kubelet", "torchrun", "ptcompile")
-    for found in ptcompile.lint(page(rule).bad).diagnostics:
+    for found in ptcompile.lint(rule_page(rule).bad).diagnostics:
         assert found.message[0].islower()
         assert found.help is not None
         assert found.help[0] == found.help[0].lower()

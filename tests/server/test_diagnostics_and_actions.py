@@ -7,7 +7,7 @@ from lsprotocol.types import CodeAction, DiagnosticSeverity, Position, Range
 
 import ptcompile
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from ptcompile.linter.rule import Rule
 from ptcompile.server.diagnostics import FIX_ALL, actions, diagnostics, text_edits
 from ptcompile.server.document import OpenDocument
@@ -44,7 +44,7 @@ def test_a_finding_has_its_code_its_link_and_its_help() -> None:
 
 def test_the_findings_are_those_of_lint() -> None:
     for rule in every_rule()[:40]:
-        text = page(rule).bad
+        text = rule_page(rule).bad
         found = [(one.code, one.message) for one in diagnostics(opened(text))]
         wanted = [
             (d.code, f"{d.message}\nhelp: {d.help}" if d.help else d.message) for d in ptcompile.lint(text).diagnostics
@@ -112,7 +112,7 @@ def test_what_does_not_compile_cannot_be_ignored_in_the_editor(text: str) -> Non
 
 @pytest.mark.parametrize("rule", every_rule()[::4], ids=lambda rule: str(rule.name))
 def test_a_fix_of_every_fourth_rule_is_what_fix_makes(rule: Rule) -> None:
-    text = page(rule).bad
+    text = rule_page(rule).bad
     one = opened(text)
     fixes = [action for action in actions(one, EVERYWHERE, None, None) if action.edit and "ignore" not in action.title]
     fixable = [found for found in one.report.diagnostics if found.fix is not None]

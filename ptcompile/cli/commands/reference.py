@@ -103,9 +103,9 @@ def explain(word: str) -> int:
     """Print the page of a code or a name. Raises `UsageError` where there is none."""
     from ptcompile._internal.spelling import closest_match
     from ptcompile.diagnostics.codes import CODES
-    from ptcompile.linter.pages import explained, named
+    from ptcompile.linter.pages import explain_name, name_of
 
-    name = named(word)
+    name = name_of(word)
     extensions = config.extensions() if name is None else None
     if extensions is not None:
         from ptcompile.extending import calls
@@ -117,7 +117,7 @@ def explain(word: str) -> int:
         more = extensions.codes if extensions is not None else {}
         near = closest_match(word, [*CODES, *CODES.values(), *more, *more.values()])
         raise UsageError(f"no rule {word!r}" + (f"; did you mean {near}?" if near else "; ptcompile rules lists them"))
-    return files.write_stdout(explained(name))
+    return files.write_stdout(explain_name(name))
 
 
 def _rules(options: argparse.Namespace) -> int:
@@ -129,7 +129,7 @@ def _rules(options: argparse.Namespace) -> int:
         return files.write_stdout(json.dumps(rules(extensions=extensions), indent=2) + "\n")
     if options.output_format == "markdown":
         return files.write_stdout(catalogue.as_markdown())
-    return files.write_stdout(catalogue.listed(_rows(extensions)))
+    return files.write_stdout(catalogue.rule_list(_rows(extensions)))
 
 
 def _rows(extensions: Extensions | None) -> list[tuple[str, ...]]:

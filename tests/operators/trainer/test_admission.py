@@ -12,7 +12,7 @@ import pytest
 import ptcompile
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, node, replicated, runtime, trainjob
 
@@ -160,7 +160,7 @@ RUNTIMES = ["misspelt-runtime", "runtime-after-trainjob", "runtime-of-other-kind
 def test_a_runtime_that_the_webhook_may_not_find_is_told_at_its_stage(name: str) -> None:
     """Warnings, since the runtime may be installed already."""
     rule = next(one for one in every_rule() if one.name == name)
-    bad = page(rule).bad
+    bad = rule_page(rule).bad
     (found,) = ptcompile.lint(bad).diagnostics
     assert (found.name, found.severity, found.stage, found.authority) == (name, "warning", "apply", "trainer")
     assert ptcompile.lint(bad, webhooks=False).diagnostics == ()

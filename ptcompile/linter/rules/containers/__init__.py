@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linter.needs import PODS, SHELLS, TORCHRUN, VENDORS
+from ptcompile.linter.needs import MULTI_POD_KINDS, SHELLS, TORCHRUN, VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ RULES: Final[dict[str, str]] = {
     "repeated_mount_path": "mountPath",
     "relative_mount_path": "mountPath",
     "unwritable_tmp": f"readOnlyRootFilesystem {TORCHRUN}",
-    "latest_image": PODS,
-    "stale_image": f"IfNotPresent {PODS}",
+    "latest_image": MULTI_POD_KINDS,
+    "stale_image": f"IfNotPresent {MULTI_POD_KINDS}",
     "option_in_one_word": "command @blank",
     "shell_syntax_without_shell": "command &/|/>/;",
     "shell_variable_without_shell": "command $",

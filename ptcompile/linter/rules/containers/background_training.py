@@ -30,18 +30,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import read, script
+from ptcompile.linter.containers import shell_script, training_step
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        shell_script = script(container) if container.main else None
-        reading = read(shell_script) if shell_script is not None else None
-        if shell_script is not None and reading is not None and reading.separator == "&" and not reading.after:
+        script = shell_script(container) if container.is_main else None
+        reading = training_step(script) if script is not None else None
+        if script is not None and reading is not None and reading.separator == "&" and not reading.after:
             yield found_at(
-                shell_script.word.path,
+                script.word.path,
                 "the shell exits behind the &, and the container with it, before the training has begun",
                 "remove the &, or end the script with wait",
             )

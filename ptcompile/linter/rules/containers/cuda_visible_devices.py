@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.devices import gpus
+from ptcompile.linter.devices import count_whole_gpus
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -39,10 +39,10 @@ _VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    processes = {role.path: role.seen.processes or 0 for role in subject.training_roles if role.torchrun}
+    processes = {role.path: role.rendezvous.processes or 0 for role in subject.training_roles if role.is_torchrun}
     for container in subject.containers:
         for entry in container.env:
-            count = gpus(container) if entry.name == _VARIABLE and entry.value else 0
+            count = count_whole_gpus(container) if entry.name == _VARIABLE and entry.value else 0
             problem = _problem(entry.value or "", count) if count else None
             if problem is not None:
                 path = (*entry.path, "value")

@@ -36,14 +36,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.devices import gpus
+from ptcompile.linter.devices import count_whole_gpus
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        count = gpus(container)
+        count = count_whole_gpus(container)
         cpu_limit = container.limits.get("cpu")
         amount = quantity.parse(cpu_limit) if count else None
         if amount is not None and 0 < amount.nano < count * quantity.NANO:

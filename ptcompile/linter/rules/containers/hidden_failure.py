@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.containers import Reading, read, script
+from ptcompile.linter.containers import TrainingStep, shell_script, training_step
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -42,18 +42,18 @@ _SUCCEEDING_COMMANDS = frozenset({"true", ":", "echo", "sleep", "date"})
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        shell_script = script(container) if container.main else None
-        reading = read(shell_script) if shell_script is not None else None
+        script = shell_script(container) if container.is_main else None
+        reading = training_step(script) if script is not None else None
         reason = _reason(reading) if reading is not None else None
-        if shell_script is not None and reason is not None:
+        if script is not None and reason is not None:
             yield found_at(
-                shell_script.word.path,
+                script.word.path,
                 f"{reason}: a training that fails counts as a success",
                 "begin the script with set -e -o pipefail",
             )
 
 
-def _reason(reading: Reading) -> str | None:
+def _reason(reading: TrainingStep) -> str | None:
     after = [words for words, _ in reading.after]
     last = after[-1][0] if after else ""
     if reading.separator == "|":

@@ -35,7 +35,7 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        count = accelerators(container) if container.main else 0
+        count = accelerators(container) if container.is_main else 0
         command = idle_command(container) if count else None
         if command:
             path = container.argv[0].path[:-1]

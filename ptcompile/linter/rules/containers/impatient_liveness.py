@@ -47,7 +47,7 @@ _MIN_PATIENCE_SECONDS = 300
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         probe = nested_map(container.spec, "livenessProbe")
-        if not container.main or not probe or nested_map(container.spec, "startupProbe"):
+        if not container.is_main or not probe or nested_map(container.spec, "startupProbe"):
             continue
         period = as_int(probe.get("periodSeconds"), 10) or 10
         failures = as_int(probe.get("failureThreshold"), 3) or 3

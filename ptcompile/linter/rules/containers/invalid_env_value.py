@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.environment import LEVELS, NUMBERS, SWITCHES
+from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             expected = _expected_value(entry.name, value) if value and "$" not in value else None
             if value and expected is not None:
                 path = (*entry.path, "value")
-                number = _SWITCH_NUMBERS.get(value.lower()) if entry.name in SWITCHES else None
+                number = _SWITCH_NUMBERS.get(value.lower()) if entry.name in NCCL_INTEGERS else None
                 yield found_at(
                     path,
                     f"{entry.name} does not take {value!r}: it is {expected}",
@@ -67,11 +67,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _expected_value(name: str, value: str) -> str | None:
     """Return what the variable accepts, or None if it accepts `value`."""
-    if name in LEVELS:
-        return None if value.strip().upper() in LEVELS[name] else "one of " + ", ".join(LEVELS[name])
-    if name in SWITCHES:
+    if name in LEVEL_VARIABLES:
+        return None if value.strip().upper() in LEVEL_VARIABLES[name] else "one of " + ", ".join(LEVEL_VARIABLES[name])
+    if name in NCCL_INTEGERS:
         return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number: 0 or 1"
-    if name in NUMBERS:
+    if name in THREAD_COUNTS:
         parts = value.split(",")
         return None if all(_is_number(part.strip()) and int(part) > 0 for part in parts) else "a number above 0"
     return None

@@ -38,11 +38,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.devices import GPUS
+from ptcompile.linter.devices import WHOLE_GPUS
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
-_MAX_AMOUNTS = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(GPUS, 16)}
+_MAX_AMOUNTS = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(WHOLE_GPUS, 16)}
 _LABELS = {"memory": "32Ti"}
 
 
@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         seen = set()
         for half in ("limits", "requests"):
-            for name, written in container.amounts(half).items():
+            for name, written in container.resource_list(half).items():
                 maximum = _MAX_AMOUNTS.get(name)
                 amount = quantity.parse(written) if maximum and name not in seen else None
                 if maximum and amount is not None and amount.value > maximum:

@@ -34,13 +34,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.containers import is_mutable, ranks
+from ptcompile.linter.containers import is_mutable, rank_containers
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for container in ranks(subject):
+    for container in rank_containers(subject):
         image = as_string(container.spec.get("image"))
         if is_mutable(image) and container.spec.get("imagePullPolicy") not in ("IfNotPresent", "Never"):
             path = (*container.path, "image")

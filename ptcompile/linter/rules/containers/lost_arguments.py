@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import script
+from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -44,7 +44,7 @@ _ZEROTH_ARGUMENTS = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        command = script(container)
+        command = shell_script(container)
         if command is None or not command.rest or _PARAMETER.search(command.word.text):
             continue
         unused = command.rest[1:] if basename(command.rest[0].text) in _ZEROTH_ARGUMENTS else command.rest

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.environment import misspelt
+from ptcompile.linter.environment import closest_variable
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -40,7 +40,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
-            suggestion = misspelt(entry.name)
+            suggestion = closest_variable(entry.name)
             if suggestion is not None:
                 path = (*entry.path, "name")
                 yield found_at(

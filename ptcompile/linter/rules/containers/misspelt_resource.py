@@ -46,7 +46,7 @@ _MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for half in ("limits", "requests"):
-            for name in container.amounts(half):
+            for name in container.resource_list(half):
                 suggestion = _intended_resource(str(name)) if "/" in str(name) else None
                 if suggestion is not None and (half == "limits" or name not in container.limits):
                     path = (*container.path, "resources", half, str(name))
@@ -79,7 +79,7 @@ def _intended_resource(name: str) -> str | None:
 
 def _edits(container: ManifestContainer, name: str, new_name: str) -> Iterator[Edit]:
     for half in ("limits", "requests"):
-        if name in container.amounts(half):
+        if name in container.resource_list(half):
             yield Edit("rename", (*container.path, "resources", half, name), new_name)
 
 

@@ -43,7 +43,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         if not is_command_written(container) or starts_shell(container):
             continue  # an image's entry point may be a shell
-        for index, text in enumerate(container.words):
+        for index, text in enumerate(container.tokens):
             match = _OPTION.fullmatch(text) if index and " " in text else None
             if match is not None:
                 word = container.argv[index]

@@ -40,7 +40,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         security = nested_map(container.spec, "securityContext")
         added = nested_map(security, "capabilities").get("add")
-        if not container.main or security.get("privileged") is True or not isinstance(added, list):
+        if not container.is_main or security.get("privileged") is True or not isinstance(added, list):
             continue
         for i, name in enumerate(added):
             if str(name).removeprefix("CAP_") in _POWERFUL_CAPABILITIES:

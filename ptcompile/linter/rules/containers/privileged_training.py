@@ -39,7 +39,7 @@ from ptcompile.linter.templates import ManifestContainer
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        if container.main and nested_map(container.spec, "securityContext").get("privileged") is True:
+        if container.is_main and nested_map(container.spec, "securityContext").get("privileged") is True:
             path = (*container.path, "securityContext", "privileged")
             yield found_at(
                 path,

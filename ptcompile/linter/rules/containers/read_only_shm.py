@@ -35,12 +35,12 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import mounted_at
+from ptcompile.linter.volumes import mount_at
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        mount = mounted_at(container, SHM)
+        mount = mount_at(container, SHM)
         if mount is not None and mount[1].get("readOnly") is True:
             path = (*mount[0], "readOnly")
             yield found_at(

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.environment import RENAMED
+from ptcompile.linter.environment import RENAMED_VARIABLES
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -41,7 +41,7 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         for entry in container.env:
-            new_name = RENAMED.get(entry.name)
+            new_name = RENAMED_VARIABLES.get(entry.name)
             if new_name is not None:
                 path = (*entry.path, "name")
                 yield found_at(

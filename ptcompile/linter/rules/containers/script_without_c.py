@@ -32,15 +32,15 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import is_command_written, script, shell_at
+from ptcompile.linter.containers import is_command_written, shell_index, shell_script
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        argv, shell = container.argv, shell_at(container)
-        if not is_command_written(container) or shell is None or script(container) is not None:
+        argv, shell = container.argv, shell_index(container)
+        if not is_command_written(container) or shell is None or shell_script(container) is not None:
             continue
         word = next((argument for argument in argv[shell + 1 :] if argument.text[:1] not in ("-", "+")), None)
         if word is not None and len(word.text.split()) > 1:

@@ -56,7 +56,7 @@ _TOKEN_MARKS = (
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        text = "\n".join([*container.words, *[entry.value for entry in container.env if entry.value]])
+        text = "\n".join([*container.tokens, *[entry.value for entry in container.env if entry.value]])
         has_token = any(mark in text for mark in _TOKEN_MARKS)
         for entry in container.env:
             value = (entry.value or "")[:_MAX_SEARCHED]
@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                     f"the secret {entry.name} can be read by everyone who sees this manifest",
                     "refer to a Secret by valueFrom.secretKeyRef, and revoke this one",
                 )
-        for index, word in enumerate(container.words if has_token else ()):
+        for index, word in enumerate(container.tokens if has_token else ()):
             if len(word) >= _MIN_TOKEN_LENGTH and _TOKEN.search(word[:_MAX_SEARCHED]):
                 yield found_at(
                     container.argv[index].path,

@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if (
             not is_command_written(container)
             or starts_shell(container)
-            or basename(container.words[0]) in _PROGRAMS_WITH_OPERATORS
+            or basename(container.tokens[0]) in _PROGRAMS_WITH_OPERATORS
         ):
             continue
         word = next((argument for argument in container.argv[1:] if argument.text in _OPERATORS), None)

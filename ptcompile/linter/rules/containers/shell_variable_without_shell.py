@@ -50,10 +50,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if (
             not is_command_written(container)
             or starts_shell(container)
-            or basename(container.words[0]) in _PROGRAMS_WITH_VARIABLES
+            or basename(container.tokens[0]) in _PROGRAMS_WITH_VARIABLES
         ):
             continue
-        for index, text in enumerate(container.words):
+        for index, text in enumerate(container.tokens):
             match = _VARIABLE.search(text) if "\n" not in text else None
             if match is not None:
                 word = container.argv[index]
@@ -71,7 +71,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _launcher_reads(subject: Subject, container: ManifestContainer, variable: str) -> bool:
     """Return whether the container's launcher takes an option from the variable."""
-    settings = [role.seen for role in subject.training_roles if role.path == container.path]
+    settings = [role.rendezvous for role in subject.training_roles if role.path == container.path]
     return any(
         variable in value for rendezvous in settings for value in (rendezvous.endpoint, *rendezvous.options.values())
     )

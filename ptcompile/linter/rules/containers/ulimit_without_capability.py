@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.containers import script
+from ptcompile.linter.containers import shell_script
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
@@ -45,7 +45,7 @@ _ERREXIT = Pattern(r"set\s+-[a-z]*e|errexit")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
-        command = script(container)
+        command = shell_script(container)
         match = _UNLIMITED.search(command.word.text) if command is not None else None
         if command is None or match is None or _can_raise_limits(container) or "||" in match[1] or "soft" in match[0]:
             continue

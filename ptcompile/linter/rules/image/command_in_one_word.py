@@ -36,7 +36,7 @@ from ptcompile.kubernetes.commands import is_program, split_line, unwrap
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Word
+from ptcompile.linter.templates import Token
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 
@@ -47,7 +47,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     }
     for role in subject.training_roles if subject.record.launch_fields.container else ():  # the trainer of a TrainJob
         if role.path not in command_lines and role.spec.get("command"):
-            command_lines[role.path] = tuple(Word((*role.path, key, index), text) for key, index, text in role.words())
+            command_lines[role.path] = tuple(
+                Token((*role.path, key, index), text) for key, index, text in role.indexed_tokens()
+            )
     for argv in command_lines.values():
         if argv and len(argv[0].text.split()) > 1:
             message = f"no shell splits {_shorten(argv[0].text)!r}: a program with that whole name is looked up"
@@ -59,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _finding(argv: Sequence[Word], index: int, message: str) -> Finding:
+def _finding(argv: Sequence[Token], index: int, message: str) -> Finding:
     word = argv[index]
     words = split_line(word.text)
     items = [argument for argument in argv if argument.path[:-1] == word.path[:-1]]

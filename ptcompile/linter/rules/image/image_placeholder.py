@@ -29,13 +29,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.images import is_placeholder
-from ptcompile.linter.containers import references
+from ptcompile.linter.containers import image_references
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for path, image in references(subject):
+    for path, image in image_references(subject):
         if is_placeholder(image):
             yield found_at(path, "a placeholder, to be filled in", "render the template first")
 

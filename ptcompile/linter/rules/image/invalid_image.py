@@ -29,13 +29,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.linter.containers import references
+from ptcompile.linter.containers import image_references
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for path, image in references(subject):
+    for path, image in image_references(subject):
         reason = None if is_placeholder(image) else why_not_image(image)
         if reason is not None:
             yield found_at(path, f"not the name of an image: {reason}", "write REGISTRY/REPOSITORY:TAG")

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.environment import never_a_number
+from ptcompile.linter.environment import is_never_number
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
@@ -45,23 +45,23 @@ _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         for option, value in _values(one).items():
-            text = never_a_number(value) and not one.unsure
+            text = is_never_number(value) and not one.is_uncertain
             if text or (is_literal(value) and not _taken(option, value)):
-                path = one.place(option)
-                name = one.variable(option) if one.plain else one.spelled(option)
+                path = one.path_of(option)
+                name = one.variable(option) if one.is_env_script else one.option_name(option)
                 yield found_at(
                     path,
-                    f"{one.starter} does not start with {name} {value!r}: {_wanted(option)}",
+                    f"{one.launcher_name} does not start with {name} {value!r}: {_wanted(option)}",
                     "write a number",
                 )
 
 
 def _values(one: TrainingRole) -> dict[str, str]:
     """The options that want a number, with what they are given."""
-    if one.plain:
+    if one.is_env_script:
         found = {"node-rank": one.launch.env.get("RANK", "0"), "nnodes": one.launch.env.get("WORLD_SIZE", "1")}
-        return {option: value for option, value in found.items() if one.entry(one.variable(option)) is not None}
-    checked = (*_MOST, "monitor-interval") if one.torchrun else tuple(_MOST) if one.modelled else ()
+        return {option: value for option, value in found.items() if one.env_index(one.variable(option)) is not None}
+    checked = (*_MOST, "monitor-interval") if one.is_torchrun else tuple(_MOST) if one.is_modeled else ()
     return {option: one.options[option] for option in checked if option in one.options}
 
 

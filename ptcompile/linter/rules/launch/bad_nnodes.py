@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.environment import never_a_number
+from ptcompile.linter.environment import is_never_number
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.simulator.launchers.torchrun import is_literal
@@ -40,9 +40,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         nnodes = one.options.get("nnodes", "")
         # An operator's own range is its own rule's: elastic-range-reversed.
-        decided = is_literal(nnodes) or (never_a_number(nnodes) and not one.unsure)
-        if one.torchrun and one.seen.nodes is None and decided and one.origin("nnodes") != "operator":
-            path = one.place("nnodes")
+        decided = is_literal(nnodes) or (is_never_number(nnodes) and not one.is_uncertain)
+        if one.is_torchrun and one.rendezvous.nodes is None and decided and one.source_of("nnodes") != "operator":
+            path = one.path_of("nnodes")
             yield found_at(
                 path,
                 f"torchrun does not start with nnodes {nnodes!r}: it wants a number above 0, "

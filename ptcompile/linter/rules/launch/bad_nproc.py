@@ -43,10 +43,10 @@ _OPTION = "nproc-per-node"
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         nproc = one.options.get(_OPTION, "")
-        if not one.torchrun or not is_literal(nproc) or not _refused(nproc):
+        if not one.is_torchrun or not is_literal(nproc) or not _refused(nproc):
             continue
-        path, meant = one.place(_OPTION), nproc.strip().lower()
-        edit = one.change(_OPTION, meant) if meant in _WORDS else None
+        path, meant = one.path_of(_OPTION), nproc.strip().lower()
+        edit = one.edit_to(_OPTION, meant) if meant in _WORDS else None
         yield found_at(
             path,
             f"torchrun does not start with {nproc!r} processes per node: it wants a number above "

@@ -45,7 +45,7 @@ _WORDS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        for option in SWITCHES if one.torchrun else ():
+        for option in SWITCHES if one.is_torchrun else ():
             value = one.launch.env.get(option_variable(option))
             if value is None or not is_literal(value) or is_int(value):
                 continue
@@ -53,18 +53,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(
                 path,
                 f"torchrun does not start with {option_variable(option)} {value!r}: it wants a number",
-                'write "1" or "0"' if path != one.field(option) else "remove it",
+                'write "1" or "0"' if path != one.operator_field(option) else "remove it",
                 _fix(one, option, path, value),
             )
 
 
 def _place(one: TrainingRole, option: str) -> Path:
-    index = one.entry(option_variable(option))
-    return (one.field(option) or one.path) if index is None else (*one.path, "env", index, "value")
+    index = one.env_index(option_variable(option))
+    return (one.operator_field(option) or one.path) if index is None else (*one.path, "env", index, "value")
 
 
 def _fix(one: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
-    if path == one.field(option):
+    if path == one.operator_field(option):
         return Fix("remove it", (Edit("remove", path),), safe=True)
     meant = _WORDS.get(value.strip().lower())
     if meant is None or path == one.path:

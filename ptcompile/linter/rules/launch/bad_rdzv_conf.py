@@ -41,9 +41,9 @@ from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         conf = one.options.get("rdzv-conf", "")
-        why = why_not_conf(conf, one.seen.backend) if one.torchrun and is_literal(conf) else None
+        why = why_not_conf(conf, one.rendezvous.backend) if one.is_torchrun and is_literal(conf) else None
         if why is not None:
-            path = one.place("rdzv-conf")
+            path = one.path_of("rdzv-conf")
             yield found_at(
                 path,
                 f"torchrun does not start with the configuration {conf!r}: {why}",

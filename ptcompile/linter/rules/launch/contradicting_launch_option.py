@@ -45,7 +45,7 @@ _ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "m
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        for option in _ASKED if one.torchrun else ():
+        for option in _ASKED if one.is_torchrun else ():
             flag, other = one.launch.options.get(option), one.launch.env.get(option_variable(option))
             if flag is None or other is None or _same(flag, other):
                 continue
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 continue
             if option == "nnodes" and subject.record.meeting.fixed_size and flag.endswith(f":{other}"):
                 continue
-            path = one.word(option)
+            path = one.flag_path(option)
             yield found_at(
                 path,
                 f"--{option} {flag!r} wins over {other!r} of {field_path(other_path)}",
@@ -64,8 +64,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _other(one: TrainingRole, option: str) -> Path | None:
     """Where the user wrote the value that loses; None where only the operator did."""
-    index = one.entry(option_variable(option))
-    return one.field(option) if index is None else (*one.path, "env", index)
+    index = one.env_index(option_variable(option))
+    return one.operator_field(option) if index is None else (*one.path, "env", index)
 
 
 def _same(flag: str, other: str) -> bool:

@@ -61,12 +61,12 @@ _MINUTE = 60
 
 def _check(subject: Subject) -> Iterator[Finding]:
     job = subject.job
-    if job is None or not subject.parties:
+    if job is None or not subject.torchrun_groups:
         return
     agents = agents_of(job, job_rendezvous(job))
     if agents is None:
         return
-    for path, seconds in _deadlines(subject, subject.parties[0][0]):
+    for path, seconds in _deadlines(subject, subject.torchrun_groups[0][0]):
         if _MINUTE <= seconds <= agents.wait_for_others:
             yield found_at(
                 path,

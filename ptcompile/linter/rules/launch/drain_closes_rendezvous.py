@@ -52,15 +52,15 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.rules.launch.shared_rendezvous_store import meets_again
+from ptcompile.linter.rules.launch.shared_rendezvous_store import can_meet_again
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import closes_on_sigterm, torch_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
-        closing = (one for one in found if meets_again(one) and closes_on_sigterm(_torch(one, subject)))
+    for found in subject.torchrun_groups:
+        closing = (one for one in found if can_meet_again(one) and closes_on_sigterm(_torch(one, subject)))
         first = next(closing, None)
         if first is not None and count_nodes(found) > 1:
             major, minor = _torch(first, subject)
@@ -78,7 +78,7 @@ def _torch(one: TrainingRole, subject: Subject) -> Version:
 
 def _place(one: TrainingRole) -> Path:
     """The image, if it is there; in a TrainJob, whose runtime has it, what starts."""
-    return (*one.path, "image") if "image" in one.spec else one.line
+    return (*one.path, "image") if "image" in one.spec else one.command_path
 
 
 RULE = Rule("drain-closes-rendezvous", _check, severity="warning", stage="run", authority="torchrun")

@@ -49,7 +49,13 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.index import selector
 from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name
-from ptcompile.linter.references import endpoint_services, has_all_pods, labels_of, meets_at_a_pod, selected
+from ptcompile.linter.references import (
+    endpoint_services,
+    has_all_pods,
+    meets_at_a_pod,
+    service_selects,
+    template_labels,
+)
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -59,22 +65,22 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for members in (*subject.groups, *subject.plain):
+    for members in (*subject.rendezvous_groups, *subject.env_groups):
         first = members[0]
         if not meets_at_a_pod(members) or not has_all_pods(subject, members):
             continue
-        services = endpoint_services(subject, first.seen.host)
+        services = endpoint_services(subject, first.rendezvous.host)
         if not services or any(map(_may_reach, services)) or _is_subdomain(subject, services):
             continue
-        if any(selected(one, labels) for one in services for labels in _labels(subject, one)):
+        if any(service_selects(one, labels) for one in services for labels in _labels(subject, one)):
             continue
         name = object_name(services[0])
         wanted = ", ".join(f"{key}={value}" for key, value in selector(services[0]).items())
         yield found_at(
-            first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
-            f"nothing answers to {first.seen.host}: the Service {name} selects {wanted}, which no pod has",
+            first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
+            f"nothing answers to {first.rendezvous.host}: the Service {name} selects {wanted}, which no pod has",
             "select labels of the pod with rank 0",
-            severity="warning" if any(id(one) in subject.stream.related for one in services) else None,
+            severity="warning" if any(id(one) in subject.stream.related_ids for one in services) else None,
         )
 
 
@@ -99,9 +105,9 @@ def _labels(subject: Subject, service: Json) -> Iterator[Json]:
         for index in sorted({0, role.count - 1, *indexes}):
             if job is not None and 0 <= index < role.count:
                 yield job.pod(role, index).view.labels
-    for one in subject.neighbours:
-        yield labels_of(one)
-        yield labels_of(nested_map(one, "spec", "template"))
+    for one in subject.neighbors:
+        yield template_labels(one)
+        yield template_labels(nested_map(one, "spec", "template"))
 
 
 RULE = Rule("endpoint-misses-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -45,12 +45,12 @@ _OF_NODES = frozenset({"RANK", "WORLD_SIZE"})
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in (one for found in subject.parties for one in found):
+    for one in (one for found in subject.torchrun_groups for one in found):
         counted = _counts_nodes(one)
         for i, entry in enumerate(as_mappings(one.spec.get("env"))):
             name = as_string(entry.get("name"))
             # An operator's own of the same name is reserved-env's; a script may use any.
-            if name not in _NAMES or one.entry(name) != i or _used(one, name) or one.launch.in_shell:
+            if name not in _NAMES or one.env_index(name) != i or _used(one, name) or one.launch.in_shell:
                 continue
             if counted and name in _OF_NODES:
                 continue
@@ -69,15 +69,15 @@ def _counts_nodes(one: TrainingRole) -> bool:
     ptcompile gives them to every command that it does not start itself.
     """
     names = {as_string(entry.get("name")) for entry in as_mappings(one.spec.get("env"))}
-    last, size = one.role.count - 1, one.pod.env.get("WORLD_SIZE")
-    ranks = [one.pod.job.pod(one.role, index).env.get("RANK") for index in (0, last)]
+    last, size = one.expanded.count - 1, one.pod.env.get("WORLD_SIZE")
+    ranks = [one.pod.job.pod(one.expanded, index).env.get("RANK") for index in (0, last)]
     return {"MASTER_ADDR", "MASTER_PORT", *_OF_NODES} <= names and size == str(last + 1) and ranks == ["0", str(last)]
 
 
 def _used(one: TrainingRole, name: str) -> bool:
     """Whether the command line or another variable is made of it."""
     values = [as_string(entry.get("value")) for entry in as_mappings(one.spec.get("env"))]
-    return any(f"$({name})" in word for word in (*values, *(word for _, _, word in one.words())))
+    return any(f"$({name})" in word for word in (*values, *(word for _, _, word in one.indexed_tokens())))
 
 
 RULE = Rule("env-that-torchrun-sets", _check, severity="warning", stage="style", authority="torchrun")

@@ -51,14 +51,14 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        etcd = one.seen.backend in ("etcd", "etcd-v2")
-        if one.torchrun and etcd and one.options.get("rdzv-id") in ("none", "") and not one.unsure:
-            path = one.place("rdzv-backend")
+        etcd = one.rendezvous.backend in ("etcd", "etcd-v2")
+        if one.is_torchrun and etcd and one.options.get("rdzv-id") in ("none", "") and not one.is_uncertain:
+            path = one.path_of("rdzv-backend")
             yield found_at(
                 path,
-                f"{one.seen.backend} without a rendezvous id: every job without one uses the same place in it",
+                f"{one.rendezvous.backend} without a rendezvous id: every job without one uses the same place in it",
                 "give the job its own id, such as its name",
-                _fix(subject) if one.origin("rdzv-backend") == "operator" and subject.name else None,
+                _fix(subject) if one.source_of("rdzv-backend") == "operator" and subject.name else None,
             )
 
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         first, others = found[0], count_nodes(found) - 1
         where = _job_spec(subject, first)
         if others < 1 or where is None or not _restarts(first) or len(found) > 1:
@@ -79,8 +79,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _restarts(one: TrainingRole) -> bool:
     """Whether it is to outlive failures: its processes restart after those of another node have failed."""
-    restarts = one.seen.max_restarts
-    return one.seen.backend == "c10d" and not one.local and is_int(restarts) and int(restarts) > 0
+    restarts = one.rendezvous.max_restarts
+    return one.rendezvous.backend == "c10d" and not one.is_local and is_int(restarts) and int(restarts) > 0
 
 
 def _job_spec(subject: Subject, one: TrainingRole) -> tuple[Path, Json] | None:

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.devices import sees_any
+from ptcompile.linter.devices import may_see_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -38,8 +38,8 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         nproc = one.options.get("nproc-per-node", "")
-        if one.torchrun and nproc in ("gpu", "xpu") and not sees_any(one.pod):
-            path = one.place("nproc-per-node")
+        if one.is_torchrun and nproc in ("gpu", "xpu") and not may_see_devices(one.pod):
+            path = one.path_of("nproc-per-node")
             yield found_at(
                 path,
                 f"torchrun should start one process per device ({nproc}), but the pod requests none",

@@ -64,10 +64,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for one in found:
         missing = [name for name in _READ if name not in one.launch.env]
-        mine = [name for name in _TELLING if one.entry(name) is not None]
-        if one.by_python and len(mine) > 1 and missing and not one.unsure and not one.launch.in_shell:
+        mine = [name for name in _TELLING if one.env_index(name) is not None]
+        if one.is_python_script and len(mine) > 1 and missing and not one.is_uncertain and not one.launch.in_shell:
             yield found_at(
-                one.line,
+                one.command_path,
                 f"the script has {' and '.join(mine)}, and not {' and '.join(missing)}, which env:// also needs",
                 f"set {' and '.join(missing)}, or start the script with torchrun",
             )

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.devices import sees_any
+from ptcompile.linter.devices import may_see_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -41,9 +41,9 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         nproc = one.options.get("nproc-per-node", "")
-        if one.torchrun and nproc in ("auto", "cpu") and not one.unsure and not sees_any(one.pod):
-            path = one.place("nproc-per-node")
-            path = one.line if path == one.path else path
+        if one.is_torchrun and nproc in ("auto", "cpu") and not one.is_uncertain and not may_see_devices(one.pod):
+            path = one.path_of("nproc-per-node")
+            path = one.command_path if path == one.path else path
             yield found_at(
                 path,
                 f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "

@@ -61,7 +61,7 @@ _OF_NODES = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for container in template.mains if not _more_networks(template) else ():
+        for container in template.main_containers if not _more_networks(template) else ():
             for entry in container.env:
                 value = (entry.value or "").strip()
                 names = [name for name in value.removeprefix("=").split(",") if name]

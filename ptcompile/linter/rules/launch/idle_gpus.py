@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.devices import whole_gpus
+from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
@@ -42,10 +42,10 @@ from ptcompile.linter.trainers import TrainingRole
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        gpus, processes = whole_gpus(one.pod), one.seen.processes
-        if one.torchrun and processes is not None and 0 < processes < gpus and not one.unsure:
-            path = one.place("nproc-per-node")
-            path = one.line if path == one.path else path
+        gpus, processes = count_one_process_devices(one.pod), one.rendezvous.processes
+        if one.is_torchrun and processes is not None and 0 < processes < gpus and not one.is_uncertain:
+            path = one.path_of("nproc-per-node")
+            path = one.command_path if path == one.path else path
             yield found_at(
                 path,
                 f"torchrun starts {processes} {'process' if processes == 1 else 'processes'} on a "
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _fix(one: TrainingRole, gpus: int) -> Fix | None:
-    edit = one.change("nproc-per-node", str(gpus))
+    edit = one.edit_to("nproc-per-node", str(gpus))
     return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
 
 

@@ -54,14 +54,14 @@ _MEETING = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC)
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for one in (one for found in subject.parties for one in found):
-        standalone = one.standalone
-        if standalone and one.role.count > 1:
+    for one in (one for found in subject.torchrun_groups for one in found):
+        standalone = one.is_standalone
+        if standalone and one.expanded.count > 1:
             continue  # standalone-on-many-pods
         ignored = [name for name in _ignored(one, standalone=standalone) if name in one.launch.options]
         for option in ignored[:1]:
-            path = one.word(option)
-            why = "--standalone" if standalone else f"the backend {one.seen.backend}"
+            path = one.flag_path(option)
+            why = "--standalone" if standalone else f"the backend {one.rendezvous.backend}"
             yield found_at(
                 path,
                 f"{why} does not read {', '.join('--' + name for name in ignored)}",
@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _ignored(one: TrainingRole, *, standalone: bool) -> tuple[str, ...]:
     if standalone:
         return _MEETING
-    return _STATIC if one.seen.backend in ("c10d", "etcd", "etcd-v2") and one.options.get("rdzv-endpoint") else ()
+    return _STATIC if one.rendezvous.backend in ("c10d", "etcd", "etcd-v2") and one.options.get("rdzv-endpoint") else ()
 
 
 RULE = Rule("ignored-rendezvous-option", _check, severity="warning", stage="style", authority="torchrun")

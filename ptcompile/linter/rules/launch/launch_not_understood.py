@@ -49,7 +49,7 @@ from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
 from ptcompile.linter.rule import Finding, Rule
-from ptcompile.linter.rules.launch.launcher_alone import untold
+from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
 from ptcompile.linter.workload import template_of
@@ -66,12 +66,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
     job = subject.job
     if job is None or job.expansion.refused:
         return
-    if subject.groups and len(subject.training_roles) == len(job.roles):
+    if subject.rendezvous_groups and len(subject.training_roles) == len(job.roles):
         return  # every role is understood
     found = [(role, pod) for role, pod in job.first_pods() if sum(pod.devices.values())]
     if sum(role.count for role, _ in found) < 2:
         return
-    seen = {one.role.name: one for one in subject.training_roles}
+    seen = {one.expanded.name: one for one in subject.training_roles}
     for role, pod in found:
         why, path = _why(subject, role, pod, seen.get(role.name)), _place(subject, role)
         if why and path is not None:
@@ -83,14 +83,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _why(subject: Subject, role: ExpandedRole, pod: Pod, one: TrainingRole | None) -> str | None:
     """Why it is unknown how a pod starts, or None."""
     launch = pod.launch
-    if one is not None and (one.modelled or one.plain):
-        return "a script with branches, or envFrom, decides what is started" if one.unsure else None
+    if one is not None and (one.is_modeled or one.is_env_script):
+        return "a script with branches, or envFrom, decides what is started" if one.is_uncertain else None
     if launch.launcher == "image":
         return "there is no command, and what the image starts is unknown"
     if launch.launcher in ("accelerate", "deepspeed", "composer"):
         return (
             None
-            if one is None or untold(one)
+            if one is None or ignores_other_machines(one)
             else f"{launch.launcher} takes its nodes from a file or from its defaults"
         )
     if launch.launcher == "mpirun":
@@ -113,7 +113,7 @@ def _of_command(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -> str | N
 def _place(subject: Subject, role: ExpandedRole) -> Path | None:
     """The command of the container that trains, unless that only sleeps."""
     template = template_of(subject, role.name)
-    main = next(iter(template.mains), None) if template is not None else None
+    main = next(iter(template.main_containers), None) if template is not None else None
     if main is None or idle_command(main):
         return None
     return next(((*main.path, key) for key in ("command", "args") if main.spec.get(key)), main.path)

@@ -52,18 +52,18 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if count_nodes(found) < 2:
         return
     for one in found:
-        if _starts_all(one) and not one.unsure:
-            path = one.place("nnodes")
+        if _starts_all(one) and not one.is_uncertain:
+            path = one.path_of("nnodes")
             yield found_at(
                 path,
                 f"deepspeed starts all nodes from one pod, over ssh, and each of {count_nodes(found)} pods starts it",
                 "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
                 severity="error",
             )
-        elif untold(one) and not one.unsure:
+        elif ignores_other_machines(one) and not one.is_uncertain:
             yield found_at(
-                one.line,
-                f"{one.seen.launcher} reads no variables of the operator, and is told nothing "
+                one.command_path,
+                f"{one.rendezvous.launcher} reads no variables of the operator, and is told nothing "
                 f"of the {count_nodes(found)} pods: each trains alone",
                 "start the script with torchrun, or pass the launcher its machines",
             )
@@ -72,12 +72,17 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _starts_all(one: TrainingRole) -> bool:
     """Whether every pod of a role is a deepspeed that starts several nodes by itself."""
     several = one.launch.options.get("nnodes", "1") not in ("", "1")
-    return one.seen.launcher == "deepspeed" and several and "no-ssh" not in one.launch.options and one.role.count > 1
+    return (
+        one.rendezvous.launcher == "deepspeed"
+        and several
+        and "no-ssh" not in one.launch.options
+        and one.expanded.count > 1
+    )
 
 
-def untold(one: TrainingRole) -> bool:
+def ignores_other_machines(one: TrainingRole) -> bool:
     """Whether accelerate or deepspeed is told nothing of other machines, by options, variables or a host file."""
-    options = _SAYS.get(one.seen.launcher)
+    options = _SAYS.get(one.rendezvous.launcher)
     told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
     return options is not None and not told and not any(word.startswith(options) for word in one.launch.entry)
 

@@ -52,10 +52,10 @@ from ptcompile.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
-from ptcompile.linter.environment import given_by_stream
+from ptcompile.linter.environment import names_from_stream
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.workload import views
+from ptcompile.linter.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     speaking = [id(one) for one in containers if _speaks(one)]
     if not speaking:
         return
-    for path, written, view, pod in views(subject):
-        more = given_by_stream(subject, view.spec, pod.view.namespace) if id(written) in speaking else None
+    for path, written, view, pod in container_views(subject):
+        more = names_from_stream(subject, view.spec, pod.view.namespace) if id(written) in speaking else None
         if more is None:
             continue  # no reference, or names from an object of another file that are unknown
         env = view.env
@@ -140,14 +140,16 @@ def _of_a_service(subject: Subject, name: str) -> bool:
     if match is None or _OPERATORS.fullmatch(name):
         return False
     service = match[1].lower().replace("_", "-")
-    return "_SERVICE_" in name or service == "kubernetes" or bool(subject.others.named(SERVICE, service))
+    return "_SERVICE_" in name or service == "kubernetes" or bool(subject.objects.named(SERVICE, service))
 
 
 def _severity(subject: Subject, names: list[str]) -> Severity | None:
     """A text that the launcher reads stops it; what a script makes of one, no file says."""
     if any(_OPERATORS.fullmatch(name) for name in names):
         return None
-    read = [value for one in subject.training_roles for value in (one.seen.endpoint, *one.seen.options.values())]
+    read = [
+        value for one in subject.training_roles for value in (one.rendezvous.endpoint, *one.rendezvous.options.values())
+    ]
     return None if any(f"$({name})" in value for name in names for value in read) else "warning"
 
 

@@ -51,29 +51,29 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.groups, *subject.plain):
+    for found in (*subject.rendezvous_groups, *subject.env_groups):
         yield from _of(subject, found)
 
 
 def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(found) < 2 or subject.meets_nowhere:
+    if count_nodes(found) < 2 or subject.lacks_rendezvous:
         return
     first = found[0]
-    if first.seen.nodes is None or first.seen.nodes[1] < 2 or first.standalone:
+    if first.rendezvous.nodes is None or first.rendezvous.nodes[1] < 2 or first.is_standalone:
         return  # torchrun rejects the number, or expects no other node: other rules report it
-    if first.local:
-        path = first.place(_option(first))
-        path = first.line if path == first.path else path
+    if first.is_local:
+        path = first.path_of(_option(first))
+        path = first.command_path if path == first.path else path
         yield found_at(
             path,
-            f"each of {count_nodes(found)} pods waits for {first.seen.nodes_text} nodes at its own "
-            f"{first.seen.endpoint or 'localhost'}, where no other pod connects",
+            f"each of {count_nodes(found)} pods waits for {first.rendezvous.nodes_text} nodes at its own "
+            f"{first.rendezvous.endpoint or 'localhost'}, where no other pod connects",
             "add --rdzv-endpoint with the first pod's name" + _unread(first),
         )
 
 
 def _option(one: TrainingRole) -> str:
-    return "rdzv-endpoint" if one.options.get("rdzv-endpoint") or one.seen.backend != "static" else "master-addr"
+    return "rdzv-endpoint" if one.options.get("rdzv-endpoint") or one.rendezvous.backend != "static" else "master-addr"
 
 
 def _unread(one: TrainingRole) -> str:

@@ -55,7 +55,7 @@ _NAMES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     found = subject.training_roles
-    for one in found if count_nodes(found) > 1 and found[0].seen.nodes != (1, 1) else ():
+    for one in found if count_nodes(found) > 1 and found[0].rendezvous.nodes != (1, 1) else ():
         for i, entry in enumerate(as_mappings(one.spec.get("env"))):
             if as_string(entry.get("name")) in _NAMES and as_string(entry.get("value")).strip().lstrip("=") == "lo":
                 path = (*one.path, "env", i)

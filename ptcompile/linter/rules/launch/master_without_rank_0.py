@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.groups, *subject.plain):
+    for found in (*subject.rendezvous_groups, *subject.env_groups):
         yield from _of(subject, found)
 
 
@@ -63,12 +63,12 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if job is None or count_nodes(found) < 2:
         return
     first = found[0]
-    if first.seen.backend != "static" or first.seen.nodes in (None, (1, 1)):
+    if first.rendezvous.backend != "static" or first.rendezvous.nodes in (None, (1, 1)):
         return
-    pod = _named(job, first.seen.host)
+    pod = _named(job, first.rendezvous.host)
     rank = pod.rendezvous.node_rank if pod is not None else "0"
     if pod is not None and rank.isdigit() and int(rank):
-        path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
+        path = first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
         yield found_at(
             path,
             f"{pod.display_name} has node rank {rank}, but the pod with rank 0 opens the store",

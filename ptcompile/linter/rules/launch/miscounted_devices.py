@@ -42,15 +42,15 @@ _MIG = "nvidia.com/mig-"
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         nproc = one.options.get("nproc-per-node", "")
-        if not one.torchrun or nproc not in ("auto", "gpu") or one.unsure:
+        if not one.is_torchrun or nproc not in ("auto", "gpu") or one.is_uncertain:
             continue
         found = one.pod.devices
         slices = sum(count for name, count in found.items() if name.startswith(_MIG))
         foreign = next((name for name in found if name.startswith(_FOREIGN)), None)
         if foreign is None and slices < 2:
             continue
-        path = one.place("nproc-per-node")
-        path = one.line if path == one.path else path
+        path = one.path_of("nproc-per-node")
+        path = one.command_path if path == one.path else path
         if foreign is not None:
             why = "does not start" if nproc == "gpu" else "starts a process for each core of the host"
             message = f"torchrun does not know {foreign}: with {nproc} it {why}"

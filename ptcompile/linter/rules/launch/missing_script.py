@@ -36,13 +36,13 @@ from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         launch = one.launch
-        if not one.torchrun or launch.entry:
+        if not one.is_torchrun or launch.entry:
             continue
         options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):
             last = f", and {launch.arguments[-1]!r} is the value of an option" if launch.arguments else ""
             yield found_at(
-                one.line,
+                one.command_path,
                 f"torchrun is given no script to start{last}",
                 "put the script after the options, and give every option its value",
             )

@@ -56,28 +56,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import unserved, wrong
+from ptcompile.linter.hosts import unserved_host, wrong_host
 from ptcompile.linter.references import has_all_pods, meets_at_a_pod
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for members in (*subject.groups, *subject.plain):
+    for members in (*subject.rendezvous_groups, *subject.env_groups):
         first = members[0]
-        host = first.seen.host
-        if not meets_at_a_pod(members) or wrong(subject, first.pod, host, complete=has_all_pods(subject, members)):
+        host = first.rendezvous.host
+        if not meets_at_a_pod(members) or wrong_host(subject, first.pod, host, complete=has_all_pods(subject, members)):
             continue
-        gap = unserved(subject, first.pod, host)
+        gap = unserved_host(subject, first.pod, host)
         if gap is None:
             continue
-        elsewhere = any(id(one) in subject.stream.related for one in gap.services)
+        elsewhere = any(id(one) in subject.stream.related_ids for one in gap.services)
         certain = gap.services and not elsewhere
         yield found_at(
-            first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
+            first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr"),
             gap.reason,
             gap.help,
-            severity="error" if certain else None if subject.stream.whole else "note",
+            severity="error" if certain else None if subject.stream.has_context else "note",
         )
 
 

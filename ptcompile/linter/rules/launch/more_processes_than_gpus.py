@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.devices import whole_gpus
+from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole
@@ -44,9 +44,9 @@ from ptcompile.linter.trainers import TrainingRole
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        gpus, processes = whole_gpus(one.pod), one.seen.processes
-        if (one.torchrun or one.modelled) and _sure(one) and gpus and processes is not None and processes > gpus:
-            path = one.place("nproc-per-node")
+        gpus, processes = count_one_process_devices(one.pod), one.rendezvous.processes
+        if (one.is_torchrun or one.is_modeled) and _sure(one) and gpus and processes is not None and processes > gpus:
+            path = one.path_of("nproc-per-node")
             yield found_at(
                 path,
                 f"{processes} processes on a node with {gpus} "
@@ -58,11 +58,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _sure(one: TrainingRole) -> bool:
     """Whether nothing that no file shows can change the number: envFrom cannot change an option."""
-    return not one.unsure or (one.origin("nproc-per-node") == "flag" and not one.launch.in_shell)
+    return not one.is_uncertain or (one.source_of("nproc-per-node") == "flag" and not one.launch.in_shell)
 
 
 def _fix(one: TrainingRole, gpus: int) -> Fix | None:
-    edit = one.change("nproc-per-node", str(gpus))
+    edit = one.edit_to("nproc-per-node", str(gpus))
     return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
 
 

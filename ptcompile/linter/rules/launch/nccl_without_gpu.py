@@ -38,10 +38,10 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.devices import sees_any
+from ptcompile.linter.devices import may_see_devices
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.workload import views
+from ptcompile.linter.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ _OPTIONS = ("backend", "dist-backend", "ddp-backend", "distributed-backend", "to
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for path, written, view, pod in views(subject):
+    for path, written, view, pod in container_views(subject):
         main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
-        if not main or sees_any(pod):
+        if not main or may_see_devices(pod):
             continue
         place = _asked(path, written) or (path if _asked(path, view.spec) else None)  # a TrainJob's runtime may ask too
         if place is not None:

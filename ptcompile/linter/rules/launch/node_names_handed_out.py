@@ -55,7 +55,7 @@ _ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "sta
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         first = next((one for one in found if _hands_out_names(one)), None)
         if first is None or count_nodes(found) < 2:
             continue
@@ -71,14 +71,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _hands_out_names(one: TrainingRole) -> bool:
     told = one.launch.options.get("local-addr") or one.launch.env.get("PET_LOCAL_ADDR")
-    return one.pod.on_host and one.seen.backend == "c10d" and not one.local and not told
+    return one.pod.on_host and one.rendezvous.backend == "c10d" and not one.is_local and not told
 
 
 def _place(one: TrainingRole) -> Path:
     """The pod's hostNetwork; in a TrainJob, whose runtime has it, what starts."""
     if len(one.path) > 2 and one.path[-2] == "containers":
         return (*one.path[:-2], "hostNetwork")
-    return one.line
+    return one.command_path
 
 
 RULE = Rule("node-names-handed-out", _check, severity="warning", stage="run", authority="torchrun")

@@ -59,7 +59,7 @@ _MARKS = ("$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME}", "<status.podIP"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.groups, *subject.plain):
+    for found in (*subject.rendezvous_groups, *subject.env_groups):
         yield from _of(found)
 
 
@@ -67,8 +67,12 @@ def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if count_nodes(found) < 2:
         return
     for one in found:
-        if one.seen.nodes != (1, 1) and _own(one, one.pod) and _own(one, one.pod.job.pod(one.role, one.role.count - 1)):
-            path = one.place("rdzv-endpoint" if one.options.get("rdzv-endpoint") else "master-addr")
+        if (
+            one.rendezvous.nodes != (1, 1)
+            and _own(one, one.pod)
+            and _own(one, one.pod.job.pod(one.expanded, one.expanded.count - 1))
+        ):
+            path = one.path_of("rdzv-endpoint" if one.options.get("rdzv-endpoint") else "master-addr")
             yield found_at(
                 path,
                 f"each of {count_nodes(found)} pods meets at its own address, where no other pod connects",
@@ -80,7 +84,7 @@ def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
 def _own(one: TrainingRole, pod: Pod) -> bool:
     """Whether a pod's endpoint is on the pod itself, in words that differ from pod to pod."""
     host = pod.rendezvous.host
-    return host.startswith(_MARKS) or (one.role.count > 1 and host in (pod.hostname, pod.dns) and bool(host))
+    return host.startswith(_MARKS) or (one.expanded.count > 1 and host in (pod.hostname, pod.dns) and bool(host))
 
 
 RULE = Rule("own-host-endpoint", _check, severity="error", stage="run", authority="torchrun")

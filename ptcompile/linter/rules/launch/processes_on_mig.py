@@ -42,9 +42,9 @@ from ptcompile.linter.subject import Subject
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         slices = [name for name in one.pod.devices if name.startswith("nvidia.com/mig-")]
-        processes = one.seen.processes or 0
-        if slices and processes > 1 and (one.torchrun or one.modelled):
-            path = one.place("nproc-per-node")
+        processes = one.rendezvous.processes or 0
+        if slices and processes > 1 and (one.is_torchrun or one.is_modeled):
+            path = one.path_of("nproc-per-node")
             yield found_at(
                 path,
                 f"{processes} processes on {slices[0]}: a process sees one MIG slice, and NCCL connects none",

@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         launch = one.launch
         plain = not any(launch.options.get(name) for name in ("no-python", "module"))
         free = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
-        if one.torchrun and plain and free and launch.entry and _is_python(launch.entry[0]):
+        if one.is_torchrun and plain and free and launch.entry and _is_python(launch.entry[0]):
             path, exact = _place(one, launch.entry[0])
             script = launch.entry[1] if launch.entry[1:] else ""
             simple = exact and script.endswith(".py")
@@ -60,8 +60,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _place(one: TrainingRole, name: str) -> tuple[Path, bool]:
     """The word that is the interpreter, or the whole command line where a shell reads it."""
-    found = [(*one.path, key, i) for key, i, word in one.words() if word == name]
-    return (found[-1], len(found) == 1) if found else (one.line, False)
+    found = [(*one.path, key, i) for key, i, word in one.indexed_tokens() if word == name]
+    return (found[-1], len(found) == 1) if found else (one.command_path, False)
 
 
 RULE = Rule("python-as-script", _check, severity="error", stage="run", authority="torchrun")

@@ -52,7 +52,7 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         yield from _of(subject, found)
 
 
@@ -60,9 +60,9 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if subject.record.meeting.open:
         return
     first, total = found[0], count_nodes(found)
-    low, high = first.seen.nodes or (1, 1)
-    if low <= total < high and first.seen.backend not in ("static", "none") and total > 1:
-        path, edit = first.place("nnodes"), first.change("nnodes", f"{low}:{total}")
+    low, high = first.rendezvous.nodes or (1, 1)
+    if low <= total < high and first.rendezvous.backend not in ("static", "none") and total > 1:
+        path, edit = first.path_of("nnodes"), first.edit_to("nnodes", f"{low}:{total}")
         yield found_at(
             path,
             f"torchrun takes up to {high} nodes, and the job has {total} pods: it waits for more at every rendezvous",

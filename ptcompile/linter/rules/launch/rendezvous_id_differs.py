@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.environment import differs
+from ptcompile.linter.environment import pod_specific_part
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
@@ -54,12 +54,12 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         first = found[0]
-        if first.seen.backend == "static" or count_nodes(found) < 2 or first.standalone:
+        if first.rendezvous.backend == "static" or count_nodes(found) < 2 or first.is_standalone:
             continue
         if _apart(first):
-            path = first.place("rdzv-id")
+            path = first.path_of("rdzv-id")
             yield found_at(
                 path,
                 f"the rendezvous id {first.options['rdzv-id']!r} differs from pod to pod: they never meet",
@@ -70,14 +70,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _apart(one: TrainingRole) -> bool:
     """Whether two pods of a role have two ids."""
     value = one.options.get("rdzv-id", "")
-    if differs(value):
+    if pod_specific_part(value):
         return True
     main = one.pod.main
     if "rdzv-id" in one.launch.options and main is not None:
         written = "".join((*(main.command or ()), *(main.args or ())))
         if "$" not in written and "`" not in written:
             return False  # the same words in every pod
-    last = one.pod.job.pod(one.role, one.role.count - 1).rendezvous.options.get("rdzv-id", "")
+    last = one.pod.job.pod(one.expanded, one.expanded.count - 1).rendezvous.options.get("rdzv-id", "")
     return is_literal(value) and is_literal(last) and value != last
 
 

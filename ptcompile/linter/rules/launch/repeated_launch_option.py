@@ -39,12 +39,12 @@ from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        options = option_names(one.launch.arguments) if one.torchrun else ()
+        options = option_names(one.launch.arguments) if one.is_torchrun else ()
         if len({*options}) == len(options):
             continue
         for option, times in Counter(options).items():
             if times > 1 and option not in SWITCHES:
-                path = one.word(option)
+                path = one.flag_path(option)
                 yield found_at(
                     path,
                     f"--{option} is given {times} times, and torchrun uses the last: "

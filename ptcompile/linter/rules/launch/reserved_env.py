@@ -41,7 +41,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.workload import views
+from ptcompile.linter.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     from ptcompile.registry.pods import env_entry
 
-    for path, written, view, _ in views(subject):
+    for path, written, view, _ in container_views(subject):
         own = as_mappings(written.get("env"))
         added = {as_string(entry.get("name")): entry for entry in view.env[len(own) :]}
         for i, entry in enumerate(own):

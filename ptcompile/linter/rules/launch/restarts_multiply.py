@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.spot import spot
+from ptcompile.linter.spot import spot_label
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
@@ -51,16 +51,16 @@ _MANY = 100
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         one = found[0]
-        together = count_nodes(found) if one.seen.backend == "c10d" else 1  # node 0 that fails fails them all
-        said, outer = one.seen.max_restarts, _retries(subject) // together
+        together = count_nodes(found) if one.rendezvous.backend == "c10d" else 1  # node 0 that fails fails them all
+        said, outer = one.rendezvous.max_restarts, _retries(subject) // together
         inner = int(said) if is_int(said) else 0
         starts = (inner + 1) * (outer + 1)
         if _meant(subject, one):
             continue
         if inner > 0 and outer > 0 and starts >= _MANY:
-            path = one.place("max-restarts")
+            path = one.path_of("max-restarts")
             yield found_at(
                 path,
                 f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod are up to {starts} attempts",
@@ -70,8 +70,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _meant(subject: Subject, one: TrainingRole) -> bool:
     """Whether nodes are expected to come and go: an elastic range, or machines that may be taken away."""
-    nodes = one.seen.nodes
-    return (nodes is not None and nodes[0] < nodes[1]) or any(spot(template) for template in subject.templates)
+    nodes = one.rendezvous.nodes
+    return (nodes is not None and nodes[0] < nodes[1]) or any(spot_label(template) for template in subject.templates)
 
 
 def _retries(subject: Subject) -> int:

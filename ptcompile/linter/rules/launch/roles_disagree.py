@@ -52,32 +52,33 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.groups:
+    for found in subject.rendezvous_groups:
         yield from _of(found)
 
 
 def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if all(one.seen.nodes == (1, 1) and one.seen.backend == "static" for one in found):  # worlds-apart
+    if all(one.rendezvous.nodes == (1, 1) and one.rendezvous.backend == "static" for one in found):  # worlds-apart
         return
     for one in found[1:]:
         option, mine, theirs = _difference(found[0], one)
         if option:
-            path = one.place(option)
+            path = one.path_of(option)
             yield found_at(
                 path,
-                f"{one.role.name} has the {option} {mine!r} and {found[0].role.name} has {theirs!r}: they do not meet",
+                f"{one.expanded.name} has the {option} {mine!r} and {found[0].expanded.name} has {theirs!r}: they "
+                "do not meet",
                 "start all roles with the same command line",
             )
 
 
 def _difference(first: TrainingRole, one: TrainingRole) -> tuple[str, str, str]:
     """The first option of the rendezvous in which two roles differ, and their values."""
-    pairs = [("rdzv-backend", one.seen.backend, first.seen.backend)]
-    which = "master-port" if one.origin("master-port") == "flag" else "master-addr"
-    which = which if first.seen.backend == "static" and not one.options.get("rdzv-endpoint") else "rdzv-endpoint"
-    pairs.append((which, one.seen.endpoint, first.seen.endpoint))
+    pairs = [("rdzv-backend", one.rendezvous.backend, first.rendezvous.backend)]
+    which = "master-port" if one.source_of("master-port") == "flag" else "master-addr"
+    which = which if first.rendezvous.backend == "static" and not one.options.get("rdzv-endpoint") else "rdzv-endpoint"
+    pairs.append((which, one.rendezvous.endpoint, first.rendezvous.endpoint))
     pairs.append(("nnodes", one.options.get("nnodes", ""), first.options.get("nnodes", "")))
-    if one.seen.backend != "static":
+    if one.rendezvous.backend != "static":
         pairs.append(("rdzv-id", one.options.get("rdzv-id", ""), first.options.get("rdzv-id", "")))
     for option, mine, theirs in pairs:
         if mine != theirs and is_literal(mine) and is_literal(theirs):

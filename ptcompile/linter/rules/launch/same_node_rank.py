@@ -56,25 +56,25 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.groups, *subject.plain):
+    for found in (*subject.rendezvous_groups, *subject.env_groups):
         yield from _of(subject, found)
 
 
 def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     others = (
         peers_in_other_objects(subject, found[0])
-        if subject.record.meeting.across_objects and found[0].seen.nodes != (1, 1)
+        if subject.record.meeting.across_objects and found[0].rendezvous.nodes != (1, 1)
         else ()
     )
-    if count_nodes((*found, *others)) < 2 or found[0].local:  # local-endpoint
+    if count_nodes((*found, *others)) < 2 or found[0].is_local:  # local-endpoint
         return
-    if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):
+    if any(one.rendezvous.backend not in ("static", "env") or one.rendezvous.nodes in (None, (1, 1)) for one in found):
         return
     seen = {rank: (one, index) for one in others for rank, index in _ranks(one)}
     for one in found:
         for rank, index in _ranks(one):
             if rank in seen:
-                path = one.place("node-rank") if one.origin("node-rank") != "default" else one.line
+                path = one.path_of("node-rank") if one.source_of("node-rank") != "default" else one.command_path
                 yield found_at(
                     path,
                     f"{_shown(*seen[rank])} and {_shown(one, index)} both have node rank {rank}",
@@ -86,13 +86,16 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
 
 def _shown(one: TrainingRole, index: int) -> str:
     """The name of a pod of the role."""
-    return one.pod.job.pod(one.role, index).display_name
+    return one.pod.job.pod(one.expanded, index).display_name
 
 
 def _help(one: TrainingRole) -> str:
-    if one.torchrun:
+    if one.is_torchrun:
         return "give each pod its own rank, such as --node-rank=$(JOB_COMPLETION_INDEX), or use c10d"
-    return f"give each pod its own {'RANK' if one.plain else one.spelled('node-rank')}, such as $(JOB_COMPLETION_INDEX)"
+    return (
+        f"give each pod its own {'RANK' if one.is_env_script else one.option_name('node-rank')}, such as "
+        "$(JOB_COMPLETION_INDEX)"
+    )
 
 
 def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
@@ -101,15 +104,15 @@ def _ranks(one: TrainingRole) -> Iterator[tuple[str, int]]:
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
     name, spec, entry = _variable(one), None, None
-    for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
-        view = one.role.pod(index)
+    for index in sorted({0, min(1, one.expanded.count - 1), one.expanded.count - 1}):
+        view = one.expanded.pod(index)
         if name is not None and view.spec is not spec:  # most operators give all pods of a role one spec
             spec, entry = view.spec, _entry(view, name)
         if entry is not None:
             rank = entry_value(entry, view)
         else:
-            pod = one.pod.job.pod(one.role, index)
-            rank = static_node_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
+            pod = one.pod.job.pod(one.expanded, index)
+            rank = static_node_rank(pod.launch) if one.is_torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
             yield rank, index
 
@@ -126,7 +129,7 @@ def _variable(one: TrainingRole) -> str | None:
     from ptcompile.simulator.launchers.rendezvous import static_node_rank
 
     launch, main = one.launch, one.pod.main
-    if not one.torchrun or launch.in_shell or main is None:
+    if not one.is_torchrun or launch.in_shell or main is None:
         return None
     words = [*(main.command or ()), *(main.args or ())]
     differing = [word for word in words if "$" in word]

@@ -59,17 +59,17 @@ from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_i
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         if count_nodes(found) > 1:
-            first = next((one for one in found if meets_again(one) and _shares(one, subject)), None)
+            first = next((one for one in found if can_meet_again(one) and _shares(one, subject)), None)
             if first is not None:
                 yield _found(first)
 
 
-def meets_again(one: TrainingRole) -> bool:
+def can_meet_again(one: TrainingRole) -> bool:
     """Whether its agents may come to a second meeting."""
-    seen = one.seen
-    if seen.backend != "c10d" or seen.nodes is None or seen.nodes[1] < 2 or one.local:
+    seen = one.rendezvous
+    if seen.backend != "c10d" or seen.nodes is None or seen.nodes[1] < 2 or one.is_local:
         return False
     return seen.nodes[0] < seen.nodes[1] or (is_int(seen.max_restarts) and int(seen.max_restarts) > 0)
 
@@ -80,12 +80,12 @@ def _shares(one: TrainingRole, subject: Subject) -> bool:
 
 
 def _found(one: TrainingRole) -> Finding:
-    restarts = one.seen.max_restarts != "0" and one.origin("max-restarts") != "default"
-    path = one.place("max-restarts" if restarts else "nnodes")
+    restarts = one.rendezvous.max_restarts != "0" and one.source_of("max-restarts") != "default"
+    path = one.path_of("max-restarts" if restarts else "nnodes")
     entry = {"name": OWN_STORE, "value": "1"}
     add = (
         None
-        if one.entry(OWN_STORE) is not None
+        if one.env_index(OWN_STORE) is not None
         else Fix(f"set {OWN_STORE} to 1", (Edit("append", (*one.path, "env"), entry),), safe=False)
     )
     return found_at(

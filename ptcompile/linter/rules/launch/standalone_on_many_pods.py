@@ -52,18 +52,18 @@ _TOLD = ("MASTER_ADDR", "WORLD_SIZE", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "P
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         yield from _of(subject, found)
 
 
 def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
-    if count_nodes(found) < 2 or not found[0].standalone:
+    if count_nodes(found) < 2 or not found[0].is_standalone:
         return
     first = found[0]
     flags = {"nnodes", "master-addr", "node-rank", "rdzv-endpoint"} & first.launch.options.keys()
     told = flags or any(name in first.launch.env for name in _TOLD)
     if told or subject.record.launch_fields.options:  # else the pods may be meant to be alone
-        path = first.place("standalone")
+        path = first.path_of("standalone")
         yield found_at(
             path,
             f"a standalone torchrun meets no other pod, and there are {count_nodes(found)} pods: each trains alone",

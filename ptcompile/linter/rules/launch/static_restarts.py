@@ -54,16 +54,16 @@ from ptcompile.simulator.launchers.torchrun import is_int
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         yield from _of(found)
 
 
 def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     for one in found if count_nodes(found) > 1 else ():
-        restarts = one.seen.max_restarts
-        several = one.seen.nodes is not None and one.seen.nodes[1] > 1
-        if one.seen.backend == "static" and several and is_int(restarts) and int(restarts) > 0:
-            path = one.place("max-restarts")
+        restarts = one.rendezvous.max_restarts
+        several = one.rendezvous.nodes is not None and one.rendezvous.nodes[1] > 1
+        if one.rendezvous.backend == "static" and several and is_int(restarts) and int(restarts) > 0:
+            path = one.path_of("max-restarts")
             yield found_at(
                 path,
                 f"with a static rendezvous a node restarts its processes alone, up to {restarts} "

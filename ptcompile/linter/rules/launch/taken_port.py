@@ -60,10 +60,10 @@ _LISTENS = Pattern(r"(?i)listen|port|addr|bind|serve")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in (*subject.groups, *subject.plain):
+    for found in (*subject.rendezvous_groups, *subject.env_groups):
         for one in found:
-            port = one.seen.endpoint.rpartition(":")[2]
-            if port.isdigit() and one.seen.backend in ("static", "c10d", "env") and not one.standalone:
+            port = one.rendezvous.endpoint.rpartition(":")[2]
+            if port.isdigit() and one.rendezvous.backend in ("static", "c10d", "env") and not one.is_standalone:
                 yield from _taken(subject, one, port)
 
 
@@ -82,7 +82,7 @@ def _taken(subject: Subject, one: TrainingRole, port: str) -> Iterator[Finding]:
 
 def _runs(container: ManifestContainer) -> bool:
     """Whether it runs beside the training: init containers have ended, but for those that are restarted."""
-    return not container.init or container.spec.get("restartPolicy") == "Always"
+    return not container.is_init or container.spec.get("restartPolicy") == "Always"
 
 
 def _opened(container: ManifestContainer, port: str) -> Path | None:

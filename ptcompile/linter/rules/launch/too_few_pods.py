@@ -54,7 +54,7 @@ from ptcompile.linter.workload import POD
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.groups:
+    for found in subject.rendezvous_groups:
         yield from _of(subject, found)
 
 
@@ -64,18 +64,18 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and total < 2):
         return
     first = found[0]
-    if first.seen.nodes is None or first.origin("nnodes") == "operator" or first.standalone:
+    if first.rendezvous.nodes is None or first.source_of("nnodes") == "operator" or first.is_standalone:
         return
-    if total > 1 and first.local:  # local-endpoint
+    if total > 1 and first.is_local:  # local-endpoint
         return
     total += count_nodes(peers_in_other_objects(subject, first)) if subject.record.meeting.across_objects else 0
-    needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
+    needed = first.rendezvous.nodes[1] if first.rendezvous.backend == "static" else first.rendezvous.nodes[0]
     if 0 < total < needed:
-        path, edit = first.place("nnodes"), first.change("nnodes", str(total))
+        path, edit = first.path_of("nnodes"), first.edit_to("nnodes", str(total))
         pods = "1 pod" if total == 1 else f"{total} pods"
         yield found_at(
             path,
-            f"{first.starter} waits for {needed} nodes, and the job has {pods}",
+            f"{first.launcher_name} waits for {needed} nodes, and the job has {pods}",
             f"write {total}, or use {needed} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
         )

@@ -50,22 +50,23 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.groups:
+    for found in subject.rendezvous_groups:
         yield from _of(found)
 
 
 def _of(found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     total = count_nodes(found)
-    if found[0].seen.nodes is None or found[0].origin("nnodes") == "operator":
+    if found[0].rendezvous.nodes is None or found[0].source_of("nnodes") == "operator":
         return
-    first, most = found[0], (found[0].seen.nodes or (1, 1))[1]
-    alone = most == 1 and (first.seen.backend == "static" or first.local)  # worlds-apart
-    if most < total and not alone and not first.standalone:
-        path = first.place("nnodes")
-        edit = first.change("nnodes", str(total)) if first.seen.nodes == (most, most) else None
+    first, most = found[0], (found[0].rendezvous.nodes or (1, 1))[1]
+    alone = most == 1 and (first.rendezvous.backend == "static" or first.is_local)  # worlds-apart
+    if most < total and not alone and not first.is_standalone:
+        path = first.path_of("nnodes")
+        edit = first.edit_to("nnodes", str(total)) if first.rendezvous.nodes == (most, most) else None
         yield found_at(
             path,
-            f"the job has {total} pods, and {first.starter} takes at most {most} nodes: {total - most} wait outside",
+            f"the job has {total} pods, and {first.launcher_name} takes at most {most} nodes: {total - most} wait "
+            "outside",
             f"write {total}, or use {most} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
         )

@@ -53,11 +53,11 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.linter.hosts import wrong
+from ptcompile.linter.hosts import wrong_host
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
-from ptcompile.linter.workload import views
+from ptcompile.linter.workload import container_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,29 +71,29 @@ def _check(subject: Subject) -> Iterator[Finding]:
     written = {one.path: _hosts(one) for one in subject.containers}
     if not any(written.values()):
         return
-    endpoints = {one.seen.host for one in subject.training_roles}  # unresolvable-endpoint speaks of those
+    endpoints = {one.rendezvous.host for one in subject.training_roles}  # unresolvable-endpoint speaks of those
     if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
-    for path, _, _, pod in views(subject):
+    for path, _, _, pod in container_views(subject):
         for container, at, host in written.get(path, ()):
             if host not in endpoints and _served(subject, pod, host):
-                why = wrong(subject, pod, host, complete=False)
-                if why is not None and why.certain:
+                why = wrong_host(subject, pod, host, complete=False)
+                if why is not None and why.is_certain:
                     yield found_at(
                         _place(container, at),
                         f"nothing answers to {host}: {why.reason}",
-                        f"write {why.right}" if why.right else "write the name of an existing pod",
+                        f"write {why.suggestion}" if why.suggestion else "write the name of an existing pod",
                     )
 
 
 def _hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, int, str]]:
     """The hosts that a container names, each with the index of the text, of its words and then of its variables."""
-    texts = [*container.words, *[entry.value or "" for entry in container.env]]
+    texts = [*container.tokens, *[entry.value or "" for entry in container.env]]
     return [(container, at, host) for at, text in enumerate(texts) for host in _named(text)]
 
 
 def _place(container: ManifestContainer, at: int) -> Path:
-    words = len(container.words)
+    words = len(container.tokens)
     return container.argv[at].path if at < words else (*container.env[at - words].path, "value")
 
 
@@ -101,7 +101,7 @@ def _served(subject: Subject, pod: Pod, host: str) -> bool:
     """Whether the second label of a host is the subdomain of the job's pods, or a Service of the stream."""
     service = host.split(".")[1]
     ours = any(one.view.subdomain == service for _, one in pod.job.first_pods())
-    return ours or bool(subject.neighbours.named(("v1", "Service"), service))
+    return ours or bool(subject.neighbors.named(("v1", "Service"), service))
 
 
 RULE = Rule("unknown-host", _check, severity="error", stage="run", authority="kubelet")

@@ -38,12 +38,12 @@ from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        options = option_names(one.launch.arguments) if one.torchrun else ()
+        options = option_names(one.launch.arguments) if one.is_torchrun else ()
         for option in [option for option in dict.fromkeys(options) if option not in OPTIONS]:
             # argparse takes what one option begins with for that option
             if not option or any(name.startswith(option) for name in OPTIONS):
                 continue
-            path = one.word(option)
+            path = one.flag_path(option)
             near = closest_match(option, OPTIONS)
             yield found_at(
                 path,

@@ -45,7 +45,7 @@ _NAMES = frozenset(option_variable(option) for option in OPTIONS)
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        written = as_mappings(one.spec.get("env")) if one.torchrun else []
+        written = as_mappings(one.spec.get("env")) if one.is_torchrun else []
         taken = {as_string(entry.get("name")) for entry in written}
         for i, entry in enumerate(written):
             name = as_string(entry.get("name"))

@@ -44,11 +44,11 @@ _OPTION = "rdzv-backend"
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         backend = one.options.get(_OPTION, "")
-        if not one.torchrun or backend in BACKENDS or not is_literal(backend):
+        if not one.is_torchrun or backend in BACKENDS or not is_literal(backend):
             continue
         meant = _meant(backend)
         if meant is not None:
-            path, edit = one.place(_OPTION), one.change(_OPTION, meant)
+            path, edit = one.path_of(_OPTION), one.edit_to(_OPTION, meant)
             yield found_at(
                 path,
                 f"torchrun does not start: there is no rendezvous backend {backend!r}",

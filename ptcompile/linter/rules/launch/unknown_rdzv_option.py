@@ -47,13 +47,13 @@ from ptcompile.simulator.launchers.torchrun import (
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
         conf = one.options.get("rdzv-conf", "")
-        if not one.torchrun or not is_literal(conf) or one.seen.backend not in BACKENDS:
+        if not one.is_torchrun or not is_literal(conf) or one.rendezvous.backend not in BACKENDS:
             continue  # a custom backend has its own options
         names = unknown_conf_options(conf)
-        if not names or why_not_conf(conf, one.seen.backend):  # bad-rdzv-conf
+        if not names or why_not_conf(conf, one.rendezvous.backend):  # bad-rdzv-conf
             continue
         for name in names:
-            path = one.place("rdzv-conf")
+            path = one.path_of("rdzv-conf")
             near = closest_match(name, CONF_OPTIONS)
             yield found_at(
                 path,

@@ -57,14 +57,14 @@ _DEFAULT = 60
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         first = next((one for one in found if _is_unread(one)), None)
         if first is None or count_nodes(found) < 2:
             continue
         conf = first.options["rdzv-conf"]
         wanted = conf_of(conf)["timeout"]
-        path = first.place("rdzv-conf")
-        edit = first.change("rdzv-conf", f"{conf},read_timeout={wanted}")
+        path = first.path_of("rdzv-conf")
+        edit = first.edit_to("rdzv-conf", f"{conf},read_timeout={wanted}")
         yield found_at(
             path,
             f"c10d does not read timeout: the others wait {_DEFAULT} seconds for node 0, not {wanted}",
@@ -76,7 +76,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _is_unread(one: TrainingRole) -> bool:
     values = conf_of(one.options.get("rdzv-conf", ""))
     wanted = values.get("timeout", "")
-    unread = one.seen.backend == "c10d" and not one.local and "read_timeout" not in values
+    unread = one.rendezvous.backend == "c10d" and not one.is_local and "read_timeout" not in values
     return unread and is_int(wanted) and int(wanted) != _DEFAULT
 
 

@@ -46,26 +46,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.hosts import wrong
+from ptcompile.linter.hosts import wrong_host
 from ptcompile.linter.references import has_all_pods, meets_at_a_pod
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for members in (*subject.groups, *subject.plain):
+    for members in (*subject.rendezvous_groups, *subject.env_groups):
         first = members[0]
-        host = first.seen.host
+        host = first.rendezvous.host
         if not meets_at_a_pod(members):
             continue
-        why = wrong(subject, first.pod, host, complete=has_all_pods(subject, members))
+        why = wrong_host(subject, first.pod, host, complete=has_all_pods(subject, members))
         if why is not None:
-            path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
+            path = first.path_of("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
             yield found_at(
                 path,
                 f"nothing answers to {host}: {why.reason}",
-                f"write {why.right}" if why.right else "give the pods names that resolve, with a headless Service",
-                severity=None if why.certain else "warning",
+                f"write {why.suggestion}"
+                if why.suggestion
+                else "give the pods names that resolve, with a headless Service",
+                severity=None if why.is_certain else "warning",
             )
 
 

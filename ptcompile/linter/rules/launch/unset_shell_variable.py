@@ -54,7 +54,7 @@ _UNSET = Pattern(rf"\$\{{?({_NAMES})\b")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for one in subject.training_roles:
-        if one.launch.in_shell and not one.unsure and (one.torchrun or one.modelled):
+        if one.launch.in_shell and not one.is_uncertain and (one.is_torchrun or one.is_modeled):
             yield from _of(one)
 
 
@@ -62,10 +62,10 @@ def _of(one: TrainingRole) -> Iterator[Finding]:
     for option, value in one.launch.options.items():
         match = _UNSET.search(value)
         if match is not None:
-            path = one.word(option)
+            path = one.flag_path(option)
             yield found_at(
                 path,
-                f"nothing sets {match[1]}, so --{one.spelled(option)} is empty",
+                f"nothing sets {match[1]}, so --{one.option_name(option)} is empty",
                 f"set {match[1]}, or use a variable that the operator sets",
             )
             return

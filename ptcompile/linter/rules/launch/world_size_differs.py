@@ -53,16 +53,16 @@ from ptcompile.linter.trainers import TrainingRole, count_nodes
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.plain:
+    for found in subject.env_groups:
         first = found[0]
-        nodes = first.seen.nodes
-        if nodes is None or first.entry("WORLD_SIZE") is None or first.local:
+        nodes = first.rendezvous.nodes
+        if nodes is None or first.env_index("WORLD_SIZE") is None or first.is_local:
             continue
         total = count_nodes(found) + (
             count_nodes(peers_in_other_objects(subject, first)) if subject.record.meeting.across_objects else 0
         )
         if total > 1 and nodes[0] != total and not _several(first, nodes[0], total):
-            path = first.place("nnodes")
+            path = first.path_of("nnodes")
             yield found_at(
                 path,
                 f"the script waits for {nodes[0]} processes, and {total} pods start one each",

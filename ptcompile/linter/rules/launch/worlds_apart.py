@@ -53,18 +53,18 @@ _TOLD = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    for found in subject.parties:
+    for found in subject.torchrun_groups:
         yield from _of(subject, found)
 
 
 def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
     first = found[0]
-    if first.seen.nodes != (1, 1) or count_nodes(found) < 2:
+    if first.rendezvous.nodes != (1, 1) or count_nodes(found) < 2:
         return
-    shared = first.seen.backend != "static" and not first.local  # too-many-pods
+    shared = first.rendezvous.backend != "static" and not first.is_local  # too-many-pods
     meant = subject.record.launch_fields.options or _told(first)
-    if not first.standalone and not shared and meant and not _sweep(first):
-        path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
+    if not first.is_standalone and not shared and meant and not _sweep(first):
+        path = first.path_of("nnodes") if first.source_of("nnodes") != "default" else first.command_path
         yield found_at(
             path,
             f"torchrun expects 1 node, and there are {count_nodes(found)} pods: each trains alone",
@@ -74,9 +74,9 @@ def _of(subject: Subject, found: tuple[TrainingRole, ...]) -> Iterator[Finding]:
 
 def _sweep(one: TrainingRole) -> bool:
     """Whether each pod is given work of its own, and one node is asked for: the script's arguments differ."""
-    if one.role.count < 2 or one.options.get("nnodes") not in ("1", "1:1") or one.origin("nnodes") != "flag":
+    if one.expanded.count < 2 or one.options.get("nnodes") not in ("1", "1:1") or one.source_of("nnodes") != "flag":
         return False
-    return one.pod.launch.entry != one.pod.job.pod(one.role, 1).launch.entry
+    return one.pod.launch.entry != one.pod.job.pod(one.expanded, 1).launch.entry
 
 
 def _told(one: TrainingRole) -> bool:

@@ -46,9 +46,9 @@ _ObjectKey = tuple[tuple[str, str], str, str]
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if not subject.name or len(subject.others) < 2:
+    if not subject.name or len(subject.objects) < 2:
         return
-    first = subject.stream.once(_first_objects).get(_key(subject.manifest))
+    first = subject.stream.cached(_first_objects).get(_key(subject.manifest))
     if first is not None and first is not subject.manifest:
         is_equal = first == subject.manifest
         yield Finding(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.linter.needs import TRAINS, UNLIKE, VENDORS
+from ptcompile.linter.needs import COMPARED_KINDS, TRAINING_LAUNCHERS, VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ RULES: Final[dict[str, str]] = {
     "missing_sidecar_annotation": "gcsfuse/persistentVolumeClaim",
     "breaks_limit_range": "@LimitRange",
     "exceeds_quota": "@ResourceQuota",
-    "restart_always": f"Pod {TRAINS}",
+    "restart_always": f"Pod {TRAINING_LAUNCHERS}",
     "short_deadline": "activeDeadlineSeconds",
-    "mixed_image_tags": UNLIKE,
+    "mixed_image_tags": COMPARED_KINDS,
     "host_namespaces": "hostIPC/hostPID",
     "root_against_non_root": "runAsNonRoot",
     "istio_sidecar": "istio",
@@ -47,8 +47,8 @@ RULES: Final[dict[str, str]] = {
     "waits_for_itself": "initContainers",
     "no_grace_period": "terminationGracePeriodSeconds",
     "script_not_mounted": "mountPath @ConfigMap/@Secret",
-    "checkpoint_not_kept": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
-    "read_only_checkpoint": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
+    "checkpoint_not_kept": f"{TRAINING_LAUNCHERS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
+    "read_only_checkpoint": f"{TRAINING_LAUNCHERS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/preemptible/master/control/kubelet",
     "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL/TUNER/RDMAV/efa",

@@ -44,7 +44,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         requesting = [container for container in template.containers if accelerators(container)]
         if requesting and all(
-            container.init and container.spec.get("restartPolicy") != "Always" for container in requesting
+            container.is_init and container.spec.get("restartPolicy") != "Always" for container in requesting
         ):
             path = (*requesting[0].path, "resources", "limits")
             count = accelerators(requesting[0])

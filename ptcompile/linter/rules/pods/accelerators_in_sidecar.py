@@ -49,11 +49,11 @@ from ptcompile.linter.subject import Subject
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        main = next((container for container in template.mains if container.name == template.main), None)
+        main = next((container for container in template.main_containers if container.name == template.main_name), None)
         if main is None or accelerators(main):
             continue
         sidecar = next(
-            (container for container in template.containers if not container.init and accelerators(container)), None
+            (container for container in template.containers if not container.is_init and accelerators(container)), None
         )
         if sidecar is not None:
             path = (*sidecar.path, "resources", "limits")

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.references import labels_of, selects
+from ptcompile.linter.references import selects, template_labels
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             selector = nested_map(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue
-            if any(selects(selector, labels) for labels in (*_own_labels(subject), *subject.stream.once(_labels_in))):
+            if any(selects(selector, labels) for labels in (*_own_labels(subject), *subject.stream.cached(_labels_in))):
                 continue
             path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
             yield found_at(
@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _own_labels(subject: Subject) -> list[dict[str, str]]:
     """Return the labels of the object's first pods, or of its templates for a runtime, whose jobs create the pods."""
     if subject.job is None:
-        return [labels_of(template.data) for template in subject.templates]
+        return [template_labels(template.data) for template in subject.templates]
     return [dict(pod.view.labels) for _, pod in subject.job.first_pods()]
 
 
@@ -68,7 +68,7 @@ def _labels_in(stream: Stream) -> list[dict[str, str]]:
     """Return the labels of the stream's pods and pod templates that are at the usual paths."""
     objects = [manifest for manifest in stream.objects if nested_map(manifest, "spec")]
     return [
-        labels_of(manifest if manifest.get("kind") == "Pod" else nested_map(manifest, "spec", "template"))
+        template_labels(manifest if manifest.get("kind") == "Pod" else nested_map(manifest, "spec", "template"))
         for manifest in objects
     ]
 

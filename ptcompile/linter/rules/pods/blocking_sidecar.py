@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.containers import idle_command, is_command_written, split
+from ptcompile.linter.containers import idle_command, is_command_written, split_image
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
@@ -60,7 +60,7 @@ _SERVERS = frozenset(_SERVER_NAMES.split())
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        running = [container for container in template.containers if not container.init]
+        running = [container for container in template.containers if not container.is_init]
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
             continue
         if not template.path and not template.spec.get("restartPolicy"):
@@ -77,10 +77,10 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 
 def _server_name(container: ManifestContainer) -> str | None:
-    head = basename(container.words[0]) if is_command_written(container) else ""
-    if head in _SERVERS or container.main:
+    head = basename(container.tokens[0]) if is_command_written(container) else ""
+    if head in _SERVERS or container.is_main:
         return head if head in _SERVERS else None
-    image = basename(split(as_string(container.spec.get("image")))[0])
+    image = basename(split_image(as_string(container.spec.get("image")))[0])
     return image if not is_command_written(container) and image in _SERVERS else None
 
 

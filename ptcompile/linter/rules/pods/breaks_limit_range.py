@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, namespace_of, nested_map
-from ptcompile.linter.allowances import Allowances, Bound, amount
+from ptcompile.linter.allowances import Allowances, Bound, parse_amount
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestContainer
@@ -58,7 +58,7 @@ _SIDES: Final[tuple[LimitSide, ...]] = ("max", "min")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     namespace = namespace_of(subject.manifest)
-    allowances = subject.stream.once(_allowances_by_namespace)
+    allowances = subject.stream.cached(_allowances_by_namespace)
     if namespace not in allowances:
         allowances[namespace] = Allowances(_bounds(subject.stream.objects.within(namespace).of(_LIMIT_RANGE)))
     for template in subject.templates:
@@ -87,20 +87,20 @@ def _bounds(ranges: Iterable[Json]) -> Iterator[Bound]:
                 allowed = quantity.parse(bound)
                 if allowed is not None:
                     order = (number, _SIDES.index(side), position)
-                    yield Bound(order, side, resource, allowed, amount(fallbacks[side].get(resource)))
+                    yield Bound(order, side, resource, allowed, parse_amount(fallbacks[side].get(resource)))
 
 
 def _check_container(container: ManifestContainer, allowances: Allowances) -> Iterator[Finding]:
     amounts: dict[LimitSide, Json] = {"max": container.limits, "min": {**container.limits, **container.requests}}
     broken = [
-        (bound, bound.otherwise)
-        for bound in allowances.unsaid((side, name) for side in _SIDES for name in amounts[side])
+        (bound, bound.default)
+        for bound in allowances.broken_defaults((side, name) for side in _SIDES for name in amounts[side])
     ]
     for side in _SIDES:
         for resource, value in amounts[side].items():
-            requested = amount(value)
+            requested = parse_amount(value)
             if requested is not None:
-                broken += [(bound, requested) for bound in allowances.broken(side, resource, requested)]
+                broken += [(bound, requested) for bound in allowances.broken_by(side, resource, requested)]
     for bound, requested in sorted(broken, key=lambda pair: pair[0].order):
         half = "limits" if bound.side == "max" else "requests"
         word = "maximum" if bound.side == "max" else "minimum"

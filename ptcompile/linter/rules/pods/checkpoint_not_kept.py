@@ -47,16 +47,16 @@ from collections.abc import Iterator
 
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.subject import Subject, made_again
+from ptcompile.linter.subject import Subject, is_recreated
 from ptcompile.linter.templates import ManifestContainer, ManifestTemplate
 from ptcompile.linter.volumes import checkpoints, mount_for, volume_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        if not made_again(subject, template):
+        if not is_recreated(subject, template):
             continue
-        for container in template.mains:
+        for container in template.main_containers:
             for checkpoint in checkpoints(container) if starts_training(container) else ():
                 storage = _temporary_storage(template, container, checkpoint.folder)
                 if storage:

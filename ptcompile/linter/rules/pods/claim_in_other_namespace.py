@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import namespace_of
-from ptcompile.linter.devices import claims_of, find_in_any_namespace, maker_of
+from ptcompile.linter.devices import claims_of, find_in_any_namespace, source_of_claim
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -51,11 +51,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for claim in claims_of(template):
             maker = find_in_any_namespace(subject.stream, claim)
-            if maker is None or maker_of(subject.stream, claim, namespace) is not None:
+            if maker is None or source_of_claim(subject.stream, claim, namespace) is not None:
                 continue
             yield found_at(
                 claim.path,
-                f"{claim.kind} {claim.source} is in namespace {maker.namespace}, but the pods are in {namespace}",
+                f"{claim.kind} {claim.object_name} is in namespace {maker.namespace}, but the pods are in {namespace}",
                 "put both into the same namespace",
             )
 

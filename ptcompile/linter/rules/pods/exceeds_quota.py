@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if subject.job is None:
         return
     namespace = namespace_of(subject.manifest)
-    allowances = subject.stream.once(_allowances_by_namespace)
+    allowances = subject.stream.cached(_allowances_by_namespace)
     if namespace not in allowances:
         allowances[namespace] = Allowances(_bounds(subject.stream.objects.within(namespace).of(_QUOTA)))
     if not allowances[namespace].resources:
@@ -71,7 +71,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     broken: list[tuple[Bound, Quantity]] = []
     for name, requested in _requested_amounts(subject, subject.job).items():
         if name in allowances[namespace].resources:
-            broken += [(bound, requested) for bound in allowances[namespace].broken("max", name, requested)]
+            broken += [(bound, requested) for bound in allowances[namespace].broken_by("max", name, requested)]
     for bound, requested in sorted(broken, key=lambda pair: pair[0].order):
         message = f"exceeded quota: requested {bound.resource}={requested}, limited: {bound.resource}={bound.allowed}"
         yield found_at(_resources_path(subject), message, "request less, use fewer pods, or raise the quota")
@@ -100,7 +100,7 @@ def _requested_amounts(subject: Subject, job: WorkloadPods) -> dict[str, Quantit
     counts = {role.name: role.count for role in job.roles}
     for template in subject.templates:
         for container in template.containers:
-            for name, limit in container.limits.items() if not container.init else ():
+            for name, limit in container.limits.items() if not container.is_init else ():
                 amount = quantity.parse(limit)
                 if amount is not None:
                     before = requested.get(f"limits.{name}", Quantity(0))
@@ -111,7 +111,7 @@ def _requested_amounts(subject: Subject, job: WorkloadPods) -> dict[str, Quantit
 
 def _resources_path(subject: Subject) -> Path:
     containers = [
-        container for template in subject.templates for container in template.containers if not container.init
+        container for template in subject.templates for container in template.containers if not container.is_init
     ]
     return (*containers[0].path, "resources") if containers else ("spec",)
 

@@ -38,20 +38,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.hardware.fabric_machines import home_of
-from ptcompile.linter.machines import misplaced
+from ptcompile.linter.machines import missing_fabrics
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for usage in misplaced(template):
+        for usage in missing_fabrics(template):
             home = home_of(usage.fabric)
             if home != usage.pins.cloud:
                 yield found_at(
                     usage.path,
                     f"{usage.text} is for {usage.fabric}, which only nodes of {home} have, but the pod selects "
-                    f"{usage.pins.what} of {usage.pins.cloud}",
+                    f"{usage.pins.label} of {usage.pins.cloud}",
                     f"remove it, or select machines of {home}",
                 )
 

@@ -37,18 +37,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shorten, without_fabric
-from ptcompile.linter.machines import misplaced
+from ptcompile.linter.machines import missing_fabrics
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for usage in misplaced(template):
+        for usage in missing_fabrics(template):
             cloud = usage.pins.cloud
             if home_of(usage.fabric) == cloud:
                 offered = fabrics_of([machine.name for machine in usage.pins.machines])
-                reason = without_fabric(usage.fabric, cloud, usage.pins.what, offered)
+                reason = without_fabric(usage.fabric, cloud, usage.pins.label, offered)
                 suitable = shorten(accelerators_with(usage.fabric, cloud))
                 yield found_at(
                     usage.path,

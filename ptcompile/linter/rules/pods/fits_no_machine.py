@@ -36,21 +36,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.machines import too_much
+from ptcompile.linter.machines import excess_requests
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for excess in too_much(template):
+        for excess in excess_requests(template):
             if excess.misfit.left is None:
                 maximum = f"{excess.misfit.has} ({excess.misfit.machine})"
                 yield found_at(
                     excess.path,
-                    f"{excess.text}: no machine with {excess.pins.what} has more than {maximum}",
+                    f"{excess.text}: no machine with {excess.pins.label} has more than {maximum}",
                     f"request at most {excess.misfit.has} per pod",
-                    severity=None if excess.pins.certain else "warning",
+                    severity=None if excess.pins.is_certain else "warning",
                 )
 
 

@@ -71,7 +71,7 @@ def _requests_devices(template: ManifestTemplate) -> bool:
         is_accelerator(str(name)) or "/" in str(name)
         for container in template.containers
         for half in ("limits", "requests")
-        for name in container.amounts(half)
+        for name in container.resource_list(half)
     )
 
 

@@ -63,8 +63,8 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
     from ptcompile.simulator.meeting import resolve_host
 
     for role in subject.training_roles:
-        needs_host = role.path[: len(template.path)] == template.path and role.seen.host and not role.local
-        if needs_host and resolve_host(role.pod.job, role.seen.host, role.pod) is not None:
+        needs_host = role.path[: len(template.path)] == template.path and role.rendezvous.host and not role.is_local
+        if needs_host and resolve_host(role.pod.job, role.rendezvous.host, role.pod) is not None:
             return True
     words = [word.text for container in template.containers for word in container.argv]
     values = [entry.value or "" for container in template.containers for entry in container.env]

@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         if template.spec.get("hostIPC") is True:  # /dev/shm is the node's
             continue
-        for container in template.mains:
+        for container in template.main_containers:
             if _shares_memory(container) and not _has_shm_mount(container) and _trains_with_torch(subject, container):
                 yield found_at(
                     container.path,
@@ -73,7 +73,7 @@ def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
     """Return whether the container seems to train with torch, judging by its operator, launcher, image or script."""
     if subject.record.launch_fields.options or starts_training(container):
         return True
-    words = [as_string(container.spec.get("image")), *container.words]
+    words = [as_string(container.spec.get("image")), *container.tokens]
     return any(_TORCH.search(word) for word in words) and not idle_command(container)
 
 

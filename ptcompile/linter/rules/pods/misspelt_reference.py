@@ -85,7 +85,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             *(reference for container in template.containers for reference in _env_references(container)),
         ]
         for path, kind, name in references:
-            names = subject.stream.once(_names_in).get((namespace_of(subject.manifest), kind), frozenset())
+            names = subject.stream.cached(_names_in).get((namespace_of(subject.manifest), kind), frozenset())
             suggestion = nearest(name, names) if 0 < len(names) <= _MAX_NAMES and name not in names else None
             if suggestion is not None and _digits_in(suggestion) == _digits_in(name):
                 yield found_at(

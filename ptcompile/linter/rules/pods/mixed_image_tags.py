@@ -57,7 +57,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.containers import split
+from ptcompile.linter.containers import split_image
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -67,9 +67,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return  # roles-with-different-images compares the roles
     images: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:
-        for container in template.mains:
+        for container in template.main_containers:
             image = as_string(container.spec.get("image"))
-            repository, version = split(image)
+            repository, version = split_image(image)
             expected = images.setdefault(repository, (version, image, template.role))
             if repository and version != expected[0]:
                 path = (*container.path, "image")

@@ -60,7 +60,7 @@ _READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for container in template.mains:
+        for container in template.main_containers:
             for checkpoint in checkpoints(container) if starts_training(container) else ():
                 mount = mount_for(container, checkpoint.folder)
                 volume = volume_of(template, mount[1]) if mount is not None else None

@@ -46,7 +46,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Word
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
 from ptcompile.linter.volumes import mount_for, volume_of
 
 _DOWNLOAD = Pattern(
@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     for template in subject.templates:
         for container in template.containers if template.replicas > 1 else ():
-            word = _downloading_argument(container) if container.init else None
+            word = _downloading_argument(container) if container.is_init else None
             folder = _shared_folder(template, container) if word is not None else None
             if word is not None and folder is not None:
                 yield found_at(
@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _downloading_argument(container: ManifestContainer) -> Word | None:
+def _downloading_argument(container: ManifestContainer) -> Token | None:
     """Return the argument that downloads in every pod, or None if there is none."""
     line = " ".join(word.text for word in container.argv)
     if not _DOWNLOAD.search(line) or _CONDITION.search(line):

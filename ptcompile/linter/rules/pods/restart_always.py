@@ -39,7 +39,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     policy = subject.spec.get("restartPolicy")
     if subject.kind != ("v1", "Pod") or policy not in (None, "", "Always"):
         return
-    if any(starts_training(container) for template in subject.templates for container in template.mains):
+    if any(starts_training(container) for template in subject.templates for container in template.main_containers):
         path: Path = ("spec", "restartPolicy")
         finding_path = path if policy else ("spec",)
         policy_text = "Always" if policy else "restartPolicy defaults to Always, which"

@@ -41,10 +41,10 @@ from posixpath import join, normpath
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-from ptcompile.linter.containers import launch
+from ptcompile.linter.containers import read_launch
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Word
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
 from ptcompile.linter.volumes import mount_for, mount_path, volume_of
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ def _script_path(container: ManifestContainer) -> str | None:
         return None
     from ptcompile.simulator.launchers.command import entry_arguments
 
-    invocation = launch(container)
+    invocation = read_launch(container)
     words = [word for word in entry_arguments(invocation) if not word.startswith("-")]
     file = next((word for word in words[:2] if word.endswith(_SUFFIXES)), None)
     if file is None and invocation.entry and invocation.launcher == "command":
@@ -94,7 +94,7 @@ def _script_path(container: ManifestContainer) -> str | None:
     return normpath(join(folder, file))
 
 
-def _argument_with(container: ManifestContainer, script: str) -> Word | None:
+def _argument_with(container: ManifestContainer, script: str) -> Token | None:
     file = script.rpartition("/")[2]
     return next((word for word in container.argv if file in word.text), None)
 
@@ -106,7 +106,7 @@ def _mounted_files(subject: Subject, template: ManifestTemplate, mount: Json) ->
         return None
     for key, (kind, name) in _SOURCES.items():
         source = nested_map(volume[1], key)
-        objects = subject.neighbours.named(("v1", kind), as_string(source.get(name))) if source else ()
+        objects = subject.neighbors.named(("v1", kind), as_string(source.get(name))) if source else ()
         if objects:
             if source.get("items"):
                 return {as_string(item.get("path")) for item in as_mappings(source.get("items"))}

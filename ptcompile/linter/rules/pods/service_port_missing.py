@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
         return
-    main = next((container for template in subject.templates for container in template.mains), None)
+    main = next((container for template in subject.templates for container in template.main_containers), None)
     path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
     yield found_at(
         path,

@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 continue
             yield found_at(
                 claim.path,
-                f"{template.replicas} pods share the devices of one claim, {claim.source}",
+                f"{template.replicas} pods share the devices of one claim, {claim.object_name}",
                 "name a ResourceClaimTemplate by resourceClaimTemplateName, of which each pod gets a claim",
             )
 

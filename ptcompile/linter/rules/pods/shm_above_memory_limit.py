@@ -39,13 +39,13 @@ from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
-from ptcompile.linter.volumes import in_memory
+from ptcompile.linter.volumes import is_in_memory
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            size = quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")) if in_memory(volume) else None
+            size = quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")) if is_in_memory(volume) else None
             limit = _largest_limit(template, name) if size is not None else None
             if size is not None and limit is not None and size > limit:
                 path = (*volume_path, "emptyDir", "sizeLimit")

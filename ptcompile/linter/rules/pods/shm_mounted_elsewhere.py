@@ -37,7 +37,7 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import in_memory, mount_path, mounted_at, volume_of
+from ptcompile.linter.volumes import is_in_memory, mount_at, mount_path, volume_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -48,8 +48,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 volume = volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
                 if (
                     volume is None
-                    or not in_memory(volume[1])
-                    or mounted_at(container, SHM)
+                    or not is_in_memory(volume[1])
+                    or mount_at(container, SHM)
                     or _is_below_shm(mount_path(mount))
                 ):
                     continue

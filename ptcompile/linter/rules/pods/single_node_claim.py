@@ -58,21 +58,21 @@ _SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    claims = subject.neighbours.of(_CLAIM)
+    claims = subject.neighbors.of(_CLAIM)
     pods = sum(template.replicas for template in subject.templates) if claims else 0
     if pods < 2:
         return
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-            modes = [mode for claim in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _access_modes(claim)]
+            modes = [mode for claim in subject.neighbors.named(_CLAIM, name)[-1:] for mode in _access_modes(claim)]
             if modes and set(modes) <= _SINGLE_NODE_MODES:
                 path = (*volume_path, "persistentVolumeClaim", "claimName")
                 yield found_at(
                     path,
                     f"{name} is {', '.join(modes)}, and {pods} pods share it: those on another node never start",
                     "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
-                    severity="error" if modes == ["ReadWriteOncePod"] and subject.awaited > 1 else None,
+                    severity="error" if modes == ["ReadWriteOncePod"] and subject.min_nodes_to_start > 1 else None,
                 )
 
 

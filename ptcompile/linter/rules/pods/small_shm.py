@@ -39,19 +39,19 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.volumes import in_memory, mounted_at, volume_of
+from ptcompile.linter.volumes import is_in_memory, mount_at, volume_of
 
 _DEFAULT_BYTES = 64 * 2**20
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for container in template.mains:
-            mount = mounted_at(container, SHM)
+        for container in template.main_containers:
+            mount = mount_at(container, SHM)
             volume = volume_of(template, mount[1]) if mount is not None else None
             size_limit = (
                 nested_map(volume[1], "emptyDir").get("sizeLimit")
-                if volume is not None and in_memory(volume[1])
+                if volume is not None and is_in_memory(volume[1])
                 else None
             )
             size = quantity.parse(size_limit)

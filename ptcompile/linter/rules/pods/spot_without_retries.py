@@ -35,8 +35,8 @@ from ptcompile._internal.paths import get
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
-from ptcompile.linter.spot import spot
-from ptcompile.linter.subject import Subject, made_again
+from ptcompile.linter.spot import spot_label
+from ptcompile.linter.subject import Subject, is_recreated
 from ptcompile.linter.templates import ManifestTemplate
 
 TYPE_CHECKING = False
@@ -48,8 +48,8 @@ _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy"
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        label = spot(template)
-        if label and made_again(subject, template) is False and not _ignores_node_loss(subject, template):
+        label = spot_label(template)
+        if label and is_recreated(subject, template) is False and not _ignores_node_loss(subject, template):
             path = _limit_path(subject, template)
             yield found_at(
                 path,

@@ -37,14 +37,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linter.machines import too_much
+from ptcompile.linter.machines import excess_requests
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
-        for excess in too_much(template):
+        for excess in excess_requests(template):
             if excess.misfit.left is not None:
                 has, allocatable = f"{excess.misfit.has}, {excess.misfit.machine}", excess.misfit.left
                 yield found_at(

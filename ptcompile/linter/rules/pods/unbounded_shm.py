@@ -39,13 +39,13 @@ from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.templates import ManifestTemplate
-from ptcompile.linter.volumes import in_memory
+from ptcompile.linter.volumes import is_in_memory
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            if not in_memory(volume) or quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")):
+            if not is_in_memory(volume) or quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")):
                 continue
             if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
                 path = (*volume_path, "emptyDir")
@@ -65,7 +65,9 @@ def _is_mounted(template: ManifestTemplate, name: str) -> bool:
 def _sets_memory(template: ManifestTemplate) -> bool:
     """Return whether the pod sets any memory request or limit. A pod without one is evicted first in any case."""
     return any(
-        container.amounts(half).get("memory") for container in template.containers for half in ("limits", "requests")
+        container.resource_list(half).get("memory")
+        for container in template.containers
+        for half in ("limits", "requests")
     )
 
 
@@ -73,7 +75,7 @@ def _is_bounded(template: ManifestTemplate) -> bool:
     """Return whether the memory of the whole pod has a limit."""
     if nested_map(template.spec, "resources", "limits").get("memory"):
         return True
-    return all(container.limits.get("memory") for container in template.containers if not container.init)
+    return all(container.limits.get("memory") for container in template.containers if not container.is_init)
 
 
 RULE = Rule("unbounded-shm", _check, severity="warning", stage="run", authority="kubelet")

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import namespace_of
-from ptcompile.linter.devices import claims_of, find_in_any_namespace, makers
+from ptcompile.linter.devices import claim_sources, claims_of, find_in_any_namespace
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     namespace = namespace_of(subject.manifest)
     for template in subject.templates:
         for claim in claims_of(template):
-            candidates = [maker for maker in subject.stream.once(makers) if maker.kind == claim.kind]
+            candidates = [maker for maker in subject.stream.cached(claim_sources) if maker.kind == claim.kind]
             local_names = {maker.name for maker in candidates if maker.namespace == namespace}
             if not candidates or find_in_any_namespace(subject.stream, claim) is not None:
                 continue
@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             suggestion = next(iter(local_names)) if len(local_names) == 1 else None
             yield found_at(
                 claim.path,
-                f"nothing in the stream creates the {claim.kind} {claim.source}; it has {names}",
+                f"nothing in the stream creates the {claim.kind} {claim.object_name}; it has {names}",
                 f"use {suggestion}" if suggestion else "use the name of an existing one",
                 Fix(f"use {suggestion}", (Edit("set", claim.path, suggestion),), safe=False) if suggestion else None,
             )

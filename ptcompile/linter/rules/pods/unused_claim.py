@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
-from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, maker_of
+from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, source_of_claim
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             for claim in as_mappings(nested_map(container.spec, "resources").get("claims"))
         }
         for pod_claim in claims_of(template):
-            maker = maker_of(subject.stream, pod_claim, namespace)
+            maker = source_of_claim(subject.stream, pod_claim, namespace)
             if pod_claim.name in used_names or maker is None or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}:
                 continue
             yield found_at(

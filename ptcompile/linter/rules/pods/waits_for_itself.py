@@ -58,7 +58,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Word
+from ptcompile.linter.templates import ManifestContainer, ManifestTemplate, Token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ _CONDITION = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    waiting = {init.path: _waiting_arguments(init) for init in subject.containers if init.init}
-    rendezvous = subject.met if any(waiting.values()) else None
+    waiting = {init.path: _waiting_arguments(init) for init in subject.containers if init.is_init}
+    rendezvous = subject.rendezvous if any(waiting.values()) else None
     serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None
     if rendezvous is None or serving is None:
         return
@@ -107,7 +107,7 @@ def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None
     return None
 
 
-def _waiting_arguments(container: ManifestContainer) -> list[Word]:
+def _waiting_arguments(container: ManifestContainer) -> list[Token]:
     """Return the arguments with scripts that wait for a port in every pod."""
     if container.spec.get("restartPolicy") == "Always":
         return []

@@ -68,10 +68,10 @@ POLICY = ("networking.k8s.io/v1", "NetworkPolicy")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    pods = subject.stream.once(_training_pods).get(namespace_of(subject.manifest), [])
+    pods = subject.stream.cached(_training_pods).get(namespace_of(subject.manifest), [])
     for direction, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in pods:
-            policies = [policy for policy in subject.neighbours.of(POLICY) if _restricts(policy, direction, pod)]
+            policies = [policy for policy in subject.neighbors.of(POLICY) if _restricts(policy, direction, pod)]
             is_concerned = any(policy is subject.manifest for policy in policies)
             if is_concerned and not any(_allows_peers(policy, direction, peers, pod) for policy in policies):
                 path = ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",)
@@ -90,8 +90,8 @@ def _training_pods(stream: Stream) -> dict[str, list[Pod]]:
     pods: dict[str, list[Pod]] = {}
     for manifest in stream.objects:
         subject = subject_of(manifest, stream)
-        for group in (*subject.groups, *subject.plain):
-            if count_nodes(group) > 1 and not group[0].local and not group[0].pod.on_host:
+        for group in (*subject.rendezvous_groups, *subject.env_groups):
+            if count_nodes(group) > 1 and not group[0].is_local and not group[0].pod.on_host:
                 pods.setdefault(namespace_of(manifest), []).append(group[0].pod)
     return pods
 

@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import as_string, string_map
-from ptcompile.linter.references import users_of, waits_by_name
+from ptcompile.linter.references import meets_by_name, service_users
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if as_string(subject.spec.get("clusterIP")) != "None":
         return
     selector = string_map(subject.spec.get("selector"))
-    users = list(users_of(subject))
+    users = list(service_users(subject))
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
         path = ("spec", "selector") if selector else ("spec",)
         missing = [f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value]
@@ -55,9 +55,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
         yield found_at(
             path,
             f"{reason}, so no pod gets a name in the subdomain {subject.name}",
-            "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].job else ""),
+            "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].is_job else ""),
             on_key=True,
-            severity="error" if missing and waits_by_name(subject, users[0]) else None,
+            severity="error" if missing and meets_by_name(subject, users[0]) else None,
         )
 
 

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.references import users_of, waits_by_name
+from ptcompile.linter.references import meets_by_name, service_users
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     address = as_string(subject.spec.get("clusterIP"))
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return
-    user = next(users_of(subject), None)
+    user = next(service_users(subject), None)
     if user is not None:
         path = ("spec", "clusterIP") if address else ("spec", "ports") if "ports" in subject.spec else ("spec",)
         yield found_at(
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             "set clusterIP to None",
             Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
             on_key=True,
-            severity="error" if waits_by_name(subject, user) else None,
+            severity="error" if meets_by_name(subject, user) else None,
         )
 
 

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import object_name
-from ptcompile.linter.references import endpoint_service, selected
+from ptcompile.linter.references import endpoint_service, service_selects
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 
@@ -64,7 +64,9 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     service, rendezvous = service_and_rendezvous
     role = job.roles[0]
-    if selected(service, job.pod(role, 0).view.labels) and selected(service, job.pod(role, role.count - 1).view.labels):
+    if service_selects(service, job.pod(role, 0).view.labels) and service_selects(
+        service, job.pod(role, role.count - 1).view.labels
+    ):
         path = _host_path(subject, rendezvous.host)
         yield found_at(
             path,

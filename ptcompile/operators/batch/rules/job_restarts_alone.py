@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     pods = min(as_int(subject.spec.get("completions")), as_int(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
-    rendezvous = subject.met
+    rendezvous = subject.rendezvous
     if rendezvous is None or rendezvous.backend not in ("static", "env") or (rendezvous.nodes or (1, 1))[0] < 2:
         return
     is_set = subject.spec.get("backoffLimit") is not None

@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
-from ptcompile.linter.references import labels_of
+from ptcompile.linter.references import template_labels
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.trainers import count_nodes
@@ -58,14 +58,14 @@ _POD = ("spec", "template", "spec")
 def _check(subject: Subject) -> Iterator[Finding]:
     if subject.spec.get("completionMode") != "Indexed" or as_int(subject.spec.get("completions")) < 2:
         return
-    services = subject.neighbours
+    services = subject.neighbors
     subdomain = as_string(nested_map(subject.manifest, *_POD).get("subdomain"))
     if any(
         as_string(nested_map(candidate, "metadata").get("name")) == subdomain
         for candidate in services.named(SERVICE, subdomain)
     ):
         return
-    labels = {**labels_of(nested_map(subject.manifest, "spec", "template")), **job_labels(subject.name)}
+    labels = {**template_labels(nested_map(subject.manifest, "spec", "template")), **job_labels(subject.name)}
     for service in services.selecting(labels):
         name = as_string(nested_map(service, "metadata").get("name"))
         if as_string(nested_map(service, "spec").get("clusterIP")) == "None" and name:
@@ -84,7 +84,12 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _meets_at(subject: Subject, service: str) -> bool:
     """Return whether the pods meet at a name that this Service would give to one of them."""
-    hosts = [role.seen.host for group in (*subject.groups, *subject.plain) for role in group if count_nodes(group) > 1]
+    hosts = [
+        role.rendezvous.host
+        for group in (*subject.rendezvous_groups, *subject.env_groups)
+        for role in group
+        if count_nodes(group) > 1
+    ]
     return any(host.split(".")[1:2] == [service] for host in hosts)
 
 

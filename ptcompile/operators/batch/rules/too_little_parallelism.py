@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     parallelism = as_int(subject.spec.get("parallelism"), 1)
     if not 0 < parallelism < completions:
         return
-    rendezvous = subject.met
+    rendezvous = subject.rendezvous
     nodes = rendezvous.nodes if rendezvous is not None and rendezvous.launcher in ("torchrun", "tune") else None
     if nodes is None or not parallelism < nodes[0] <= completions:
         return  # a launch with more nodes than pods has its own rule

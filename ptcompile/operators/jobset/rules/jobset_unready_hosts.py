@@ -52,13 +52,19 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    if nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False or subject.awaited < 2:
+    if (
+        nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False
+        or subject.min_nodes_to_start < 2
+    ):
         return
-    if any(as_mapping(container.spec.get("readinessProbe")) for container in subject.containers if not container.init):
+    if any(
+        as_mapping(container.spec.get("readinessProbe")) for container in subject.containers if not container.is_init
+    ):
         path = ("spec", "network", "publishNotReadyAddresses")
         yield found_at(
             path,
-            f"no host name resolves before its pod is ready, and {subject.awaited} pods wait for one another",
+            f"no host name resolves before its pod is ready, and {subject.min_nodes_to_start} pods wait for one "
+            "another",
             "remove it: true is the default",
             Fix("publish addresses of pods that are not ready", (Edit("set", path, True),), safe=False),
         )

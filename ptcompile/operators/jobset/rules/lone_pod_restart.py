@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         spec = child_job(replicated)
         limit = as_int(spec.get("backoffLimit"), 6)
         restarts_alone = limit > 0 and not in_place and not as_mapping(spec.get("podFailurePolicy"))
-        rendezvous = subject.waiting.get(name_of(replicated)) if restarts_alone else None
+        rendezvous = subject.waiting_roles.get(name_of(replicated)) if restarts_alone else None
         if rendezvous is None or not _has_fixed_size(rendezvous):
             continue
         path, nodes = child_path(index, "backoffLimit"), min_nodes(rendezvous)

@@ -78,7 +78,7 @@ from ptcompile.operators.jobset.rules.reading import concurrent_pods, min_nodes,
 
 def _check(subject: Subject) -> Iterator[Finding]:
     depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
-    waiting = subject.waiting if depends else {}  # empty if there are too many roles to read
+    waiting = subject.waiting_roles if depends else {}  # empty if there are too many roles to read
     pods = (
         {name_of(replicated): concurrent_pods(replicated) for _, replicated in replicated_jobs(subject)}
         if waiting

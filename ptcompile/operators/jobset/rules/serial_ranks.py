@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     running = sum(concurrent_pods(job) for _, job in replicated_list) if serial else 0
     for index, replicated in serial:
         spec, completions = child_job(replicated), _completions_of(replicated)
-        rendezvous = subject.waiting.get(name_of(replicated))
+        rendezvous = subject.waiting_roles.get(name_of(replicated))
         if rendezvous is None or min_nodes(rendezvous) <= running:
             continue
         path = child_path(index, "completions" if spec.get("parallelism") is None else "parallelism")

@@ -70,8 +70,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     subdomain = as_string(nested_map(subject.spec, "network").get("subdomain"))
     if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return
-    order = subject.stream.order.get(id(subject.manifest), len(subject.others))
-    jobsets = subject.stream.once(_jobsets_by_service).get((namespace_of(subject.manifest), subdomain), {})
+    order = subject.stream.positions.get(id(subject.manifest), len(subject.objects))
+    jobsets = subject.stream.cached(_jobsets_by_service).get((namespace_of(subject.manifest), subdomain), {})
     for (name, is_explicit), first_order in jobsets.items():
         if name != subject.name and (not is_explicit or first_order < order):  # if both set it, the second is reported
             path = ("spec", "network", "subdomain")
@@ -95,7 +95,7 @@ def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], dict[tuple[str,
             is_explicit = bool(network.get("subdomain"))
             service = as_string(network.get("subdomain")) if is_explicit else name
             jobsets.setdefault((namespace_of(jobset), service), {}).setdefault(
-                (name, is_explicit), stream.order[id(jobset)]
+                (name, is_explicit), stream.positions[id(jobset)]
             )
     return jobsets
 

@@ -83,7 +83,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         replicated for _, replicated in replicated_jobs(subject) if not targets or name_of(replicated) in targets
     ]
     for replicated in counted:
-        rendezvous = subject.waiting.get(name_of(replicated))
+        rendezvous = subject.waiting_roles.get(name_of(replicated))
         pods = as_int(child_job(replicated).get("completions"), as_int(child_job(replicated).get("parallelism"), 1))
         if rendezvous is not None and min_nodes(rendezvous) > pods and sum(map(job_count, counted)) > 1:
             path, nodes = ("spec", "successPolicy", "operator"), min_nodes(rendezvous)

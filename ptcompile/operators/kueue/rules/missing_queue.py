@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     name = queue_of(subject.metadata)
     if not name:
         return
-    queues, job_namespace = subject.stream.once(queues_of), namespace_of(subject.manifest)
+    queues, job_namespace = subject.stream.cached(queues_of), namespace_of(subject.manifest)
     queue_names = [queue_name for namespace, queue_name in queues.local if namespace == job_namespace]
     path = ("metadata", "labels", QUEUE)
     if queue_names and name not in queue_names:

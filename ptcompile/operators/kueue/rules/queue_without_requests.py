@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         return
     if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get("resourcesPerNode"):
         return
-    if any(_has_pod_quota(cluster_queue) for kind in CLUSTER_QUEUES for cluster_queue in subject.others.of(kind)):
+    if any(_has_pod_quota(cluster_queue) for kind in CLUSTER_QUEUES for cluster_queue in subject.objects.of(kind)):
         return
     for role, pod in subject.job.first_pods():
         if not any(pod.requests.values()):
@@ -79,7 +79,7 @@ def _container_path(subject: Subject, role: ExpandedRole) -> Path:
     matching = [template for template in all_templates if template.role.lower() == role.name.lower()] or list(
         all_templates[:1]
     )
-    mains = matching[0].mains if matching else ()
+    mains = matching[0].main_containers if matching else ()
     return mains[0].path if mains else ("spec",)
 
 

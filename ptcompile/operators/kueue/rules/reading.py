@@ -15,7 +15,7 @@ def queues_of(stream: Stream) -> Queues:
 
 def cluster_queue(subject: Subject) -> str | None:
     """Return the ClusterQueue of the queue that an object names, or None unless the stream has both."""
-    queues = subject.stream.once(queues_of)
+    queues = subject.stream.cached(queues_of)
     local = queues.local.get((namespace_of(subject.manifest), queue_of(subject.metadata)))
     name = nested_map(local or {}, "spec").get("clusterQueue")
     return name if isinstance(name, str) and name in queues.cluster else None
@@ -30,4 +30,4 @@ def job_shortage(subject: Subject) -> Shortage | None:
         PodSet(role.name, role.count, {key: amount.nano for key, amount in pod.requests.items()}, pod.view.spec)
         for role, pod in subject.job.first_pods()
     ]
-    return find_shortage(subject.stream.once(queues_of), name, pods)
+    return find_shortage(subject.stream.cached(queues_of), name, pods)

@@ -49,12 +49,12 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    launcher = subject.by_role.get("launcher")
-    if launcher is None or not launcher.mains or subject.spec.get("runLauncherAsWorker") is True:
+    launcher = subject.templates_by_role.get("launcher")
+    if launcher is None or not launcher.main_containers or subject.spec.get("runLauncherAsWorker") is True:
         return
-    count = accelerators(launcher.mains[0])
+    count = accelerators(launcher.main_containers[0])
     if count:
-        path = (*launcher.mains[0].path, "resources")
+        path = (*launcher.main_containers[0].path, "resources")
         yield found_at(
             path,
             f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is not a worker",

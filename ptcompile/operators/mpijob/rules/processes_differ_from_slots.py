@@ -48,18 +48,18 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Rule, found_at
 from ptcompile.linter.subject import Subject
-from ptcompile.linter.templates import Word
+from ptcompile.linter.templates import Token
 
 _COUNT = ("-np", "-n", "--np", "-c")
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    launcher, worker = subject.by_role.get("launcher"), subject.by_role.get("worker")
-    if launcher is None or not launcher.mains:
+    launcher, worker = subject.templates_by_role.get("launcher"), subject.templates_by_role.get("worker")
+    if launcher is None or not launcher.main_containers:
         return
     hosts = (worker.replicas if worker is not None else 0) + (subject.spec.get("runLauncherAsWorker") is True)
     slots = hosts * as_int(subject.spec.get("slotsPerWorker"), 1)
-    option = _process_option(launcher.mains[0].argv)
+    option = _process_option(launcher.main_containers[0].argv)
     if slots and option is not None and int(option.text) != slots:
         outcome = (
             "mpirun exits because there are too few slots"
@@ -73,7 +73,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _process_option(argv: tuple[Word, ...]) -> Word | None:
+def _process_option(argv: tuple[Token, ...]) -> Token | None:
     """Return the number after mpirun's -np if mpirun is the first word, or None."""
     if not argv or basename(argv[0].text) not in {"mpirun", "mpiexec"}:
         return None

@@ -51,8 +51,8 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    worker = subject.by_role.get("worker")
-    gpus = accelerators(worker.mains[0]) if worker is not None and worker.mains else 0
+    worker = subject.templates_by_role.get("worker")
+    gpus = accelerators(worker.main_containers[0]) if worker is not None and worker.main_containers else 0
     slots = as_int(subject.spec.get("slotsPerWorker"), 1)
     if gpus and slots and slots != gpus:
         path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)

@@ -67,8 +67,8 @@ def _count_claiming_pods(subject: Subject, template: str) -> int:
     """Return the number of pods in the domain's namespace that claim a channel by this template."""
     from ptcompile.simulator.world import simulate
 
-    workloads = [item for item in subject.neighbours if kind_of(item) in RUNS_PODS]
-    jobs = simulate(workloads, versions=subject.versions, others=subject.stream.deciding).jobs
+    workloads = [item for item in subject.neighbors if kind_of(item) in RUNS_PODS]
+    jobs = simulate(workloads, versions=subject.versions, others=subject.stream.supporting_objects).jobs
     return sum(
         role.count
         for job in jobs

@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
     min_nodes = as_int(high if low is None else low, 1)
     max_nodes = as_int(low if high is None else high, 1)
-    launchers = {role.seen.launcher for role in subject.training_roles}
+    launchers = {role.rendezvous.launcher for role in subject.training_roles}
     if (min_nodes > max_nodes or min_nodes < 1) and launchers & {"torchrun", "image"}:
         path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")
         swap = Fix(

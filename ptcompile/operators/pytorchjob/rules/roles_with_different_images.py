@@ -52,7 +52,7 @@ from ptcompile.linter.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    mains = [container for template in subject.templates for container in template.mains]
+    mains = [container for template in subject.templates for container in template.main_containers]
     if len(mains) < 2:
         return
     first = as_string(mains[0].spec.get("image"))

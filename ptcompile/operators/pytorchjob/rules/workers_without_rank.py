@@ -59,7 +59,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return
     roles = subject.training_roles
-    if count_nodes(roles) > 1 and _relies_on_environment(roles[0]) and not roles[0].unsure:
+    if count_nodes(roles) > 1 and _relies_on_environment(roles[0]) and not roles[0].is_uncertain:
         yield found_at(
             _WORKER,
             f"{count_nodes(roles)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
@@ -72,7 +72,7 @@ def _relies_on_environment(role: TrainingRole) -> bool:
     """Return whether the processes can find one another only through variables, which are not set."""
     entry = role.launch.entry
     is_python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")
-    starts_plainly = role.seen.launcher == "image" or (role.seen.launcher == "command" and is_python)
+    starts_plainly = role.rendezvous.launcher == "image" or (role.rendezvous.launcher == "command" and is_python)
     return starts_plainly and "MASTER_ADDR" not in role.launch.env
 
 

@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     tasks = tasks_with_pods(subject)
     if any(restart_policy_of(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
         return
-    if any(policy.on_failure for policy in lifecycle_policies(subject)) or subject.awaited < 2:
+    if any(policy.on_failure for policy in lifecycle_policies(subject)) or subject.min_nodes_to_start < 2:
         return
     path = ("spec", "policies")
     policy = {"event": "PodFailed", "action": "RestartJob"}
@@ -55,7 +55,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     edit = Edit("append", path, policy) if has_list else Edit("set", path, [policy])
     yield found_at(
         path,
-        f"nothing happens when a pod fails, but {subject.awaited} pods wait for one another: the others hang and keep "
+        f"nothing happens when a pod fails, but {subject.min_nodes_to_start} pods wait for one another: the "
+        "others hang and keep "
         "their devices",
         "add a policy {event: PodFailed, action: RestartJob}",
         Fix("restart the job when a pod fails", (edit,), safe=False),

@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for container in subject.containers:
         requests = container.requests
         for name, amount in container.limits.items():
-            if container.init or not is_accelerator(str(name)) or requests.get(name) is not None:
+            if container.is_init or not is_accelerator(str(name)) or requests.get(name) is not None:
                 continue
             path = (*container.path, "resources", "limits", name)
             edit = Edit("set", (*container.path, "resources", "requests", name), amount)

@@ -48,7 +48,7 @@ from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 def _check(subject: Subject) -> Iterator[Finding]:
     min_available = as_int(subject.spec.get("minAvailable"))
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
-    required = min(subject.awaited, total) if 0 < min_available < total else 0
+    required = min(subject.min_nodes_to_start, total) if 0 < min_available < total else 0
     if min_available < required:
         path = ("spec", "minAvailable")
         yield found_at(

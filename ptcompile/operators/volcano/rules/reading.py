@@ -47,7 +47,7 @@ _SINCE: Final = {
 
 def volcano_job(subject: Subject) -> DefaultedJob:
     """Return the Volcano Job after the mutating webhook's defaults."""
-    return subject.once(_read_job)
+    return subject.cached(_read_job)
 
 
 def _read_job(subject: Subject) -> DefaultedJob:

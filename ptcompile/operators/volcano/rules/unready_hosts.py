@@ -67,14 +67,14 @@ def _check(subject: Subject) -> Iterator[Finding]:
     needed_tasks = {plugin_tasks[0].name} if plugin_tasks else {task.name for _, task in tasks_with_pods(subject)}
     for template in subject.templates:
         for container in template.containers:
-            has_probe = not container.init and as_mapping(container.spec.get("readinessProbe"))
-            if has_probe and template.role in needed_tasks and subject.awaited > 1:
+            has_probe = not container.is_init and as_mapping(container.spec.get("readinessProbe"))
+            if has_probe and template.role in needed_tasks and subject.min_nodes_to_start > 1:
                 path = (*container.path, "readinessProbe")
                 edit = with_argument(subject, "svc", "--publish-not-ready-addresses")
                 yield found_at(
                     path,
                     f"until it passes, the name of a pod of {template.role} does not resolve, and "
-                    f"{subject.awaited} pods wait for one another",
+                    f"{subject.min_nodes_to_start} pods wait for one another",
                     "give the svc plugin --publish-not-ready-addresses",
                     Fix("publish addresses of pods that are not ready", (edit,), safe=False),
                     on_key=True,

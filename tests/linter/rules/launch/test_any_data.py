@@ -10,13 +10,13 @@ import yaml
 from hypothesis import given, strategies as st
 
 from ptcompile.linter import run
-from ptcompile.linter.pages import page
+from ptcompile.linter.pages import rule_page
 from tests.linter.asking import of_families
 from tests.oracle import rows
 from tests.strategies import mutated
 
 BAD = st.sampled_from(list(of_families("launch", "pytorchjob", "kueue"))).flatmap(
-    lambda rule: st.sampled_from(list(yaml.safe_load_all(page(rule).bad)))
+    lambda rule: st.sampled_from(list(yaml.safe_load_all(rule_page(rule).bad)))
 )
 
 

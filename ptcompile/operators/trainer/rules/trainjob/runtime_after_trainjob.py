@@ -58,7 +58,7 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
-    order = subject.stream.order
+    order = subject.stream.positions
     job_order, runtime_order = order.get(id(subject.manifest)), order.get(id(runtime_of(subject).source))
     if job_order is not None and runtime_order is not None and job_order < runtime_order:
         path = ("spec", "runtimeRef", "name")

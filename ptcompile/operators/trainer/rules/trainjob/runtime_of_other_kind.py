@@ -85,8 +85,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 def _find_namesake(subject: Subject, name: str) -> Json | None:
     """Return the first runtime of the stream with this name, or None."""
     kinds = ((runtimes.API_VERSION, kind) for kind in runtimes.KINDS)
-    namesakes = [runtime for kind in kinds for runtime in subject.others.named(kind, name)[:1]]
-    return min(namesakes, key=lambda runtime: subject.stream.order[id(runtime)], default=None)
+    namesakes = [runtime for kind in kinds for runtime in subject.objects.named(kind, name)[:1]]
+    return min(namesakes, key=lambda runtime: subject.stream.positions[id(runtime)], default=None)
 
 
 RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="apply", authority="trainer")
