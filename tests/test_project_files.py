@@ -14,7 +14,7 @@ from ptcompile._internal.about import __version__
 from ptcompile._internal.limits import EXPANDED, TRUSTED, UNTRUSTED
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.rehearsal.cast import MOST_PODS
+from ptcompile.rehearsal.cast import MAX_PODS
 from ptcompile.simulator.as_json import MAX_LISTED_CHARACTERS
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
 from tests.conftest import ROOT
@@ -164,7 +164,7 @@ def test_security_tells_the_limits_of_the_code() -> None:
         "nesting": f"{MAX_DEPTH} levels",
         "what references put into variables, command line and script": f"{EXPANDED >> 10} KiB each",
         "pods that `simulate --all` lists": f"{MAX_LISTED_CHARACTERS >> 20} MiB",
-        "pods of a rehearsal": str(MOST_PODS),
+        "pods of a rehearsal": str(MAX_PODS),
     }
     assert told == lowered | {what: (most, "the same") for what, most in same.items()}
 

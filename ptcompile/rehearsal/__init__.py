@@ -1,8 +1,9 @@
-"""Rehearsals: a job's pods as real processes of torchrun, in namespaces of their own, with faults, and a verdict.
+"""Rehearsals: a job's pods as real torchrun processes in separate namespaces, with injected faults and a verdict.
 
-`runner` does it all: `cast` makes pods of a simulated job, `places` gives them folders, addresses and names, `course`
-plays them on a back end that `backends` chooses (`namespaces`, whose programs are `stage` and `inside`, or
-`containers`, removed by `sweep`), `verdict` compares with what `simulate` claims, and `report` tells it.
+`runner` drives the rehearsal: `cast` derives pods from a simulated job; `places` gives them folders, addresses and
+names; `course` runs them on a back end that `backends` chooses (`namespaces`, with the programs `stage` and `inside`,
+or `containers`, which `sweep` removes); `verdict` compares the result with what `simulate` predicts; `report` renders
+it.
 """
 
 from ptcompile.rehearsal.places import RehearsalSettings

@@ -1,4 +1,4 @@
-"""Where a rehearsal is played: in namespaces on this machine, else in containers, and which PyTorch is there."""
+"""Selection of a back end: namespaces on this machine if possible, else containers; and the PyTorch that pods use."""
 
 from __future__ import annotations
 
@@ -15,111 +15,117 @@ from ptcompile.rehearsal.namespaces import Namespaces
 from ptcompile.rehearsal.places import RehearsalSettings
 from ptcompile.rehearsal.settings import RehearsalError
 
-_SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_VERSIONS = """
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_VERSIONS_SCRIPT = """
 import importlib.metadata as m
 print(m.version("torch"), *(name for name in ("accelerate", "deepspeed") if any(m.distributions(name=name))))
 """
-"""Prints the version of PyTorch, and the launchers that are there beside torchrun."""
+"""Script that prints the version of PyTorch and the installed launchers other than torchrun."""
 
 
 class Ground(NamedTuple):
-    """A back end, and what its pods find."""
+    """A back end with the programs and settings that its pods use."""
 
     backend: Backend
     python: str
-    """The interpreter that trains, as a pod calls it."""
+    """Python interpreter that trains, as pods call it."""
     torch: str
-    """The version of its PyTorch."""
+    """Version of its PyTorch."""
     launchers: tuple[str, ...]
-    """Those that it has beside torchrun."""
+    """Installed launchers other than torchrun."""
     network: str
-    """The first two numbers of its addresses."""
+    """First two numbers of its IPv4 addresses."""
     env: Mapping[str, str]
-    """What a process needs to find its programs: PATH, which an image has by itself."""
+    """Variables that processes need to find programs: PATH, unless an image sets it."""
     engine: str
-    """The container engine and its version; empty where pods are no containers."""
+    """Container engine and its version, or empty if pods are not containers."""
 
 
 Opening = Callable[[str, RehearsalSettings, Sequence[str]], AbstractContextManager[Ground]]
-"""Makes a ground whose files are in a folder, for pods of these images."""
+"""Opens a ground with files in a folder, for pods of these images."""
 
 
 @contextmanager
 def ground(folder: str, settings: RehearsalSettings, images: Sequence[str]) -> Iterator[Ground]:
-    """Namespaces where this machine lets us, else containers; those alone where an image is named.
+    """Open namespaces if this machine allows them, else containers; only containers if an image is set.
 
     Raises:
-        RehearsalError: there is neither, or no torch.
+        RehearsalError: neither is available, or torch is missing.
     """
-    why = None
+    namespaces_error = None
     if settings.image is None:
         try:
-            made = Namespaces(folder)
+            namespaces = Namespaces(folder)
         except RehearsalError as error:
-            why = error
+            namespaces_error = error
         else:
-            with closing(made):
-                yield _on_this_machine(made, settings)
+            with closing(namespaces):
+                yield _local_ground(namespaces, settings)
             return
     engine = find_engine()
     if engine is None:
-        lacking = "an image needs docker or podman, and neither answers"
-        raise RehearsalError(f"{why}; neither docker nor podman answers in its place" if why else lacking)
-    with _in_containers(folder, settings, images, engine) as found:
-        yield found
+        message = "an image needs docker or podman, and neither answers"
+        raise RehearsalError(
+            f"{namespaces_error}; neither docker nor podman answers in its place" if namespaces_error else message
+        )
+    with _container_ground(folder, settings, images, engine) as container_ground:
+        yield container_ground
 
 
-def _on_this_machine(made: Namespaces, settings: RehearsalSettings) -> Ground:
-    python = interpreter(settings.python)
-    env = {"PATH": f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM}"}
+def _local_ground(namespaces: Namespaces, settings: RehearsalSettings) -> Ground:
+    python = find_interpreter(settings.python)
+    env = {"PATH": f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM_PATH}"}
     torch, *launchers = torch_and_launchers(python)
-    return Ground(made, python, torch, tuple(launchers), made.network, env, "")
+    return Ground(namespaces, python, torch, tuple(launchers), namespaces.network, env, "")
 
 
 @contextmanager
-def _in_containers(folder: str, settings: RehearsalSettings, images: Sequence[str], engine: Engine) -> Iterator[Ground]:
-    used = [settings.image] if settings.image else list(dict.fromkeys(images))
+def _container_ground(
+    folder: str, settings: RehearsalSettings, images: Sequence[str], engine: Engine
+) -> Iterator[Ground]:
+    images_used = [settings.image] if settings.image else list(dict.fromkeys(images))
     python = settings.python or "python"
-    with closing(Containers(folder, engine, used)) as made:
+    with closing(Containers(folder, engine, images_used)) as containers:
         try:
-            alone = ("run", "--rm", "--pull=never", "--network=none", f"--entrypoint={python}")
-            torch, *launchers = engine.run(*alone, used[0], "-c", _VERSIONS).split()
+            options = ("run", "--rm", "--pull=never", "--network=none", f"--entrypoint={python}")
+            torch, *launchers = engine.run(*options, images_used[0], "-c", _VERSIONS_SCRIPT).split()
         except RehearsalError as error:
             raise RehearsalError(
-                f"{python} in the image {used[0]} has no torch ({error}): name another image with --image, or an "
-                "interpreter in it with --python"
+                f"{python} in the image {images_used[0]} has no torch ({error}): use --image to name another "
+                "image, or --python to name another interpreter in it"
             ) from error
-        yield Ground(made, python, torch, tuple(launchers), made.network, {}, f"{engine.name} {engine.version}")
+        yield Ground(
+            containers, python, torch, tuple(launchers), containers.network, {}, f"{engine.name} {engine.version}"
+        )
 
 
 def torch_and_launchers(python: str) -> list[str]:
-    """The version of the PyTorch that an interpreter has, and the launchers beside torchrun.
+    """Return the version of an interpreter's PyTorch, followed by its launchers other than torchrun.
 
     Raises:
-        RehearsalError: the interpreter does not exist, or has no torch.
+        RehearsalError: the interpreter does not exist or has no torch.
     """
     try:
-        done = subprocess.run(  # noqa: S603 - the user's interpreter
-            [python, "-c", _VERSIONS], capture_output=True, text=True, timeout=60, check=False
+        result = subprocess.run(  # noqa: S603 - the user's interpreter
+            [python, "-c", _VERSIONS_SCRIPT], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RehearsalError(f"{python} does not run: {error}") from error
-    if done.returncode:
+    if result.returncode:
         raise RehearsalError(
-            f"{python} has no torch: name one that has it with --python, such as that of an environment where "
+            f"{python} has no torch: use --python to name one that has it, such as that of an environment where "
             "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
         )
-    return done.stdout.split()
+    return result.stdout.split()
 
 
-def interpreter(given: str | None) -> str:
-    """The interpreter that trains: the one given, else the `python` of the environment that is active.
+def find_interpreter(python: str | None) -> str:
+    """Return the path of the interpreter that trains: `python`, or that of the active environment.
 
     Raises:
-        RehearsalError: there is none.
+        RehearsalError: no interpreter was found.
     """
-    found = shutil.which(given or "python") or shutil.which("python3" if given is None else given)
-    if found is None:
-        raise RehearsalError(f"there is no program {given or 'python'}: name one that has torch with --python")
-    return os.path.abspath(found)
+    path = shutil.which(python or "python") or shutil.which("python3" if python is None else python)
+    if path is None:
+        raise RehearsalError(f"program {python or 'python'} not found: use --python to name a Python that has torch")
+    return os.path.abspath(path)

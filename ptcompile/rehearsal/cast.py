@@ -1,7 +1,7 @@
-"""The pods of a job as they are played, and their command lines.
+"""The pods of a rehearsal and their command lines.
 
-The first word is the program's name. accelerate decides by the GPUs that it finds, and deepspeed reads a host file of
-the image: both are told what they would have found.
+The first argument is the program's name. accelerate counts the GPUs it finds, and deepspeed reads a host file in the
+image; both get those values from the rehearsal.
 """
 
 from __future__ import annotations
@@ -19,153 +19,160 @@ from ptcompile.simulator.meeting import short_names, training_roles
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 SCRIPT = "stand_in.py"
-"""The file in a pod's folder that trains, ours or the user's."""
+"""The training script in a pod's folder: the stand-in or the user's."""
 HOSTFILE = "hostfile"
-"""The file in a pod's folder that names all pods and their processes, for deepspeed."""
+"""The host file in a pod's folder, which lists all pods and their processes for deepspeed."""
 MODULES: Final[Mapping[str, str]] = {
     "torchrun": "torch.distributed.run",
     "accelerate": "accelerate.commands.launch",
     "deepspeed": "deepspeed.launcher.runner",
 }
-"""The launchers that can be played, and the module that each is."""
-_COUNTS = frozenset({"nproc-per-node", "num-processes", "hostfile", "include", "config-file", "no-ssh"})
-"""What is rewritten for the processes and files of the rehearsal."""
+"""Launchers that can be rehearsed, with their modules."""
+_REPLACED_OPTIONS = frozenset({"nproc-per-node", "num-processes", "hostfile", "include", "config-file", "no-ssh"})
+"""Options that the rehearsal replaces with its number of processes and its files."""
 
 
-def line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
-    """The command line of a pod with so many processes, one of so many pods.
+def command_line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
+    """Return a pod's command line with `processes` processes, for a job with `pods` pods.
 
     Raises:
-        RehearsalError: its launcher cannot be played.
+        RehearsalError: the launcher cannot be rehearsed.
     """
     launch = pod.launch
-    by_image = launch.launcher == "image" and any(name.startswith("PET_") for name in pod.env)
-    if launch.launcher == "torchrun" or by_image:
-        return ("torchrun", *_torchrun(launch.arguments, processes), SCRIPT, *_arguments(pod))
+    image_starts_torchrun = launch.launcher == "image" and any(name.startswith("PET_") for name in pod.env)
+    if launch.launcher == "torchrun" or image_starts_torchrun:
+        return ("torchrun", *_torchrun_options(launch.arguments, processes), SCRIPT, *_script_arguments(pod))
     if launch.launcher in ("command", "image"):
         return ("python", SCRIPT)
     if launch.launcher == "accelerate" and launcher_of(launch.entry):
-        return ("accelerate", *_accelerate(pod, processes, pods), SCRIPT)
+        return ("accelerate", *_accelerate_options(pod, processes, pods), SCRIPT)
     if launch.launcher == "deepspeed" and launcher_of(launch.entry):
-        return ("deepspeed", *_deepspeed(pod, processes, pods), SCRIPT)
-    raise RehearsalError(f"{launch.launcher} starts the processes, which has no stand-in: use --own-command")
+        return ("deepspeed", *_deepspeed_options(pod, processes, pods), SCRIPT)
+    raise RehearsalError(f"{launch.launcher} starts the processes but has no stand-in: use --own-command")
 
 
-def _torchrun(words: tuple[str, ...], processes: int) -> Iterator[str]:
-    """torchrun's options as given, but for the processes and what a module or a program would need."""
-    i = 0
-    while i < len(words) and words[i].startswith("-") and words[i] not in ("-", "--"):
-        name = option_name(words[i])
-        alone = "=" in words[i] or name in (*SWITCHES, "use-env", "help")
-        given = words[i : i + 1 if alone else i + 2]
+def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[str]:
+    """Yield torchrun's options as written, with the number of processes replaced and without those for modules and
+    programs.
+    """
+    index = 0
+    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-", "--"):
+        name = option_name(arguments[index])
+        has_no_separate_value = "=" in arguments[index] or name in (*SWITCHES, "use-env", "help")
+        option = arguments[index : index + 1 if has_no_separate_value else index + 2]
         if name == "nproc-per-node":
             yield f"--nproc-per-node={processes}"
         elif name not in ("module", "no-python", "run-path"):
-            yield from given
-        i += len(given)
+            yield from option
+        index += len(option)
 
 
-def _arguments(pod: Pod) -> tuple[str, ...]:
-    """The script's own arguments."""
+def _script_arguments(pod: Pod) -> tuple[str, ...]:
+    """Return the arguments of the script."""
     return tuple(pod.launch.entry[1:]) if pod.launch.launcher == "torchrun" else tuple(pod.args or ())
 
 
-def _accelerate(pod: Pod, processes: int, pods: int) -> Iterator[str]:
+def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
     options = pod.launch.options
     if "config-file" in options and "nnodes" not in options and pods > 1:
-        raise RehearsalError("accelerate reads its machines from a config file, which is not there: use --own-command")
+        raise RehearsalError("accelerate reads its machines from a config file, which is missing: use --own-command")
     nodes = int(options.get("nnodes", "1")) if options.get("nnodes", "1").isdigit() else 1
     if processes * nodes > 1:
-        yield "--multi_gpu"  # what it takes for itself where it finds GPUs
+        yield "--multi_gpu"  # accelerate sets this itself if it finds GPUs
     yield f"--num_processes={processes * nodes}"
-    yield from _told("accelerate", options)
+    yield from _other_options("accelerate", options)
 
 
-def _deepspeed(pod: Pod, processes: int, pods: int) -> Iterator[str]:
+def _deepspeed_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
     options = pod.launch.options
     if pods == 1:
         yield f"--num_gpus={processes}"
         return
     if "no-ssh" not in options:
-        raise RehearsalError("deepspeed reaches the other pods by ssh, which nothing here answers: give it --no_ssh")
+        raise RehearsalError(
+            "deepspeed starts the other pods over ssh, which a rehearsal does not provide: add --no_ssh"
+        )
     yield from (f"--hostfile={HOSTFILE}", "--no_ssh")
-    yield from _told("deepspeed", options)
+    yield from _other_options("deepspeed", options)
 
 
-def _told(name: str, options: Mapping[str, str]) -> Iterator[str]:
+def _other_options(name: str, options: Mapping[str, str]) -> Iterator[str]:
     names = LAUNCHERS[name].names
     for option, value in options.items():
-        if option not in _COUNTS:
+        if option not in _REPLACED_OPTIONS:
             yield f"--{names[option].replace('-', '_')}={value}"
 
 
-def stand_ins(pod: Pod, pods: int) -> Iterator[str]:
-    """What its launcher would have found in the cluster, one sentence each."""
+def launcher_stand_ins(pod: Pod, pods: int) -> Iterator[str]:
+    """Yield one sentence for each replacement of what the launcher would find in the cluster."""
     launch = pod.launch
     if launch.launcher == "accelerate":
         if "config-file" in launch.options:
-            yield "accelerate's config file is not there"
-        yield "accelerate is told --multi_gpu, and only how the pods meet"
+            yield "accelerate's config file is missing"
+        yield "accelerate gets --multi_gpu and only the options with which pods meet"
     if launch.launcher == "deepspeed" and pods > 1:
         yield "a host file with all pods replaces deepspeed's"
 
 
-MOST_PODS = 32
-"""More are refused: each is a process of torch's at least."""
-_INTERFACES = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+MAX_PODS = 32
+"""Maximum number of training pods: each runs at least one PyTorch process."""
+_INTERFACE_VARIABLES = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 
 
 class Actor(NamedTuple):
-    """One pod that trains, as it is played."""
+    """A training pod in a rehearsal."""
 
     number: int
-    """Counted over the pods that train."""
+    """Number among the training pods, from 0."""
     name: str
     role: str
     place: int
-    """The index within the role."""
+    """Index within the role."""
     hostname: str
     own_names: tuple[str, ...]
-    """The names behind its address in its own /etc/hosts, as the kubelet writes them."""
+    """Names for its address in its own /etc/hosts, as the kubelet writes them."""
     names: tuple[str, ...]
-    """Those under which Services make the others find it."""
+    """Names under which Services let other pods find it."""
     argv: tuple[str, ...]
     env: Mapping[str, str]
     processes: int
     image: str
-    """Empty where the manifest names none."""
+    """Image of the manifest, or empty if it names none."""
     directory: str | None
-    """The manifest's workingDir."""
+    """Working directory of the manifest (`workingDir`)."""
     rank: str | None
-    """The node's rank that `simulate` claims; None where it is assigned at the rendezvous."""
+    """Node rank that `simulate` predicts, or None if it is assigned at the rendezvous."""
 
 
 class Cast(NamedTuple):
-    """All pods of a rehearsal, and what is not as in the cluster, one sentence each."""
+    """All pods of a rehearsal, and one sentence for each difference from the cluster."""
 
     actors: tuple[Actor, ...]
     stand_ins: tuple[str, ...]
 
 
-def cast(job: SimulatedJob, *, most: int, own_command: bool = False, script: str | None = None) -> Cast:
-    """The pods of a job that train, with at most this many processes each. `script` trains instead of ours.
+def cast(job: SimulatedJob, *, max_processes: int, own_command: bool = False, script: str | None = None) -> Cast:
+    """Return the training pods of a job with at most `max_processes` processes each. `script` replaces the stand-in
+    script.
 
     Raises:
-        RehearsalError: it cannot be rehearsed, such as the job of an unknown launcher.
+        RehearsalError: the job cannot be rehearsed, for example because of its launcher.
     """
     roles = [role for role, _, _ in training_roles(job)]
-    pods = [job.pod(role, index) for role in roles for index in range(min(role.count, MOST_PODS + 1))]
+    pods = [job.pod(role, index) for role in roles for index in range(min(role.count, MAX_PODS + 1))]
     if not pods:
-        raise RehearsalError("no pod trains here")
-    if len(pods) > MOST_PODS:
-        raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MOST_PODS}")
-    actors = tuple(_actor(number, pod, most, len(pods), own_command=own_command) for number, pod in enumerate(pods))
+        raise RehearsalError("the job has no training pods")
+    if len(pods) > MAX_PODS:
+        raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MAX_PODS}")
+    actors = tuple(
+        _actor(number, pod, max_processes, len(pods), own_command=own_command) for number, pod in enumerate(pods)
+    )
     return Cast(actors, tuple(dict.fromkeys(_stand_ins(job, pods, actors, script, own_command=own_command))))
 
 
-def _actor(number: int, pod: Pod, most: int, pods: int, *, own_command: bool) -> Actor:
-    processes = min(most, pod.rendezvous.processes or most)
-    env = {name: value for name, value in pod.env.items() if name not in _INTERFACES}
+def _actor(number: int, pod: Pod, max_processes: int, pods: int, *, own_command: bool) -> Actor:
+    processes = min(max_processes, pod.rendezvous.processes or max_processes)
+    env = {name: value for name, value in pod.env.items() if name not in _INTERFACE_VARIABLES}
     if "PET_NPROC_PER_NODE" in env:
         env["PET_NPROC_PER_NODE"] = str(processes)
     if own_command:
@@ -173,18 +180,18 @@ def _actor(number: int, pod: Pod, most: int, pods: int, *, own_command: bool) ->
         if not argv:
             raise RehearsalError("the image's own command is unknown: --own-command needs one in the manifest")
     else:
-        argv = line(pod, processes, pods)
-        env = {**{k: v for k, v in pod.launch.env.items() if k not in _INTERFACES and k != "HOSTNAME"}, **env}
+        argv = command_line(pod, processes, pods)
+        env = {**{k: v for k, v in pod.launch.env.items() if k not in _INTERFACE_VARIABLES and k != "HOSTNAME"}, **env}
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
-    full = f"{hostname}.{pod.own_fqdn.partition('.')[2]}" if "." in pod.own_fqdn and not pod.on_host else None
+    fqdn = f"{hostname}.{pod.own_fqdn.partition('.')[2]}" if "." in pod.own_fqdn and not pod.on_host else None
     return Actor(
         number=number,
         name=pod.display_name,
         role=pod.role,
         place=pod.index,
         hostname=hostname,
-        own_names=(full, hostname) if full else (hostname,),
-        names=tuple(dict.fromkeys(_names(pod))),
+        own_names=(fqdn, hostname) if fqdn else (hostname,),
+        names=tuple(dict.fromkeys(_service_names(pod))),
         argv=argv,
         env=env,
         processes=processes,
@@ -194,73 +201,75 @@ def _actor(number: int, pod: Pod, most: int, pods: int, *, own_command: bool) ->
     )
 
 
-def _names(pod: Pod) -> Iterator[str]:
-    """By the Services that select the pod: its own name in a headless one that is its subdomain, and the Service's."""
+def _service_names(pod: Pod) -> Iterator[str]:
+    """Yield the names from Services that select the pod: its own in its headless Service, and those of the Services."""
     view = pod.view
     for service in _services(pod.job):
-        space = as_string(nested_map(service, "metadata").get("namespace")) or pod.job.namespace
-        wanted = nested_map(service, "spec", "selector")
-        if space != view.namespace or not wanted or not wanted.items() <= view.labels.items():
+        namespace = as_string(nested_map(service, "metadata").get("namespace")) or pod.job.namespace
+        selector = nested_map(service, "spec", "selector")
+        if namespace != view.namespace or not selector or not selector.items() <= view.labels.items():
             continue
         name = object_name(service)
-        full = f"{name}.{space}.svc.cluster.local"
+        fqdn = f"{name}.{namespace}.svc.cluster.local"
         if nested_map(service, "spec").get("clusterIP") == "None" and view.subdomain == name and view.hostname:
-            yield from short_names(f"{pod.hostname}.{full}", space)
-        yield from short_names(full, space)
+            yield from short_names(f"{pod.hostname}.{fqdn}", namespace)
+        yield from short_names(fqdn, namespace)
 
 
 def _services(job: WorkloadPods) -> Iterator[Mapping[str, object]]:
     yield from job.expansion.services
-    yield from (one for one in job.stream if as_string(one.get("kind")) == "Service")
+    yield from (manifest for manifest in job.stream if as_string(manifest.get("kind")) == "Service")
 
 
 def _stand_ins(
     job: SimulatedJob, pods: list[Pod], actors: tuple[Actor, ...], script: str | None, *, own_command: bool
 ) -> Iterator[str]:
-    """What is not as in the cluster, one sentence each."""
+    """Yield one sentence for each difference from the cluster."""
     first, actor = pods[0], actors[0]
     if not own_command:
         yield f"{script or 'a script that checks world, ranks and an all_reduce'} replaces what the pods run"
-        yield from stand_ins(first, len(pods))
-    asked = first.rendezvous.processes_text
-    if asked != str(actor.processes):
-        yield f"processes per node: {actor.processes} instead of {asked}"
-    if aside := sorted({role.name for role in job.roles} - {pod.role for pod in pods}):
-        yield f"auxiliary pods are not started: {', '.join(aside)}"
+        yield from launcher_stand_ins(first, len(pods))
+    requested = first.rendezvous.processes_text
+    if requested != str(actor.processes):
+        yield f"processes per node: {actor.processes} instead of {requested}"
+    if auxiliary_roles := sorted({role.name for role in job.roles} - {pod.role for pod in pods}):
+        yield f"auxiliary pods are not started: {', '.join(auxiliary_roles)}"
     spec = first.view.spec
-    if init := [as_string(one.get("name")) for one in as_mappings(spec.get("initContainers"))]:
-        yield f"init containers do not run: {', '.join(init)}"
-    if volumes := [as_string(one.get("name")) for one in as_mappings(spec.get("volumes"))]:
+    if init_containers := [as_string(entry.get("name")) for entry in as_mappings(spec.get("initContainers"))]:
+        yield f"init containers do not run: {', '.join(init_containers)}"
+    if volumes := [as_string(entry.get("name")) for entry in as_mappings(spec.get("volumes"))]:
         yield f"volumes are absent: {', '.join(volumes)}"
     if first.main is not None and first.main.spec.get("envFrom"):
         yield "the variables of envFrom are absent"
-    unknown = sorted(name for name, value in first.env.items() if _is_unknown(value))
-    if unknown:
-        yield f"no manifest holds the values of {', '.join(unknown)}: they read <source>"
-    if dropped := [name for name in _INTERFACES if name in first.env]:
+    unknown_variables = sorted(name for name, value in first.env.items() if _is_unknown_value(value))
+    if unknown_variables:
+        yield f"no manifest holds the values of {', '.join(unknown_variables)}: they are set to <source>"
+    if dropped := [name for name in _INTERFACE_VARIABLES if name in first.env]:
         yield f"the only interface is eth0, so {', '.join(dropped)} is dropped"
 
 
-def _is_unknown(value: str) -> bool:
+def _is_unknown_value(value: str) -> bool:
     return value.startswith("<") and value.endswith(">") and value[1:-1] not in POD_FIELDS
 
 
 POD_FIELDS = ("status.podIP", "status.hostIP", "metadata.name", "spec.nodeName")
-"""Fields that only a running pod has: a rehearsal has them too."""
+"""Fields that only running pods have, rehearsed pods included."""
 
 
 def with_fields(value: str, actor: Actor, address: str) -> str:
-    """A value with the fields that only a running pod has."""
-    known = {"status.podIP": address, "status.hostIP": address, "metadata.name": actor.hostname}
+    """Return `value` with the fields of a running pod filled in."""
+    values = {"status.podIP": address, "status.hostIP": address, "metadata.name": actor.hostname}
     for field in POD_FIELDS:
-        value = value.replace(f"<{field}>", known.get(field, f"node-{actor.number}"))
+        value = value.replace(f"<{field}>", values.get(field, f"node-{actor.number}"))
     return value
 
 
-def scaled_conf(conf: str, by: float) -> str:
-    """A --rdzv-conf whose waits are shorter by a factor, torchrun's own defaults among them; at least 1 second each."""
-    given = conf_of(conf)
+def scale_conf(conf: str, factor: float) -> str:
+    """Return a --rdzv-conf with all timeouts divided by `factor`, torchrun's defaults included; each is at least 1
+    second.
+    """
+    settings = conf_of(conf)
     waits = {"join_timeout": 600, "last_call_timeout": 30, "read_timeout": 60, "timeout": 600, "keep_alive_interval": 5}
     for name, default in waits.items():
-        given[name] = str(max(1, round((atoi(given.get(name, "")) or default) / by)))
-    return ",".join(f"{name}={value}" for name, value in given.items())
+        settings[name] = str(max(1, round((atoi(settings.get(name, "")) or default) / factor)))
+    return ",".join(f"{name}={value}" for name, value in settings.items())

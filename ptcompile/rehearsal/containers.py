@@ -1,4 +1,4 @@
-"""Rehearsals in containers of docker or podman."""
+"""The back end that runs pods as containers of docker or podman."""
 
 from __future__ import annotations
 
@@ -13,106 +13,106 @@ from typing import Any, NamedTuple
 
 from ptcompile.rehearsal.settings import RehearsalError
 
-_INFO = {
+_INFO_FORMATS = {
     "docker": "{{.ServerVersion}} {{.SecurityOptions}}",
     "podman": "{{.Version.Version}} rootless={{.Host.Security.Rootless}}",
 }
-"""What each is asked for: its version, and whether it runs as a user."""
-_ISOLATED = {
+"""Format strings that make each engine print its version and whether it runs rootless."""
+_ISOLATION_OPTIONS = {
     "docker": ("--opt", "com.docker.network.bridge.inhibit_ipv4=true"),
     "podman": ("--disable-dns",),
 }
-"""What leaves an internal network's bridge without an address, through which pods would reach this machine."""
-_PATIENCE = 120
-"""Seconds that an engine has for one command."""
+"""Options that leave the bridge of an internal network without an address, so pods cannot reach this machine."""
+_COMMAND_TIMEOUT_SECONDS = 120
+"""Time limit of one engine command."""
 
 
 class Engine(NamedTuple):
     """A container engine that answers."""
 
     name: str
-    """`docker` or `podman`: its program."""
+    """Name of its program: `docker` or `podman`."""
     version: str
     user: str
-    """The user and group in a container that are those of this process outside."""
+    """User and group in a container that map to those of this process."""
 
     @property
     def isolated(self) -> tuple[str, ...]:
-        """Options of an internal network that keep this machine out of it too."""
-        return _ISOLATED[self.name]
+        """Options of an internal network that cut it off from this machine too."""
+        return _ISOLATION_OPTIONS[self.name]
 
-    def run(self, *words: str) -> str:
-        """The output of one command.
+    def run(self, *arguments: str) -> str:
+        """Run one engine command and return its output.
 
         Raises:
-            RehearsalError: it failed.
+            RehearsalError: the command failed.
         """
         try:
-            done = subprocess.run(  # noqa: S603 - the user's engine
-                (self.name, *words), capture_output=True, text=True, timeout=_PATIENCE, check=False
+            result = subprocess.run(  # noqa: S603 - the user's engine
+                (self.name, *arguments), capture_output=True, text=True, timeout=_COMMAND_TIMEOUT_SECONDS, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise RehearsalError(f"{self.name} {words[0]} does not answer: {error}") from error
-        if done.returncode:
-            raise RehearsalError(f"{self.name} {words[0]} failed: {done.stderr.strip()[-500:]}")
-        return done.stdout.strip()
+            raise RehearsalError(f"{self.name} {arguments[0]} does not answer: {error}") from error
+        if result.returncode:
+            raise RehearsalError(f"{self.name} {arguments[0]} failed: {result.stderr.strip()[-500:]}")
+        return result.stdout.strip()
 
 
 def find_engine() -> Engine | None:
-    """The first engine that answers."""
-    return next((found for name in _INFO if (found := _engine(name)) is not None), None)
+    """Return the first engine that answers, or None."""
+    return next((found for name in _INFO_FORMATS if (found := _engine(name)) is not None), None)
 
 
 def _engine(name: str) -> Engine | None:
     if shutil.which(name) is None:
         return None
     try:
-        version, _, about = Engine(name, "", "").run("info", "--format", _INFO[name]).partition(" ")
+        version, _, about = Engine(name, "", "").run("info", "--format", _INFO_FORMATS[name]).partition(" ")
     except RehearsalError:
         return None
     rootless = "rootless=true" in about or "name=rootless" in about
     return Engine(name, version, "0:0" if rootless else f"{os.getuid()}:{os.getgid()}") if version else None
 
 
-def missing(engine: Engine, images: Iterable[str]) -> list[str]:
-    """The images that an engine does not have; it is never told to pull one."""
-    absent = []
+def missing_images(engine: Engine, images: Iterable[str]) -> list[str]:
+    """Return the images that an engine does not have; nothing is pulled."""
+    missing = []
     for image in images:
         try:
             engine.run("image", "inspect", image)
         except RehearsalError:
-            absent.append(image)
-    return absent
+            missing.append(image)
+    return missing
 
 
-_SWEEP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sweep.py")
-_ENDING = 60
-"""Seconds that the sweeper has to remove all containers."""
-_NETWORKS = range(77, 109)
-"""The second number of 10.N.0.0/16: the first network that nothing on this machine uses is taken."""
+_SWEEP_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sweep.py")
+_CLEANUP_TIMEOUT_SECONDS = 60
+"""Time limit of the sweeper for removing all containers."""
+_NETWORK_NUMBERS = range(77, 109)
+"""Candidates for N in 10.N.0.0/16: the first network that is not in use is taken."""
 _NOT_STARTED = 125
-"""What `docker run` and `podman run` exit with where no container started."""
-_AROUND = (
+"""Exit status of `docker run` and `podman run` if no container started."""
+_RUN_OPTIONS = (
     "--rm", "--pull=never", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--security-opt=label=disable",
     "--read-only", "--tmpfs=/tmp", "--tmpfs=/run", "--shm-size=1g", "--sysctl=net.ipv6.conf.all.disable_ipv6=1",
 )  # fmt: skip
-"""As the namespaces: nothing but the pod's folder is writable, no capabilities, no IPv6. label: SELinux."""
+"""Options that match the namespaces: only the pod's folder is writable, no capabilities, no IPv6. `label`: SELinux."""
 
 
 class Containers:
-    """Pods as containers. Everything of it ends with `close`, or with the process that made it."""
+    """Pods as containers. All of them end with `close`, or with the process that created this object."""
 
     def __init__(self, folder: str, engine: Engine, images: Sequence[str]) -> None:
-        if absent := missing(engine, images):
+        if absent := missing_images(engine, images):
             raise RehearsalError(
                 f"{engine.name} has no image {', '.join(absent)}: pull it, or name an image that has torch with --image"
             )
         self._engine, self._folder, self._label = engine, folder, os.path.basename(folder)
         self._running: dict[int, tuple[str, str, subprocess.Popen[bytes]]] = {}
-        """Each pod's log, the name of its container, and the program that waits for that."""
+        """Log file, container name and waiting client process of each pod."""
         self._numbers = itertools.count()
         self._sweeper = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-I", _SWEEP, engine.name, self._label],
+            [sys.executable, "-I", _SWEEP_PROGRAM, engine.name, self._label],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         try:
@@ -122,12 +122,12 @@ class Containers:
             raise
 
     def _make_network(self) -> str:
-        """Create the network of the job; the first two numbers of its addresses."""
+        """Create the job's network and return the first two numbers of its addresses."""
         why = ""
-        for number in _NETWORKS:
-            words = ("--internal", *self._engine.isolated, f"--subnet=10.{number}.0.0/16", self._label)
+        for number in _NETWORK_NUMBERS:
+            options = ("--internal", *self._engine.isolated, f"--subnet=10.{number}.0.0/16", self._label)
             try:
-                self._engine.run("network", "create", *words)
+                self._engine.run("network", "create", *options)
             except RehearsalError as error:
                 why = str(error)
             else:
@@ -135,11 +135,11 @@ class Containers:
         raise RehearsalError(f"no network for the pods: {why}")
 
     def start(self, pod: int, config: dict[str, Any]) -> None:
-        """Start a pod: what a pod in namespaces is told, and its image."""
+        """Start a pod from the configuration that namespaces use too, with its image."""
         name = f"{self._label}-{next(self._numbers)}"
         with open(os.path.join(config["folder"], "log"), "ab") as log:
             client = subprocess.Popen(  # noqa: S603
-                [self._engine.name, "run", *_AROUND, *self._options(name, config), *_command(config)],
+                [self._engine.name, "run", *_RUN_OPTIONS, *self._options(name, config), *_image_and_command(config)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._running[pod] = (log.name, name, client)
@@ -153,7 +153,7 @@ class Containers:
         yield f"--volume={config['folder']}:{config['folder']}"
         yield from (f"--volume={path}:{target}:ro" for target, path in config["files"].items())
         variables = os.path.join(self._folder, f"{name}.env")
-        with open(variables, "w", encoding="utf-8") as file:  # where no list of processes shows a secret
+        with open(variables, "w", encoding="utf-8") as file:  # command lines would reveal secrets in the process list
             file.writelines(f"{key}={value}\n" for key, value in config["env"].items() if "\n" not in value)
         yield f"--env-file={variables}"
         yield from (f"--env={key}={value}" for key, value in config["env"].items() if "\n" in value)
@@ -161,14 +161,14 @@ class Containers:
     def signal(self, pod: int, number: int) -> None:
         """Send a signal to a pod's first process."""
         if pod in self._running:
-            with contextlib.suppress(RehearsalError):  # it has just ended
+            with contextlib.suppress(RehearsalError):  # the container has just exited
                 self._engine.run("kill", f"--signal={number}", self._running[pod][1])
 
     def exits(self) -> Iterator[tuple[int, int]]:
-        """The pods that have ended since the last call, each with its exit status.
+        """Yield the pods that exited since the last call, with their exit status.
 
         Raises:
-            RehearsalError: the engine could not start one.
+            RehearsalError: the engine could not start a container.
         """
         for pod, (log, _, client) in list(self._running.items()):
             code = client.poll()
@@ -181,12 +181,12 @@ class Containers:
                 yield pod, code
 
     def close(self) -> None:
-        """Remove all containers and the network: the sweeper does when its input ends, as it would without us."""
+        """Remove all containers and the network, through the sweeper, which also does so if this process dies."""
         with contextlib.suppress(OSError):
             if self._sweeper.stdin is not None:
                 self._sweeper.stdin.close()
         try:
-            self._sweeper.wait(_ENDING)
+            self._sweeper.wait(_CLEANUP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self._sweeper.kill()
             self._sweeper.wait()
@@ -195,11 +195,11 @@ class Containers:
             client.wait()
 
 
-def _command(config: dict[str, Any]) -> Iterator[str]:
-    """The image and what runs in it; of a pod that is late a shell sleeps first, in the pod's own place."""
-    first, *others = config["argv"]
+def _image_and_command(config: dict[str, Any]) -> Iterator[str]:
+    """Yield the image and its command. A late pod starts a shell that sleeps first, so its container exists already."""
+    program, *arguments = config["argv"]
     if config["hold"]:
-        yield from ("--entrypoint=sh", config["image"], "-c", 'sleep "$0" && exec "$@"', str(config["hold"]), first)
+        yield from ("--entrypoint=sh", config["image"], "-c", 'sleep "$0" && exec "$@"', str(config["hold"]), program)
     else:
-        yield from (f"--entrypoint={first}", config["image"])
-    yield from others
+        yield from (f"--entrypoint={program}", config["image"])
+    yield from arguments

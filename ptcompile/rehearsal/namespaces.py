@@ -1,4 +1,4 @@
-"""The back end of Linux namespaces: as root, or as any user where the kernel allows user namespaces."""
+"""The back end that runs pods in Linux namespaces: as root, or as any user if the kernel allows user namespaces."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import IO, Any
 
 from ptcompile.rehearsal.settings import RehearsalError
 
-_STAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
+_STAGE_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
 _TOOLS = {"unshare": "util-linux", "mount": "util-linux", "ip": "iproute2"}
-"""What it runs, by the package that has it on most distributions."""
-_ENDING = 10
-"""Seconds that the stage has to end by itself."""
+"""Required programs, with the package that contains them on most distributions."""
+_EXIT_TIMEOUT_SECONDS = 10
+"""Time limit for the stage to exit by itself."""
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class Namespaces:
-    """Pods as processes in namespaces. Everything of it ends with `close`, or with the process that made it."""
+    """Pods as processes in namespaces. All of them end with `close`, or with the process that created this object."""
 
     network = "10.77"
-    """The first two numbers of the addresses; nothing else sees the network."""
+    """First two numbers of the addresses; the network is invisible outside."""
 
     def __init__(self, folder: str) -> None:
         path = f"{os.environ.get('PATH', os.defpath)}:{_SBIN}"
@@ -35,30 +35,34 @@ class Namespaces:
             if shutil.which(tool, path=path) is None:
                 raise RehearsalError(f"a rehearsal needs the program {tool}: install the package {package}")
         self._folder = folder
-        user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-        words = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        user_options = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+        unshare = ["unshare", *user_options, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         self._process = subprocess.Popen(  # noqa: S603
-            [*words, sys.executable, "-I", _STAGE],
+            [*unshare, sys.executable, "-I", _STAGE_PROGRAM],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={"PATH": path}, start_new_session=True,
         )  # fmt: skip
-        first = self._line(_pipe(self._process.stdout))
+        first = self._line(_require_pipe(self._process.stdout))
         if first.get("event") != "ready":
-            why = first.get("why") or _pipe(self._process.stderr).read().strip()
+            why = first.get("why") or _require_pipe(self._process.stderr).read().strip()
             self.close()
-            raise RehearsalError(f"this machine does not allow the namespaces that a rehearsal needs: {why}{_hint()}")
-        self._events = _pipe(self._process.stdout).fileno()
+            raise RehearsalError(
+                f"this machine does not allow the namespaces that a rehearsal needs: {why}{_permission_hint()}"
+            )
+        self._events = _require_pipe(self._process.stdout).fileno()
         os.set_blocking(self._events, False)
         self._pending = b""
 
     @staticmethod
     def _line(stream: IO[str]) -> dict[str, Any]:
         line = stream.readline()
-        found: dict[str, Any] = json.loads(line) if line else {}
-        return found
+        event: dict[str, Any] = json.loads(line) if line else {}
+        return event
 
     def start(self, pod: int, config: dict[str, Any]) -> None:
-        """Start a pod: its argv, env, address, host name, folder, and the files that lie over the machine's."""
+        """Start a pod from a configuration: argv, env, address, host name, folder, and files to mount over the
+        machine's.
+        """
         path = os.path.join(self._folder, f"pod{pod}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(config, file)
@@ -69,45 +73,45 @@ class Namespaces:
         self._tell(do="kill", pod=pod, signal=number)
 
     def exits(self) -> Iterator[tuple[int, int]]:
-        """The pods that have ended since the last call, each with its exit status.
+        """Yield the pods that exited since the last call, with their exit status.
 
         Raises:
-            RehearsalError: the stage itself has ended.
+            RehearsalError: the stage itself has exited.
         """
         read = b""
         with contextlib.suppress(BlockingIOError):
             read = os.read(self._events, 1 << 16)
         if self._process.poll() is not None:
-            raise RehearsalError(f"the rehearsal failed: {_pipe(self._process.stderr).read().strip()[-500:]}")
+            raise RehearsalError(f"the rehearsal failed: {_require_pipe(self._process.stderr).read().strip()[-500:]}")
         *lines, self._pending = (self._pending + read).split(b"\n")
         for line in lines:
             event = json.loads(line)
             yield event["pod"], event["code"]
 
     def _tell(self, **command: Any) -> None:
-        stdin = _pipe(self._process.stdin)
+        stdin = _require_pipe(self._process.stdin)
         stdin.write(json.dumps(command) + "\n")
         stdin.flush()
 
     def close(self) -> None:
-        """End all pods: with its first process the kernel ends all of a PID namespace, before that has ended."""
+        """End all pods: when the first process of a PID namespace exits, the kernel kills all the others first."""
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
-                _pipe(pipe).close()
+                _require_pipe(pipe).close()
         try:
-            self._process.wait(_ENDING)  # the stage ends with its input
+            self._process.wait(_EXIT_TIMEOUT_SECONDS)  # the stage exits when its input ends
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
 
-def _pipe(stream: IO[str] | None) -> IO[str]:
+def _require_pipe(stream: IO[str] | None) -> IO[str]:
     if stream is None:
         raise RehearsalError("the stage has no pipes")
     return stream
 
 
-def _hint() -> str:
+def _permission_hint() -> str:
     if os.geteuid() == 0:
         return " (in a container: it needs the capabilities SYS_ADMIN and NET_ADMIN)"
     return (

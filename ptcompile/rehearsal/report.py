@@ -1,4 +1,4 @@
-"""A rehearsal for people, and its JSON form (schemas/rehearsal.schema.json)."""
+"""The text of a rehearsal, and its JSON form (schemas/rehearsal.schema.json)."""
 
 from __future__ import annotations
 
@@ -7,88 +7,102 @@ from typing import Any
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Round, Seen
 from ptcompile.rehearsal.runner import Rehearsal
-from ptcompile.rehearsal.verdict import WORDS
+from ptcompile.rehearsal.verdict import END_TEXTS
 from ptcompile.report.layout import join_printable, table, with_label
 from ptcompile.simulator.faults import Fault
 
 VERSION = 1
-_HEAD = ["POD", "RANK", "SEEN", "WORLD", "SEEN", "STARTS", "EXIT", "FIRST ERROR"]
+_HEADINGS = ["POD", "RANK", "SEEN", "WORLD", "SEEN", "STARTS", "EXIT", "FIRST ERROR"]
 
 
-def text(found: Rehearsal) -> str:
-    """A heading, a row for each pod, the verdict, and what was a stand-in."""
-    verdict = found.verdict
-    rows = [_HEAD, *(_row(actor, seen, found) for actor, seen in zip(found.actors, found.seen, strict=True))]
-    faults = [describe(one) for one in found.faults] or ["none"]
-    ended = f"after {found.seconds:.0f} s" + (", by the time limit" * found.limited)
+def text(rehearsal: Rehearsal) -> str:
+    """Return the rehearsal as text: a heading, one row per pod, the verdict, and the stand-ins."""
+    verdict = rehearsal.verdict
+    rows = [
+        _HEADINGS,
+        *(
+            _pod_row(actor, observation, rehearsal)
+            for actor, observation in zip(rehearsal.actors, rehearsal.seen, strict=True)
+        ),
+    ]
+    faults = [fault_text(fault) for fault in rehearsal.faults] or ["none"]
+    target = f", target {rehearsal.job.target}" if rehearsal.job.target else ""
+    ended = f"after {rehearsal.seconds:.0f} s" + (", by the time limit" * rehearsal.limited)
     lines = [
-        f"{found.job.title}{f', target {found.job.target}' if found.job.target else ''}, PyTorch {found.torch}",
+        f"{rehearsal.job.title}{target}, PyTorch {rehearsal.torch}",
         *with_label("faults", faults),
         "",
         *table(rows, cut=120),
         "",
-        *with_label("simulate", [f"{WORDS[verdict.claimed.end]}: {verdict.claimed.why}"]),
-        *with_label("seen", [f"{WORDS[verdict.seen]} ({ended})"]),
+        *with_label("simulate", [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}"]),
+        *with_label("seen", [f"{END_TEXTS[verdict.seen]} ({ended})"]),
         *with_label("differs", verdict.differences),
-        *with_label("verdict", [_verdict(found)]),
-        *with_label("stand-ins", found.stand_ins),
+        *with_label("verdict", [_verdict_text(rehearsal)]),
+        *with_label("stand-ins", rehearsal.stand_ins),
     ]
     return join_printable(lines)
 
 
-def _verdict(found: Rehearsal) -> str:
-    if found.verdict.differences:
-        return "failed: not as simulate claims"
-    if found.verdict.seen == "fail":
-        return "failed, as simulate claims" if found.verdict.claimed.end else "failed"
+def _verdict_text(rehearsal: Rehearsal) -> str:
+    if rehearsal.verdict.differences:
+        return "failed: differs from what simulate predicts"
+    if rehearsal.verdict.seen == "fail":
+        return "failed, as simulate predicts" if rehearsal.verdict.claimed.end else "failed"
     return "passed"
 
 
-def describe(fault: Fault) -> str:
-    """A fault in words."""
+def fault_text(fault: Fault) -> str:
+    """Return a fault as text."""
     back = f", recreated {fault.back:g} s later" if fault.back is not None else ""
     return {
         "late": f"pod {fault.pod} starts {fault.at:g} s late",
-        "kill": f"pod {fault.pod} is killed {fault.at:g} s after all train{back}",
-        "drain": f"pod {fault.pod} is drained {fault.at:g} s after all train{back}",
-        "fail-process": f"a process of pod {fault.pod} fails {fault.at:g} s after all train",
-        "dns-lag": f"the DNS names of pod {fault.pod} come {fault.at:g} s after its start",
+        "kill": f"pod {fault.pod} is killed {fault.at:g} s after all pods train{back}",
+        "drain": f"pod {fault.pod} is drained {fault.at:g} s after all pods train{back}",
+        "fail-process": f"a process of pod {fault.pod} fails {fault.at:g} s after all pods train",
+        "dns-lag": f"the DNS names of pod {fault.pod} appear {fault.at:g} s after its start",
     }[fault.kind]
 
 
-def _row(actor: Actor, seen: Seen, found: Rehearsal) -> list[str]:
-    last = seen.rounds[-1] if seen.rounds else None
-    running = "lost" if seen.lost else "running"
+def _pod_row(actor: Actor, observation: Seen, rehearsal: Rehearsal) -> list[str]:
+    last = observation.rounds[-1] if observation.rounds else None
+    state = "lost" if observation.lost else "running"
     return [
         f"{actor.number} {actor.name}",
         actor.rank or "any",
         str(last.group) if last else "-",
-        str(_world(found)),
+        str(_expected_world_size(rehearsal)),
         str(last.world) if last else "-",
-        str(seen.starts),
-        "lost" if seen.lost else running if seen.exit is None else str(seen.exit),
-        seen.error or "",
+        str(observation.starts),
+        "lost" if observation.lost else state if observation.exit is None else str(observation.exit),
+        observation.error or "",
     ]
 
 
-def _world(found: Rehearsal) -> int:
-    """The world that is claimed for the end."""
-    return sum(actor.processes for actor, seen in zip(found.actors, found.seen, strict=True) if not seen.lost)
+def _expected_world_size(rehearsal: Rehearsal) -> int:
+    """Return the world size expected at the end."""
+    return sum(
+        actor.processes
+        for actor, observation in zip(rehearsal.actors, rehearsal.seen, strict=True)
+        if not observation.lost
+    )
 
 
-def to_dict(found: Rehearsal) -> dict[str, Any]:
-    """The JSON form."""
-    verdict = found.verdict
+def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
+    """Return the JSON form."""
+    verdict = rehearsal.verdict
     return {
         "version": VERSION,
-        "job": found.job.title,
-        "target": found.job.target,
-        "torch": found.torch,
-        "scale": found.settings.scale,
-        "seconds": round(found.seconds, 1),
-        "limited": found.limited,
-        "faults": [one._asdict() for one in found.faults],
-        "pods": [_pod(actor, seen) for actor, seen in zip(found.actors, found.seen, strict=True)],
+        "job": rehearsal.job.title,
+        "target": rehearsal.job.target,
+        "torch": rehearsal.torch,
+        "scale": rehearsal.settings.scale,
+        "seconds": round(rehearsal.seconds, 1),
+        "limited": rehearsal.limited,
+        "faults": [fault._asdict() for fault in rehearsal.faults],
+        "pods": [
+            _pod_to_dict(actor, observation)
+            for actor, observation in zip(rehearsal.actors, rehearsal.seen, strict=True)
+        ],
         "verdict": {
             "passed": verdict.passed,
             "claimed": verdict.claimed.end,
@@ -96,24 +110,24 @@ def to_dict(found: Rehearsal) -> dict[str, Any]:
             "seen": verdict.seen,
             "differences": list(verdict.differences),
         },
-        "standIns": list(found.stand_ins),
+        "standIns": list(rehearsal.stand_ins),
     }
 
 
-def _pod(actor: Actor, seen: Seen) -> dict[str, Any]:
+def _pod_to_dict(actor: Actor, observation: Seen) -> dict[str, Any]:
     return {
         "name": actor.name,
         "role": actor.role,
         "index": actor.place,
         "rank": actor.rank,
         "processes": actor.processes,
-        "rounds": [_round(one) for one in seen.rounds],
-        "starts": seen.starts,
-        "exit": seen.exit,
-        "lost": seen.lost,
-        "error": seen.error,
+        "rounds": [_round_to_dict(join) for join in observation.rounds],
+        "starts": observation.starts,
+        "exit": observation.exit,
+        "lost": observation.lost,
+        "error": observation.error,
     }
 
 
-def _round(one: Round) -> dict[str, Any]:
-    return {**one._asdict(), "time": round(one.time, 1)}
+def _round_to_dict(join: Round) -> dict[str, Any]:
+    return {**join._asdict(), "time": round(join.time, 1)}

@@ -51,7 +51,7 @@ def rehearse(
     Raises:
         RehearsalError: the job or a fault cannot be rehearsed, here or at all.
     """
-    played = cast(job, most=most, own_command=settings.own_command, script=settings.script)
+    played = cast(job, max_processes=most, own_command=settings.own_command, script=settings.script)
     for one in faults:
         if one.pod >= len(played.actors):
             raise RehearsalError(f"no pod {one.pod} to {one.kind}: {len(played.actors)} train, counted from 0")

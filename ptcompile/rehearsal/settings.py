@@ -1,4 +1,4 @@
-"""How a rehearsal is requested: its settings, faults as text, and its error."""
+"""Requests for a rehearsal: the faults as text, and the error."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class RehearsalError(Exception):
-    """This job, or this machine, cannot rehearse; the text says what is missing."""
+    """Raised when this job or this machine cannot rehearse; the message says what is missing."""
 
 
-_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
-_AGAIN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")
-_LATE = re.compile(r"(\d{1,9})=([\w.]+)")
+_SECONDS_PER_UNIT: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
+_FAULT_PATTERN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")
+_LATE_PATTERN = re.compile(r"(\d{1,9})=([\w.]+)")
 FORMS: Final[dict[FaultKind, str]] = {
     "late": "POD=TIME",
     "kill": "POD[@TIME][,back=TIME]",
@@ -26,39 +26,39 @@ FORMS: Final[dict[FaultKind, str]] = {
     "fail-process": "POD[@TIME]",
     "dns-lag": "TIME",
 }
-"""How each is written; pods count from 0 over those that train."""
-SOON: Final = 3.0
-"""Seconds after all train, where no time is given."""
+"""Format of each fault's argument; pods are numbered from 0 among the training pods."""
+DEFAULT_FAULT_SECONDS: Final = 3.0
+"""Seconds after all pods train, if a fault has no time."""
 
 
-def duration(text: str) -> float:
-    """Seconds of `20s`, `2m`, `1.5` or `1h`.
+def parse_duration(text: str) -> float:
+    """Return the seconds in `20s`, `2m`, `1.5` or `1h`.
 
     Raises:
-        ValueError: it is not such a time.
+        ValueError: the text is not a duration.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if match is None:
         raise ValueError(f"{text!r} is not a time such as 20s or 2m")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS_PER_UNIT[match[2]]
 
 
 def fault(kind: FaultKind, text: str) -> Fault:
-    """The fault that a word of the command line asks for.
+    """Parse the argument of a fault on the command line.
 
     Raises:
-        ValueError: the word has another form than `FORMS` says.
+        ValueError: the argument does not match `FORMS`.
     """
     if kind not in FORMS:
-        raise ValueError(f"no fault is called {kind!r}; there are {', '.join(FORMS)}, such as late {_EXAMPLES['late']}")
+        raise ValueError(f"{kind!r} is not a fault: use {', '.join(FORMS)}, such as late {_EXAMPLES['late']}")
     if kind == "dns-lag":
-        return Fault(kind, 0, duration(text))
-    found = (_LATE if kind == "late" else _AGAIN).fullmatch(text)
-    if found is None or (kind == "fail-process" and found[3]):
+        return Fault(kind, 0, parse_duration(text))
+    match = (_LATE_PATTERN if kind == "late" else _FAULT_PATTERN).fullmatch(text)
+    if match is None or (kind == "fail-process" and match[3]):
         raise ValueError(f"--{kind} {text}: write {FORMS[kind]}, such as {_EXAMPLES[kind]}")
-    at = duration(found[2]) if found[2] else SOON
-    back = duration(found[3]) if kind in ("kill", "drain") and found[3] else None
-    return Fault(kind, int(found[1]), at, back)
+    seconds = parse_duration(match[2]) if match[2] else DEFAULT_FAULT_SECONDS
+    back = parse_duration(match[3]) if kind in ("kill", "drain") and match[3] else None
+    return Fault(kind, int(match[1]), seconds, back)
 
 
 _EXAMPLES: Final[dict[FaultKind, str]] = {

@@ -1,7 +1,7 @@
-"""What trains in a rehearsal: processes that meet, add up their ranks, and say what they saw.
+"""The stand-in training script: its processes join, sum their ranks and record what they see.
 
-A program of its own, copied into each pod's folder: it needs torch, and nothing of ptcompile. It takes steps until a
-file `finish` stands in the folder of any pod; a file `fail` makes the first process of its pod fail, once.
+A standalone program, copied into each pod's folder; it needs torch but not ptcompile. It trains until a file `finish`
+exists in any pod's folder. A file `fail` makes the first process of its pod fail once.
 """
 
 import datetime
@@ -11,33 +11,41 @@ import socket
 import sys
 import time
 
-_NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT")
+_REPORTED_VARIABLES = (
+    "RANK",
+    "WORLD_SIZE",
+    "LOCAL_RANK",
+    "GROUP_RANK",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "TORCHELASTIC_RESTART_COUNT",
+)
 _CROSS_RANK = "CROSS_RANK"
-"""deepspeed's name of the node's rank, which torchrun calls GROUP_RANK."""
-_ALONE = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
-"""A process that knows no others is a world of its own."""
-_FAILED = 3
+"""deepspeed's variable for the node rank, which torchrun calls GROUP_RANK."""
+_SINGLE_PROCESS_ENV = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+"""Variables of a process that trains alone."""
+_FAULT_EXIT_STATUS = 3
 
 
 def main() -> int:
-    """Meet, check the sum of all ranks, and take steps until told to finish."""
+    """Join the other processes, check the sum of all ranks, and take steps until a `finish` file exists."""
     import torch  # type: ignore[import-not-found, unused-ignore]
     import torch.distributed as dist  # type: ignore[import-not-found, unused-ignore]
 
     folder = os.path.dirname(os.path.abspath(__file__))
-    if not any(name in os.environ for name in _ALONE):
-        os.environ.update(_ALONE)
+    if not any(name in os.environ for name in _SINGLE_PROCESS_ENV):
+        os.environ.update(_SINGLE_PROCESS_ENV)
     dist.init_process_group("gloo", timeout=datetime.timedelta(minutes=5))
     rank, world = dist.get_rank(), dist.get_world_size()
     total = torch.tensor([rank])
     dist.all_reduce(total)
     hosts = [None] * world
     dist.all_gather_object(hosts, socket.gethostname())
-    seen: dict[str, object] = {name: os.environ.get(name) for name in _NAMES}
-    seen |= {"rank": rank, "world": world, "hosts": len(set(hosts)), "sum": int(total.item()), "args": sys.argv[1:]}
-    seen["GROUP_RANK"] = seen["GROUP_RANK"] or os.environ.get(_CROSS_RANK)
-    first = os.environ.get("LOCAL_RANK", "0") == "0"
-    _say(os.path.join(folder, "seen.jsonl"), seen)
+    record: dict[str, object] = {name: os.environ.get(name) for name in _REPORTED_VARIABLES}
+    record |= {"rank": rank, "world": world, "hosts": len(set(hosts)), "sum": int(total.item()), "args": sys.argv[1:]}
+    record["GROUP_RANK"] = record["GROUP_RANK"] or os.environ.get(_CROSS_RANK)
+    is_first_process = os.environ.get("LOCAL_RANK", "0") == "0"
+    _append_record(os.path.join(folder, "seen.jsonl"), record)
     while True:
         flag = torch.tensor([int(os.path.exists(os.path.join(folder, "finish")))])
         dist.all_reduce(flag, op=dist.ReduceOp.MAX)
@@ -45,19 +53,20 @@ def main() -> int:
             dist.barrier()
             dist.destroy_process_group()
             return 0
-        if first and _taken(os.path.join(folder, "fail")):
-            os._exit(_FAILED)
+        if is_first_process and _remove_file(os.path.join(folder, "fail")):
+            os._exit(_FAULT_EXIT_STATUS)
         time.sleep(0.2)
 
 
-def _say(path: str, seen: dict[str, object]) -> None:
-    """One write, so that the lines of two processes never mix."""
+def _append_record(path: str, record: dict[str, object]) -> None:
+    """Append one JSON line in a single write, so lines of different processes never mix."""
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.write(handle, json.dumps({**seen, "time": time.time()}).encode() + b"\n")
+    os.write(handle, json.dumps({**record, "time": time.time()}).encode() + b"\n")
     os.close(handle)
 
 
-def _taken(path: str) -> bool:
+def _remove_file(path: str) -> bool:
+    """Remove a file and return whether it existed."""
     try:
         os.unlink(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The verdict: how a rehearsal ended, beside what `simulate` claims."""
+"""The verdict: how a rehearsal ended, compared with what `simulate` predicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.faults import End
 
-WORDS: dict[End | None, str] = {
+END_TEXTS: dict[End | None, str] = {
     "all": "all pods train to completion",
     "fewer": "the other pods train to completion",
     "fail": "the job does not train to completion",
@@ -25,72 +25,79 @@ WORDS: dict[End | None, str] = {
 
 
 class RehearsalVerdict(NamedTuple):
-    """What was claimed and what was seen."""
+    """The predicted and the observed end."""
 
     claimed: Prediction
     seen: End
     differences: tuple[str, ...]
-    """Where both differ, one sentence each; empty where they agree."""
+    """One sentence for each difference, or empty if prediction and observation agree."""
 
     @property
     def passed(self) -> bool:
-        """Whether the job trained to its end, as it was claimed."""
+        """Whether the job trained to completion as predicted."""
         return self.seen != "fail" and not self.differences
 
 
-def claimed(job: SimulatedJob, faults: Sequence[Fault], torch: Version | None = None) -> Prediction:
-    """What `simulate` claims of a job with these faults, of several the worst, for a PyTorch or the manifest's own."""
-    found = job_rendezvous(job)
-    meeting_claim = can_rendezvous(job, found) if found is not None else False
-    if meeting_claim is not True:
-        notes = "; ".join(found.notes) if found is not None else "no pod trains"
-        return Prediction("fail" if meeting_claim is False else None, notes or "it depends on what no file shows")
-    agents = agents_of(job, found, torch)
+def predict_end(job: SimulatedJob, faults: Sequence[Fault], torch: Version | None = None) -> Prediction:
+    """Return the end that `simulate` predicts with these faults; of several predictions the worst.
+
+    `torch` is the PyTorch version, or None for the manifest's.
+    """
+    rendezvous = job_rendezvous(job)
+    can_meet = can_rendezvous(job, rendezvous) if rendezvous is not None else False
+    if can_meet is not True:
+        notes = "; ".join(rendezvous.notes) if rendezvous is not None else "the job has no training pods"
+        return Prediction("fail" if can_meet is False else None, notes or "it depends on things outside the files")
+    agents = agents_of(job, rendezvous, torch)
     if not faults:
         return Prediction("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
-        return Prediction(None, "faults are modelled for torchrun with static or c10d rendezvous alone")
-    claims = [claim(agents, one) for one in faults]
+        return Prediction(None, "faults are only modeled for torchrun with a static or c10d rendezvous")
+    predictions = [claim(agents, fault) for fault in faults]
     order: tuple[End | None, ...] = ("fail", None, "fewer", "all")
-    return min(claims, key=lambda one: order.index(one.end))
+    return min(predictions, key=lambda fault: order.index(fault.end))
 
 
 def judge(
-    job: SimulatedJob, actors: Sequence[Actor], faults: Sequence[Fault], seen: Sequence[Seen], *, blind: bool,
+    job: SimulatedJob, actors: Sequence[Actor], faults: Sequence[Fault], observations: Sequence[Seen], *, blind: bool,
     torch: Version | None = None,
 ) -> RehearsalVerdict:  # fmt: skip
-    """Compare. `blind`: the pods ran a script that does not say what it saw, so that exits alone count."""
-    expected = claimed(job, faults, torch)
-    end = _end(seen, blind=blind)
+    """Compare the observations with the prediction. If `blind`, only exit statuses are compared."""
+    expected = predict_end(job, faults, torch)
+    end = _observed_end(observations, blind=blind)
     differences = []
     if expected.end is not None and end != expected.end:
-        differences.append(f"simulate claims: {WORDS[expected.end]} ({expected.why}); seen: {WORDS[end]}")
+        differences.append(f"simulate predicts: {END_TEXTS[expected.end]} ({expected.why}); seen: {END_TEXTS[end]}")
     if end != "fail" and not blind:
-        differences += _details(actors, seen)
+        differences += _detail_differences(actors, observations)
     return RehearsalVerdict(expected, end, tuple(differences))
 
 
-def _end(seen: Sequence[Seen], *, blind: bool) -> End:
-    staying = [one for one in seen if not one.lost]
-    if any(one.exit != 0 for one in staying) or not staying:
+def _observed_end(observations: Sequence[Seen], *, blind: bool) -> End:
+    remaining = [observation for observation in observations if not observation.lost]
+    if any(observation.exit != 0 for observation in remaining) or not remaining:
         return "fail"
-    if not blind and any(not one.rounds or one.rounds[-1].nodes != len(staying) for one in staying):
+    if not blind and any(
+        not observation.rounds or observation.rounds[-1].nodes != len(remaining) for observation in remaining
+    ):
         return "fail"
-    return "all" if len(staying) == len(seen) else "fewer"
+    return "all" if len(remaining) == len(observations) else "fewer"
 
 
-def _details(actors: Sequence[Actor], seen: Sequence[Seen]) -> Iterator[str]:
-    """World, ranks and sums of the last meeting."""
-    staying = [(actor, one) for actor, one in zip(actors, seen, strict=True) if not one.lost]
-    world = sum(actor.processes for actor, _ in staying)
-    for actor, one in staying:
-        last = one.rounds[-1]
+def _detail_differences(actors: Sequence[Actor], observations: Sequence[Seen]) -> Iterator[str]:
+    """Yield the differences in the world size, ranks and sums of the last rendezvous."""
+    remaining = [
+        (actor, observation) for actor, observation in zip(actors, observations, strict=True) if not observation.lost
+    ]
+    world = sum(actor.processes for actor, _ in remaining)
+    for actor, observation in remaining:
+        last = observation.rounds[-1]
         if last.world != world:
             yield f"{actor.name}: the world has {last.world} processes, but {world} were started"
-        if actor.rank is not None and str(last.group) != actor.rank and len(staying) == len(seen):
-            yield f"{actor.name}: simulate claims node rank {actor.rank}; seen: {last.group}"
+        if actor.rank is not None and str(last.group) != actor.rank and len(remaining) == len(observations):
+            yield f"{actor.name}: simulate predicts node rank {actor.rank}; seen: {last.group}"
         if not last.right:
             yield f"{actor.name}: the all_reduce over all ranks is wrong"
-    ranks = sorted(one.rounds[-1].group for _, one in staying)
-    if ranks != list(range(len(staying))):
-        yield f"the node ranks are {', '.join(map(str, ranks))}, not each of 0 to {len(staying) - 1} once"
+    ranks = sorted(observation.rounds[-1].group for _, observation in remaining)
+    if ranks != list(range(len(remaining))):
+        yield f"the node ranks are {', '.join(map(str, ranks))}, not each of 0 to {len(remaining) - 1} once"

@@ -6,13 +6,13 @@ import pytest
 
 import ptcompile
 from ptcompile.registry.targets import TARGETS
-from ptcompile.rehearsal.cast import MOST_PODS, cast, scaled_conf, with_fields
+from ptcompile.rehearsal.cast import MAX_PODS, cast, scale_conf, with_fields
 from ptcompile.rehearsal.settings import RehearsalError
 from tests.rehearsal.jobs import C10D, RANGE, job
 
 
 def test_a_pod_starts_torchrun_with_its_own_options_and_our_script() -> None:
-    first = cast(job(RANGE + "\nargs: [--epochs, '3']"), most=2).actors[0]
+    first = cast(job(RANGE + "\nargs: [--epochs, '3']"), max_processes=2).actors[0]
     assert first.argv == (
         "torchrun", "--nnodes=2:3", "--nproc-per-node=2", "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:23456",
         "--rdzv-id=train", "--rdzv-conf=timeout=900,join_timeout=900,read_timeout=900", "--max-restarts=3",
@@ -27,7 +27,7 @@ def test_a_pod_starts_torchrun_with_its_own_options_and_our_script() -> None:
 def test_every_target_s_node_0_is_found_where_its_torchrun_looks(target: str) -> None:
     for body in (C10D, "nodes: 3"):
         played = job(body, target)
-        actors = cast(played, most=1).actors
+        actors = cast(played, max_processes=1).actors
         options = played.pod(played.roles[0], 0).rendezvous
         assert options.host in (*actors[0].names, *actors[0].own_names), (target, options.host)
         assert len(actors) == 3
@@ -35,10 +35,10 @@ def test_every_target_s_node_0_is_found_where_its_torchrun_looks(target: str) ->
 
 
 def test_processes_are_capped_in_options_and_variables() -> None:
-    played = cast(job("elastic: {nnodes: '2:3', nprocPerNode: 8}", "pytorchjob"), most=3)
+    played = cast(job("elastic: {nnodes: '2:3', nprocPerNode: 8}", "pytorchjob"), max_processes=3)
     assert {actor.env["PET_NPROC_PER_NODE"] for actor in played.actors} == {"3"}
     assert "processes per node: 3 instead of 8" in played.stand_ins
-    assert cast(job("nodes: 2\nelastic: {nprocPerNode: 1}"), most=3).actors[0].processes == 1
+    assert cast(job("nodes: 2\nelastic: {nprocPerNode: 1}"), max_processes=3).actors[0].processes == 1
 
 
 def test_a_module_and_a_shell_are_the_stand_in_too() -> None:
@@ -46,12 +46,12 @@ def test_a_module_and_a_shell_are_the_stand_in_too() -> None:
     spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: t}\nspec:\n  image: i\n"
     body = "".join(f"  {line}\n" for line in shell.split("\n"))
     world = ptcompile.simulate(spec + body, target="job")
-    argv = cast(world.jobs[0], most=1).actors[0].argv
+    argv = cast(world.jobs[0], max_processes=1).actors[0].argv
     assert argv == ("torchrun", "--nnodes=2", "--nproc-per-node=1", "stand_in.py", "--lr", "1")
 
 
 def test_one_s_own_command_is_the_manifest_s() -> None:
-    first = cast(job("nodes: 2"), most=1, own_command=True).actors[0]
+    first = cast(job("nodes: 2"), max_processes=1, own_command=True).actors[0]
     assert (first.argv[0], first.argv[-1]) == ("torchrun", "train.py")
 
 
@@ -62,14 +62,14 @@ def test_who_starts_the_processes_otherwise_is_refused() -> None:
         target="job",
     )
     with pytest.raises(RehearsalError, match="deepspeed"):
-        cast(spec.jobs[0], most=1)
+        cast(spec.jobs[0], max_processes=1)
     with pytest.raises(RehearsalError, match="too many"):
-        cast(job(f"nodes: {MOST_PODS + 1}"), most=1)
+        cast(job(f"nodes: {MAX_PODS + 1}"), max_processes=1)
 
 
 def test_what_is_not_as_in_the_cluster_is_named() -> None:
     body = RANGE + "\nenv: {GLOO_SOCKET_IFNAME: ib0, T: {secretKeyRef: {name: hf, key: token}}}\nroles: {loader: {}}"
-    said = cast(job(body, "jobset"), most=2)
+    said = cast(job(body, "jobset"), max_processes=2)
     text = "\n".join(said.stand_ins)
     for part in (
         "script that checks",
@@ -84,13 +84,13 @@ def test_what_is_not_as_in_the_cluster_is_named() -> None:
 
 
 def test_a_pod_on_its_node_s_network_has_the_node_s_name_and_address() -> None:
-    actor = cast(job(C10D + "\nhostNetwork: true"), most=1).actors[1]
+    actor = cast(job(C10D + "\nhostNetwork: true"), max_processes=1).actors[1]
     assert (actor.hostname, actor.own_names) == ("node-1", ("node-1",))
     assert "train-1.train" in actor.names, "DNS leads to the node's address"
     assert with_fields(actor.env["PET_LOCAL_ADDR"], actor, "10.0.0.1") == "10.0.0.1"
 
 
 def test_waits_are_scaled_and_torchrun_s_own_too() -> None:
-    assert scaled_conf("timeout=900,read_timeout=900,x=y", 10) == (
+    assert scale_conf("timeout=900,read_timeout=900,x=y", 10) == (
         "timeout=90,read_timeout=90,x=y,join_timeout=60,last_call_timeout=3,keep_alive_interval=1"
     )

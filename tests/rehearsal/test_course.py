@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from ptcompile.rehearsal import Rehearsal, RehearsalError, RehearsalSettings, fault, rehearse, text, to_dict
-from ptcompile.rehearsal.backends import interpreter, torch_and_launchers
+from ptcompile.rehearsal.backends import find_interpreter, torch_and_launchers
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import Scripted, fake_python
 
@@ -59,14 +59,14 @@ def test_the_loss_of_node_0_fails_all_as_claimed(tmp_path: Path) -> None:
     found = play(tmp_path, Scripted({0: (1, 2)}), ("kill", "0@0.2s,back=0.3s"))
     assert (found.verdict.seen, found.verdict.claimed.end) == ("fail", "fail")
     assert (found.verdict.passed, found.verdict.differences) == (False, ())
-    assert "failed, as simulate claims" in text(found)
+    assert "failed, as simulate predicts" in text(found)
 
 
 def test_another_end_than_the_claimed_one_is_a_difference(tmp_path: Path) -> None:
     found = play(tmp_path, Scripted({1: (0, 2)}), ("kill", "1@0.2s,back=0.3s"))
     assert found.verdict.claimed.end == "all"
-    assert found.verdict.differences[0].startswith("simulate claims: all pods train to completion")
-    assert "failed: not as simulate claims" in text(found)
+    assert found.verdict.differences[0].startswith("simulate predicts: all pods train to completion")
+    assert "failed: differs from what simulate predicts" in text(found)
 
 
 def test_pods_that_never_meet_again_are_cut_at_the_limit(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
         torch_and_launchers(str(none))
     with pytest.raises(RehearsalError, match="does not run"):
         torch_and_launchers(str(tmp_path / "nowhere"))
-    with pytest.raises(RehearsalError, match="no program nowhere"):
-        interpreter("nowhere")
+    with pytest.raises(RehearsalError, match="program nowhere not found"):
+        find_interpreter("nowhere")
 
 
 def test_what_stands_for_the_image_is_named(tmp_path: Path) -> None:

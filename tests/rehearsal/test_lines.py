@@ -10,7 +10,7 @@ import ptcompile
 from ptcompile.rehearsal import RehearsalError, RehearsalSettings, rehearse
 from ptcompile.rehearsal.cast import Cast, cast
 from ptcompile.rehearsal.settings import fault
-from ptcompile.rehearsal.verdict import claimed
+from ptcompile.rehearsal.verdict import predict_end
 from ptcompile.simulator.job import SimulatedJob
 from tests.making import text
 from tests.rehearsal.playing import Scripted, fake_python
@@ -29,7 +29,7 @@ def job(command: str, nodes: int = 2) -> SimulatedJob:
 
 
 def played(command: str, nodes: int = 2) -> Cast:
-    return cast(job(command, nodes), most=2)
+    return cast(job(command, nodes), max_processes=2)
 
 
 def test_accelerate_is_told_how_the_pods_meet_and_no_more() -> None:
@@ -39,8 +39,8 @@ def test_accelerate_is_told_how_the_pods_meet_and_no_more() -> None:
         "--main_process_ip=train-0.train", "--main_process_port=23456", "stand_in.py",
     )  # fmt: skip
     assert [(actor.processes, actor.rank) for actor in found.actors] == [(2, "0"), (2, "1")]
-    assert "accelerate is told --multi_gpu, and only how the pods meet" in found.stand_ins
-    assert "accelerate's config file is not there" in played(ACCELERATE % ", --config_file=/etc/a.yaml").stand_ins
+    assert "accelerate gets --multi_gpu and only the options with which pods meet" in found.stand_ins
+    assert "accelerate's config file is missing" in played(ACCELERATE % ", --config_file=/etc/a.yaml").stand_ins
 
 
 def test_one_machine_starts_what_it_may() -> None:
@@ -50,7 +50,7 @@ def test_one_machine_starts_what_it_may() -> None:
 
 
 def test_machines_of_a_config_file_that_is_not_there_are_not_guessed() -> None:
-    with pytest.raises(RehearsalError, match="config file, which is not there"):
+    with pytest.raises(RehearsalError, match="config file, which is missing"):
         played("[accelerate, launch, --config_file=/etc/a.yaml, --machine_rank=$(RANK), train.py]")
 
 
@@ -66,7 +66,7 @@ def test_deepspeed_gets_a_host_file_of_all_pods() -> None:
 
 
 def test_deepspeed_over_ssh_is_refused() -> None:
-    with pytest.raises(RehearsalError, match="by ssh, which nothing here answers: give it --no_ssh"):
+    with pytest.raises(RehearsalError, match="over ssh, which a rehearsal does not provide: add --no_ssh"):
         played(DEEPSPEED % "")
 
 
@@ -82,7 +82,7 @@ def test_a_launcher_that_is_not_installed_is_named(tmp_path: Path) -> None:
 
 def test_what_accelerate_s_pods_meet_by_is_torchrun_s() -> None:
     meets = job(ACCELERATE % "")
-    assert claimed(meets, []).end == "all"
-    assert claimed(meets, [fault("kill", "1@3s,back=8s")]).end == "fail"
+    assert predict_end(meets, []).end == "all"
+    assert predict_end(meets, [fault("kill", "1@3s,back=8s")]).end == "fail"
     apart = job(ACCELERATE.replace("num_machines=2", "num_machines=3") % "")
-    assert claimed(apart, []).end == "fail"
+    assert predict_end(apart, []).end == "fail"

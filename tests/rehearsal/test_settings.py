@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ptcompile.rehearsal.settings import SOON, duration, fault
+from ptcompile.rehearsal.settings import DEFAULT_FAULT_SECONDS, fault, parse_duration
 from ptcompile.simulator.faults import Fault
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
         ("late", "0=150s", Fault("late", 0, 150)),
         ("late", "2=2m", Fault("late", 2, 120)),
         ("kill", "2@10s,back=20s", Fault("kill", 2, 10, 20)),
-        ("kill", "1", Fault("kill", 1, SOON)),
-        ("kill", "1,back=8", Fault("kill", 1, SOON, 8)),
+        ("kill", "1", Fault("kill", 1, DEFAULT_FAULT_SECONDS)),
+        ("kill", "1,back=8", Fault("kill", 1, DEFAULT_FAULT_SECONDS, 8)),
         ("drain", "1@1.5s", Fault("drain", 1, 1.5)),
-        ("fail-process", "1", Fault("fail-process", 1, SOON)),
+        ("fail-process", "1", Fault("fail-process", 1, DEFAULT_FAULT_SECONDS)),
         ("dns-lag", "6s", Fault("dns-lag", 0, 6)),
     ],
 )
@@ -42,9 +42,9 @@ def test_another_form_is_refused(kind: FaultKind, text: str) -> None:
 
 @pytest.mark.parametrize(("text", "seconds"), [("0", 0), ("20s", 20), ("1.5m", 90), ("1h", 3600)])
 def test_durations(text: str, seconds: float) -> None:
-    assert duration(text) == seconds
+    assert parse_duration(text) == seconds
 
 
 def test_another_fault_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match="no fault is called 'explode'; there are late, kill, drain"):
+    with pytest.raises(ValueError, match="'explode' is not a fault: use late, kill, drain"):
         fault("explode", "1")  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from ptcompile.api.rehearse import only_job
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.rehearsal import fault
 from ptcompile.rehearsal.cast import cast
-from ptcompile.rehearsal.verdict import claimed
+from ptcompile.rehearsal.verdict import predict_end
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import FIRST_STORE, SHARED_STORE
 from tests.recorded.torchrun.cases import CASES, Case, profile
@@ -36,7 +36,7 @@ def _job(case: Case, release: str) -> SimulatedJob:
 
 def _end(case: Case, release: str) -> str | None:
     words = [word.split(" ") for word in case.faults]
-    return claimed(_job(case, release), [fault(kind, text) for kind, text in words]).end  # type: ignore[arg-type]
+    return predict_end(_job(case, release), [fault(kind, text) for kind, text in words]).end  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("release", "name"), ROWS)
@@ -53,7 +53,7 @@ def test_little_is_left_to_chance(release: str) -> None:
 @pytest.mark.parametrize(("release", "name"), [row for row in ROWS if RECORDED[row[0]][row[1]]["seen"] != "fail"])
 def test_worlds_and_ranks_are_the_claimed_ones(release: str, name: str) -> None:
     rows: list[dict[str, Any]] = RECORDED[release][name]["pods"]
-    actors = cast(_job(CASES[name], release), most=2).actors
+    actors = cast(_job(CASES[name], release), max_processes=2).actors
     assert len(rows) == len(actors)
     staying = [(row, actor) for row, actor in zip(rows, actors, strict=True) if row["exit"] == 0]
     world = sum(actor.processes for _, actor in staying)

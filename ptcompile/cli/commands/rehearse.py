@@ -96,13 +96,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
     from ptcompile.rehearsal import FORMS, enough, fault
-    from ptcompile.rehearsal.settings import duration
+    from ptcompile.rehearsal.settings import parse_duration
 
     try:
         given = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
         words = [(kind, [found] if isinstance(found, str) else found or []) for kind, found in given.items()]
         faults = [fault(kind, word) for kind, some in words for word in some]
-        return faults, duration(options.limit) if options.limit else enough(faults, options.scale)
+        return faults, parse_duration(options.limit) if options.limit else enough(faults, options.scale)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

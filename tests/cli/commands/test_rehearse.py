@@ -100,7 +100,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["--limit", "soon"], "not a time such as 20s"),
     (["--target", "slurm"], "no target 'slurm'"),
     (["--script", "/no/such/file.py"], "no such file"),
-    (["--python", "/no/such/python"], "no program /no/such/python"),
+    (["--python", "/no/such/python"], "program /no/such/python not found"),
     (["--kill", "9"], "no pod 9 to kill: 3 train, counted from 0"),
 ]
 
