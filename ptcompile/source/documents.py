@@ -117,17 +117,19 @@ class Document:
             self._template = match[1].strip() if match else ""
         return self._template or None
 
-    def holds(self, offset: int) -> bool:
-        """Return whether an offset into the stream is inside one of the document's scalars or keys."""
+    def scalar_start(self, offset: int) -> int | None:
+        """Return where the scalar or key around an offset into the stream starts, or None outside of scalars."""
         if not self._start <= offset < self._end:
-            return False
+            return None
         if self._scalars is None:
             root = self.positions()
             self._scalars = scalars(root) if root is not None else []
         from bisect import bisect_right
 
         index = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
-        return index >= 0 and offset - self._start < self._scalars[index][1]
+        if index < 0 or offset - self._start >= self._scalars[index][1]:
+            return None
+        return self._start + self._scalars[index][0]
 
     def positions(self) -> ValueNode | None:
         """Return the positions of its values, as offsets from `start()`; None for a document without text."""
@@ -179,11 +181,19 @@ class Source:
 
     def in_scalar(self, line: int, column: int) -> bool:
         """Return whether a position is inside a value or a key, where a `#` does not begin a comment."""
+        return self._scalar_start(self.offset(line, column)) is not None
+
+    def continues_scalar(self, line: int) -> bool:
+        """Return whether a line starts inside a value or a key of an earlier line."""
+        offset = self.offset(line, 1)
+        start = self._scalar_start(offset)
+        return start is not None and start < offset
+
+    def _scalar_start(self, offset: int) -> int | None:
         from bisect import bisect_right
 
-        offset = self.offset(line, column)
         index = bisect_right(self.documents, offset, key=Document.start) - 1
-        return index >= 0 and self.documents[index].holds(offset)
+        return self.documents[index].scalar_start(offset) if index >= 0 else None
 
     def line_end(self, start: int, end: int) -> int:
         """Return `end`, but not beyond the line of `start`."""

@@ -189,7 +189,7 @@ def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]
             diagnostic.span is not None
             and not diagnostic.blocks_compile
             and diagnostic.resource is not None
-            and not source.in_scalar(diagnostic.span.line, 1)
+            and not source.continues_scalar(diagnostic.span.line)
         ):
             by_line.setdefault(diagnostic.span.line, {})[diagnostic.code] = None
             count += 1

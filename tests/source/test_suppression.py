@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.source.suppression import add_ignores
 
 POD = """\
@@ -150,3 +151,23 @@ def test_what_compile_only_finds_in_its_manifests_can_be_ignored() -> None:
 def test_many_comments_take_time_in_proportion() -> None:
     many = "".join(f"# ptcompile: ignore[PTC302] {i}\n" for i in range(3000))
     assert len(ptcompile.lint(many + POD).diagnostics) <= 3001
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "commented"),
+    [
+        ("kind: x\nmetadata: {name: y}\n", 2, "metadata: {name: y}  # C"),
+        ("kind: x\na: |\n  text\n\nmetadata: {name: y}\n", 5, "metadata: {name: y}  # C"),
+        ("kind: x\na: |\n  text\n", 2, "# C\na: |"),
+        ("kind: x\na: |\n  text\n", 3, ""),
+        ("kind: x\na: 'more\n  text'\n", 3, ""),
+    ],
+)
+def test_a_comment_can_follow_any_line_that_starts_outside_of_values(text: str, line: int, commented: str) -> None:
+    span = Span(line, 1, line, 2)
+    finding = Diagnostic(
+        "PTC576", "repeated-object", "error", "", None, (), span, "run", "ptcompile", resource="ConfigMap/y"
+    )
+    after, count = add_ignores(text, [finding])
+    assert count == bool(commented)
+    assert commented.replace("C", "ptcompile: ignore[PTC576]") in after
