@@ -15,6 +15,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver import is_supported, validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
+from ptcompile.kubernetes.index import ObjectIdentity
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linter import Stream, run
 from ptcompile.linter.foreign import foreign_kind, is_about_written_text, may_be_template, placeholder_note
@@ -46,6 +47,7 @@ class LintOptions:
         definitions: Definitions | None = None,
         extensions: Extensions | None = None,
         pause: Callable[[], None] | None = None,
+        earlier: Mapping[ObjectIdentity, str] | None = None,
     ) -> None:
         self.profile = profile
         self.versions = versions
@@ -54,6 +56,7 @@ class LintOptions:
         self.definitions = definitions
         self.extensions = extensions
         self.pause = pause
+        self.earlier = earlier or {}
 
 
 def lint_object(manifest: Mapping[str, Any], others: Stream, options: LintOptions) -> Iterable[Problem] | None:
@@ -193,6 +196,7 @@ def object_diagnostics(
     templates = _templates(parsed)
     marked = may_have_marks(parsed.text)
     specs: set[tuple[str, str]] = set()
+    reported: set[ObjectIdentity] = set()
     for document in parsed.documents:
         for problem in streams.not_objects(document.data):
             yield streams.to_diagnostic(problem, document, filename)
@@ -215,9 +219,23 @@ def object_diagnostics(
         # compiling has run them for a spec
         extension_problems = () if streams.is_ours(manifest) else extension_findings(manifest, stream, options)
         repeated = streams.repeated_spec(manifest, specs)
+        repeated += _defined_earlier(manifest, options, reported)
         all_problems = (*repeated, *problems, *extension_problems, *_inner_problems(manifest, stream, options))
         for problem in without_verdicts_on_marks(all_problems, manifest, marked):
             yield streams.to_diagnostic(problem, document, filename, path, manifest)
+
+
+def _defined_earlier(manifest: Mapping[str, Any], options: LintOptions, reported: set[ObjectIdentity]) -> list[Problem]:
+    """Return the warning that an earlier file of the folder defines the object, once per object of this file."""
+    if not options.earlier:
+        return []
+    from ptcompile.linter.repeated import object_key, repeated_in_folder
+
+    key = object_key(manifest, options.definitions)
+    if key is None or key not in options.earlier or key in reported:
+        return []
+    reported.add(key)
+    return [repeated_in_folder(manifest, options.earlier[key])]
 
 
 _PARENT_KINDS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
@@ -305,6 +323,8 @@ class Report(NamedTuple):
     """The objects of unknown kinds, as `Kind/name`."""
     meant: tuple[Diagnostic, ...] = ()
     """Findings suppressed by comments in the file or by `ignore`; `diagnostics` does not contain them."""
+    objects: tuple[tuple[ObjectIdentity, str], ...] = ()
+    """The objects that another file of the folder may also define, each with a digest; empty if `earlier` is None."""
 
     @property
     def ok(self) -> bool:
@@ -326,6 +346,7 @@ def lint(
     beside: Sequence[Mapping[str, Any]] | None = None,
     extensions: Extensions | None = None,
     pause: Callable[[], None] | None = None,
+    earlier: Mapping[ObjectIdentity, str] | None = None,
 ) -> Report:
     """Report the problems of every object in a stream that the API server, operators, kubelet or torchrun would have.
 
@@ -339,7 +360,8 @@ def lint(
     `beside` are objects of other files that affect the stream's objects but are not checked themselves: namespaces,
     queues, quotas, limit ranges, Services; None if there may be other files, so a missing object is only a note.
     `extensions` are rules and passes of plugins, from `ptcompile.extensions`. `pause` is called before each object; an
-    exception that it raises ends the call, so callers can cancel it.
+    exception that it raises ends the call, so callers can cancel it. `earlier` are the objects that earlier files of
+    the folder define, with the names of these files.
 
     Mistakes in the stream or profile never raise. Raises ValueError for a selector that selects nothing, for an invalid
     version, and for a path in `schemas` that cannot be read or contains no definition.
@@ -360,15 +382,24 @@ def lint(
     profile, profile_problems = _profile(cluster)
     diagnostics += profile_problems
     versions = _versions(profile, kubernetes)
-    options = LintOptions(profile, versions, webhooks, selected, _definitions(parsed, schemas), extensions, pause)
+    options = LintOptions(
+        profile, versions, webhooks, selected, _definitions(parsed, schemas), extensions, pause, earlier
+    )
     all_diagnostics = chain(
         diagnostics, object_diagnostics(parsed, filename, options, unchecked, unknown_kinds, beside)
     )
     diagnostics, ignored = streams.select(all_diagnostics, options.selection, filename)
     reported, suppressed = _without_suppressed(parsed, diagnostics, options.selection, filename)
     count = len(parsed.documents)
+    objects = () if earlier is None else _objects(parsed, options)
     parsed.documents = ()  # breaks the reference cycle between documents and source
-    return Report(reported, count, tuple(unchecked), (*suppressed, *ignored))
+    return Report(reported, count, tuple(unchecked), (*suppressed, *ignored), objects)
+
+
+def _objects(parsed: Source, options: LintOptions) -> tuple[tuple[ObjectIdentity, str], ...]:
+    from ptcompile.linter.repeated import object_digests
+
+    return tuple(object_digests(parsed, options.definitions).items())
 
 
 def _template_report(parsed: Source, index: int, problem: Problem, selected: Selection, filename: str | None) -> Report:

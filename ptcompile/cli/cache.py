@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ptcompile.cli.config import Config
     from ptcompile.cli.related import RelatedObjects
+    from ptcompile.kubernetes.index import ObjectIdentity
 
 
 def encode(result: LintedFile, filename: str) -> list[Any] | None:
@@ -46,14 +47,15 @@ def encode(result: LintedFile, filename: str) -> list[Any] | None:
         result.unchecked,
         result.ignored,
         [*result.lines.items()],
+        result.objects,
     ]
 
 
 def decode(data: Any, filename: str) -> LintedFile:
-    """Return the result that `encoded` wrote. Raises ValueError, TypeError, IndexError or AttributeError for other
+    """Return the result that `encode` wrote. Raises ValueError, TypeError, IndexError or AttributeError for other
     data.
     """
-    items, documents, unchecked, ignored, lines = data
+    items, documents, unchecked, ignored, lines, objects = data
     if not isinstance(documents, int) or not isinstance(ignored, int):
         raise TypeError("counts must be numbers")
     diagnostics = tuple(_decode_diagnostic(item, filename) for item in items)
@@ -63,7 +65,13 @@ def decode(data: Any, filename: str) -> LintedFile:
         tuple(map(_check_string, unchecked)),
         ignored,
         {int(n): _check_string(line) for n, line in lines},
+        tuple((_decode_identity(identity), _check_string(digest)) for identity, digest in objects),
     )
+
+
+def _decode_identity(data: Any) -> ObjectIdentity:
+    group, kind, namespace, name = map(_check_string, data)
+    return group, kind, namespace, name
 
 
 def _encode_diagnostic(diagnostic: Diagnostic) -> list[Any]:
@@ -219,7 +227,7 @@ def _cache_files(folder: str) -> Iterator[tuple[float, int, str]]:
                     yield status.st_mtime, status.st_size, entry.path
 
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the entry format; entries of other versions are ignored."""
 _PACKAGE: Final = os.path.dirname(os.path.abspath(ptcompile.__file__))
 _LIBRARIES: Final = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")

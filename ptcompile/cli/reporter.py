@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ptcompile.api import compile
     from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.index import ObjectIdentity
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     T = TypeVar("T")
@@ -43,6 +44,8 @@ class LintedFile(NamedTuple):
     """Number of findings that comments in the file or `ignore` suppress."""
     lines: Mapping[int, str]
     """The lines of the file that a full report quotes, by number, with secrets masked; empty for other formats."""
+    objects: tuple[tuple[ObjectIdentity, str], ...] = ()
+    """The objects that another file of the folder may also define, each with a digest of its content."""
 
 
 def map_files(work: Callable[[T], R], items: Sequence[T], jobs: int | None) -> Generator[R, None, None]:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 GroupVersionKind = tuple[str, str]
 """apiVersion and kind."""
 
+ObjectIdentity = tuple[str, str, str, str]
+"""API group, kind, namespace and name: all versions of a group have the same objects."""
+
 SERVICE: GroupVersionKind = ("v1", "Service")
 
 

@@ -43,7 +43,7 @@ def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int = COUN
     (tmp_path / "pod.yaml").write_text(POD)
     for number in range(count - 1):
         body = "resources: {gpu: 8}\n" if number % 2 else "resources: {gpu: 1}\ncomand: x\n"
-        (tmp_path / f"{number:02}.yaml").write_text(smallest(body))
+        (tmp_path / f"{number:02}.yaml").write_text(smallest(body, f"train-{number}"))
     (tmp_path / "profile").mkdir()
     (tmp_path / "profile" / "cluster.yaml").write_text("kind: ClusterProfile\napiVersion: ptcompile/v1\nspec: {}\n")
     (tmp_path / "crds").mkdir()

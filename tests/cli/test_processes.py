@@ -156,7 +156,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("long")
     text = "---\n".join(smallest("", f"job-{number}") for number in range(20))
     for number in range(108):  # the first eight are judged before the processes are there
-        (folder / f"{number:03}.yaml").write_text(text if number >= 8 else smallest(), encoding="utf-8")
+        content = text.replace("job-", f"job-{number}-") if number >= 8 else smallest(name=f"job-{number}")
+        (folder / f"{number:03}.yaml").write_text(content, encoding="utf-8")
     return folder
 
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.related import RelatedObjects
+from ptcompile.cli.repeated import repeated_objects
 from ptcompile.cli.reporter import Findings, LintedFile, map_files, quoted_lines, shows_lines
 from ptcompile.report.layout import format_location, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any, Final, TypeVar
 
     from ptcompile.api.fix import Fixed
     from ptcompile.api.lint import Report
     from ptcompile.cli.cache import ResultCache
+    from ptcompile.cli.repeated import ObjectDigests, RepeatedObjects
     from ptcompile.spec.cluster_profile import ClusterProfile
+
+    R = TypeVar("R")
 
 
 FEW: Final = 16
@@ -38,12 +42,15 @@ class FileLinter:
         config: Config,
         profile: ClusterProfile | None,
         beside: Callable[[InputFile], Sequence[Mapping[str, Any]] | None] = lambda _: None,
+        earlier: RepeatedObjects | None = None,
     ) -> None:
         self.options, self.config, self.profile, self.beside = options, config, profile, beside
+        self.earlier = earlier
+        """Objects that each file repeats, or None if no other file can define them."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
-        return _judge, (self.options, self.beside)
+        return _judge, (self.options, self.beside, self.earlier)
 
     def __call__(self, file: InputFile) -> LintedFile:
         """The findings of a file, with the lines that are shown of it."""
@@ -51,9 +58,8 @@ class FileLinter:
         found = tuple(
             one if one.fix is None else one._replace(fix=one.fix._replace(edits=())) for one in report.diagnostics
         )
-        return LintedFile(
-            found, report.documents, report.unchecked, len(report.meant), quoted_lines(file, found, self.options)
-        )
+        lines = quoted_lines(file, found, self.options)
+        return LintedFile(found, report.documents, report.unchecked, len(report.meant), lines, report.objects)
 
     def report(self, file: InputFile) -> Report:
         """The findings of a file, with their edits."""
@@ -72,6 +78,7 @@ class FileLinter:
             schemas=config.schemas,
             beside=self.beside(file),
             extensions=config.extensions,
+            earlier=None if self.earlier is None else self.earlier.get(file.name, {}),
         )
 
     def fixed(self, file: InputFile) -> Fixed:
@@ -126,15 +133,38 @@ def _kept(inputs: Sequence[InputFile], judge: FileLinter, others: RelatedObjects
     return cache.ResultCache(folder, asked, cache.file_key(config, others))
 
 
-def _judge(options: argparse.Namespace, beside: Any) -> FileLinter:
+def _judge(options: argparse.Namespace, beside: Any, earlier: RepeatedObjects | None) -> FileLinter:
     from ptcompile.compiler.reader import load_profile
 
     if options.untrusted:
         enter_untrusted_mode()
     config = load_with_options(options)
     if config.cluster is None:
-        return FileLinter(options, config, None, beside)
-    return FileLinter(options, config, load_profile(files.read(config.cluster))[0], beside)
+        return FileLinter(options, config, None, beside, earlier)
+    return FileLinter(options, config, load_profile(files.read(config.cluster))[0], beside, earlier)
+
+
+def with_repeated(
+    inputs: Sequence[InputFile],
+    results: Sequence[R],
+    judge: FileLinter,
+    work: Callable[[InputFile], R],
+    objects: Callable[[R], ObjectDigests],
+) -> list[R]:
+    """Return the results, after judging again the files that repeat an object of an earlier file of their folder.
+
+    `work` judges a file with `judge`, and `objects` returns the objects of a result. A second pass, because the files
+    that define an object are only known once all of them are read.
+    """
+    if judge.earlier is None:
+        return [*results]
+    from contextlib import closing
+
+    pairs = [*zip(inputs, results, strict=True)]
+    judge.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
+    again = [file for file in inputs if file.name in judge.earlier]
+    with closing(map_files(work, again, judge.options.jobs)) as fresh:
+        return [next(fresh) if file.name in judge.earlier else result for file, result in pairs]
 
 
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
@@ -164,7 +194,8 @@ def run_fixes(inputs: Sequence[InputFile], judge: FileLinter, findings: Findings
 
     options = judge.options
     with closing(map_files(judge.fixed, inputs, options.jobs)) as results:
-        done = [_File(*one) for one in zip(inputs, results, strict=True)]
+        fixed = with_repeated(inputs, [*results], judge, judge.fixed, lambda fixed: fixed.report.objects)
+    done = [_File(*one) for one in zip(inputs, fixed, strict=True)]
     for one in done:
         _say_skipped(one)
     return _show(done, findings) if options.diff else _write(done, findings)
@@ -232,13 +263,16 @@ def run(options: argparse.Namespace) -> int:
     findings.report_unreadable(unreadable)
     profile = findings.read_profile(config.cluster) if config.cluster else None
     others = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _folders(options.paths))
-    judge = FileLinter(options, config, profile, others.objects_for)
+    judge = FileLinter(options, config, profile, others.objects_for, {} if len(inputs) > 1 else None)
     if options.add_ignore:
         return max(findings.unreadable_status(), _add_ignores(inputs, judge))
     if fixing:
         others.objects_by_file()  # once, and not in each process
         return run_fixes(inputs, judge, findings)
-    for file, one in lint_files(inputs, judge, others):
+    judged = [one for _, one in lint_files(inputs, judge, others)]
+    for file, one in zip(
+        inputs, with_repeated(inputs, judged, judge, judge, lambda result: result.objects), strict=True
+    ):
         findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
         findings.ignored += one.ignored
     return findings.finish(always=True)
@@ -279,14 +313,17 @@ def _asks_for_fixes(options: argparse.Namespace) -> bool:
     return asked(options)
 
 
-def _add_ignores(inputs: Iterable[InputFile], judge: FileLinter) -> int:
+def _add_ignores(inputs: Sequence[InputFile], judge: FileLinter) -> int:
     """Write a comment for every finding, and say what cannot be said in a comment."""
     from ptcompile.source.suppression import add_ignores
 
     changed: dict[str, str] = {}
     added = left = 0
-    for file in inputs:
-        ignorable = [one for one in judge.report(file).diagnostics if one.name != "unrendered-template"]
+    reports = [judge.report(file) for file in inputs]
+    for file, report in zip(
+        inputs, with_repeated(inputs, reports, judge, judge.report, lambda result: result.objects), strict=True
+    ):
+        ignorable = [one for one in report.diagnostics if one.name != "unrendered-template"]
         if not ignorable:
             continue
         text, done = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), ignorable)

@@ -1,6 +1,7 @@
 """Two objects in a stream have the same kind, name and namespace.
 
-What: an earlier document of the stream has the same kind, name and namespace.
+What: an earlier document of the stream has the same kind, name and namespace. If it is in another file of the same
+folder, it is a warning, because the two files may not be applied together.
 
 Why: kubectl applies both, one after the other: the second one changes the first, or is rejected if an immutable field
 differs, as in a Job. kustomize and helm reject the stream.
@@ -30,18 +31,16 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of
+from ptcompile.linter.repeated import CREATED_KINDS
 from ptcompile.linter.rule import Finding, Rule
 from ptcompile.linter.subject import Subject
 from ptcompile.linter.workload import Stream
-from ptcompile.registry.table import BY_TARGET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 _PATH = ("metadata", "name")
-_CREATED_KINDS = frozenset(operator.kinds[0].name for operator in BY_TARGET.values())
-"""Kinds that are created rather than applied again: the API server rejects the second one even if it is equal."""
 _ObjectKey = tuple[tuple[str, str], str, str]
 
 
@@ -56,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             f"{field_path(_PATH)}: an earlier document is also {subject.kind[1]}/{subject.name}"
             + (", with the same content" if is_equal else ": this one is applied over it"),
             "rename one of them, or remove it",
-            severity="warning" if is_equal and subject.kind[1] not in _CREATED_KINDS else None,
+            severity="warning" if is_equal and subject.kind[1] not in CREATED_KINDS else None,
         )
 
 

@@ -1,0 +1,64 @@
+"""Objects that two files of one folder define: `kubectl apply -f FOLDER` applies one over the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from ptcompile.apiserver import is_supported
+from ptcompile.diagnostics import Problem, field_path
+from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
+from ptcompile.linter.foreign import find_placeholder
+from ptcompile.registry.table import BY_TARGET
+from ptcompile.source.documents import Source
+from ptcompile.source.streams import is_ours, objects_in, resource_name
+from ptcompile.source.templates import mark_within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.apiserver.crds import Definitions
+    from ptcompile.kubernetes.index import ObjectIdentity
+
+CREATED_KINDS: Final = frozenset(operator.kinds[0].name for operator in BY_TARGET.values())
+"""Kinds that are created rather than applied again: the API server rejects the second one even if it is equal."""
+_NAME: Final = ("metadata", "name")
+
+
+def object_digests(read: Source, definitions: Definitions | None) -> dict[ObjectIdentity, str]:
+    """Return a digest of the content of each object of a stream that has a known kind and its own name.
+
+    The digest of a job is empty: the second one is rejected whatever its content.
+    """
+    digests: dict[ObjectIdentity, str] = {}
+    for document in read.documents:
+        for _, manifest in objects_in(document.data):
+            key = object_key(manifest, definitions)
+            if key is not None:
+                is_job = is_ours(manifest) or key[1] in CREATED_KINDS
+                content = b"" if is_job else repr(manifest).encode(errors="surrogatepass")
+                digests.setdefault(key, sha256(content).hexdigest()[:32] if content else "")
+    return digests
+
+
+def object_key(manifest: Mapping[str, Any], definitions: Definitions | None) -> ObjectIdentity | None:
+    """Return the key of an object, or None if its kind is unknown or its name is not written in the file."""
+    api_version, kind = kind_of(manifest)
+    group = api_version.rpartition("/")[0]
+    name = as_string(nested_map(manifest, "metadata").get("name"))
+    namespace = namespace_of(manifest)
+    if not name or any(find_placeholder(text) or mark_within(text) for text in (name, namespace)):
+        return None
+    known = kind == "TrainingJob" if is_ours(manifest) else is_supported(manifest, definitions)
+    return (group, kind, namespace, name) if known else None
+
+
+def repeated_in_folder(manifest: Mapping[str, Any], filename: str) -> Problem:
+    """Return the warning that an earlier file of the folder defines the object too."""
+    message = (
+        f"{field_path(_NAME)}: {filename} in this folder also defines {resource_name(manifest)}: "
+        "if both are applied, one overwrites the other"
+    )
+    help = "rename one of them, or remove it"
+    return Problem("repeated-object", _NAME, message, help, severity="warning", stage="run", authority="ptcompile")
