@@ -24,7 +24,7 @@ from ptcompile import Result, compile, lint
 from ptcompile.apiserver import validate
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
-from ptcompile.compiler.passes import PASSES, run, steps
+from ptcompile.compiler.passes import PASSES, pass_runs, run
 from ptcompile.ir.job import Context, Job
 from ptcompile.registry.targets import TARGETS, target_named
 from ptcompile.source import documents as source
@@ -171,7 +171,7 @@ def test_text_and_mapping_say_the_same(spec: Json, target: str | None) -> None:
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile: Json, target: str) -> None:
     job, context = _lowered(spec, profile, target)
-    done, walked = run(job, context), steps(job, context)
+    done, walked = run(job, context), pass_runs(job, context)
     assert [step.name for step in walked] == [one.__name__ for one in PASSES]
     for step, one in zip(walked, PASSES, strict=True):
         assert one(step.after, context) == step.after, step.name
@@ -334,6 +334,6 @@ def test_law_8_every_pass_changes_a_golden() -> None:
         spec, problems = decode_spec(document)
         assert spec is not None, problems
         cluster = ClusterProfile.model_validate(*documents(case.cluster)) if case.cluster else DEFAULT_CLUSTER
-        walked = steps(lower(spec, cluster), Context(cluster, target_named(target)))
+        walked = pass_runs(lower(spec, cluster), Context(cluster, target_named(target)))
         idle -= {step.name for step in walked if step.before != step.after}
     assert not idle

@@ -44,7 +44,7 @@ def _taken(document: dict[str, Any]) -> bool:
     names_of_the_profile = {"accelerator": None, "fabric": None, "topology": None, "spot": False}
     anything = model.but(spec=model.spec.but(**names_of_the_profile))
     parts = parts_of(anything, DEFAULT_CLUSTER)
-    asked = [ask for ask in checks.CHECKS if ask is not checks.in_kubernetes_words]  # the schema does not know them
+    asked = [ask for ask in checks.CHECKS if ask is not checks.kubernetes_fields]  # the schema does not know them
     return not any(problem.severity == "error" for ask in asked for problem in ask(parts))
 
 

@@ -169,12 +169,12 @@ def _compile_one(
     diagnostics += document.to_diagnostics((*repeated, *compiled.problems), filename)
     if document.rejected or repeated or selected is None:
         return _CompiledDocument(() if document.rejected or repeated else compiled.manifests)
-    from ptcompile.compiler.advice import advice
+    from ptcompile.compiler.advice import findings_of_rules
 
     stamp = partial(document.to_diagnostic, filename=filename)
-    findings = advice(compiled, document.data, profile, selected, stamp, extensions)
-    diagnostics += findings.told
-    return _CompiledDocument(compiled.manifests, findings.told, findings.meant)
+    findings = findings_of_rules(compiled, document.data, profile, selected, stamp, extensions)
+    diagnostics += findings.reported
+    return _CompiledDocument(compiled.manifests, findings.reported, findings.suppressed)
 
 
 def _to_result(

@@ -1,4 +1,4 @@
-"""What the rules say of a document that was compiled, at the spec's lines, without what comments say is meant."""
+"""Findings of lint rules on a compiled document, at the spec's lines, and suppression by comments."""
 
 from __future__ import annotations
 
@@ -20,63 +20,67 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-class Left(NamedTuple):
-    """The findings that are told, and those that comments or `ignore` say are meant."""
+class ReportedFindings(NamedTuple):
+    """Findings that are reported, and those that comments suppress or `ignore` names."""
 
-    told: tuple[Diagnostic, ...]
-    meant: tuple[Diagnostic, ...] = ()
+    reported: tuple[Diagnostic, ...]
+    suppressed: tuple[Diagnostic, ...] = ()
 
 
-def advice(
+def findings_of_rules(
     compiled: Compiled,
     data: Mapping[str, Any],
     profile: ClusterProfile,
-    asked: Selection | None,
-    stamp: Callable[[Problem], Diagnostic],
+    selection: Selection | None,
+    to_diagnostic: Callable[[Problem], Diagnostic],
     extensions: Extensions | None = None,
-) -> Left:
-    """The findings of the rules, and those of them that are ignored by name; none where `asked` is None.
+) -> ReportedFindings:
+    """Return the diagnostics of the rules, and those that are ignored by name; none if `selection` is None.
 
-    `stamp` adds positions.
+    `to_diagnostic` adds positions.
     """
-    if asked is None:
-        return Left(())
-    found = [stamp(problem) for problem in rule_findings(compiled, data, profile, extensions)]
-    told = [one for one in found if asked.tells(one.name, one.stage)]
-    return Left(tuple(told), tuple([one for one in found if one.name in asked.ignore]))
+    if selection is None:
+        return ReportedFindings(())
+    diagnostics = [to_diagnostic(problem) for problem in rule_findings(compiled, data, profile, extensions)]
+    reported = [diagnostic for diagnostic in diagnostics if selection.tells(diagnostic.name, diagnostic.stage)]
+    return ReportedFindings(
+        tuple(reported), tuple([diagnostic for diagnostic in diagnostics if diagnostic.name in selection.ignore])
+    )
 
 
 def rule_findings(
     compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
 ) -> Iterator[Problem]:
-    """Yield what the rules find in the manifests of a document, at the line of the spec that caused it."""
+    """Yield the rules' findings in the manifests of a document, at the spec lines that caused them."""
     from ptcompile import linter
 
     manifests, versions, trace = compiled.manifests, cluster.versions(), compiled.trace
     if trace is None:
         return
     stream = linter.Stream(manifests, versions)
-    found = (
+    findings = (
         PlacedProblem(problem, index)
         for index, manifest in enumerate(manifests)
         for problem in linter.run(manifest, versions=versions, others=stream)
     )
-    known = {(problem.name, problem.path) for problem in compiled.problems}
-    for problem in locate(found, data, trace):
-        if (problem.name, problem.path) not in known and not _of_a_pass(problem):
+    reported = {(problem.name, problem.path) for problem in compiled.problems}
+    for problem in locate(findings, data, trace):
+        if (problem.name, problem.path) not in reported and not _is_from_pass(problem):
             yield problem._replace(help=_HELPS.get(problem.name, problem.help))
     if extensions is not None and extensions.rules:
         from ptcompile.extending.calls import rule_problems
 
-        own = list(rule_problems(extensions, data, manifests))
-        known = {(problem.name, problem.path) for problem in own}
-        found = (
+        spec_problems = list(rule_problems(extensions, data, manifests))
+        reported = {(problem.name, problem.path) for problem in spec_problems}
+        findings = (
             PlacedProblem(problem, index)
             for index, manifest in enumerate(manifests)
             for problem in rule_problems(extensions, manifest, manifests)
         )
-        yield from own
-        yield from (one for one in locate(found, data, trace) if (one.name, one.path) not in known)
+        yield from spec_problems
+        for problem in locate(findings, data, trace):
+            if (problem.name, problem.path) not in reported:
+                yield problem
 
 
 _HELPS = {
@@ -84,39 +88,43 @@ _HELPS = {
     "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
     "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }
-"""What to do in a spec where the rule's own help speaks of the manifest's fields."""
+"""What to do in a spec, for rules whose own help names fields of the manifest."""
 
 
-def _of_a_pass(problem: Problem) -> bool:
-    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
+def _is_from_pass(problem: Problem) -> bool:
+    """Return whether the finding is about a variable that a pass wrote for a script without torchrun."""
     return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
 
 
 def apply_suppressions(
-    read: Source,
-    found: Sequence[Diagnostic],
-    asked: Selection | None,
+    source: Source,
+    diagnostics: Sequence[Diagnostic],
+    selection: Selection | None,
     filename: str | None,
-) -> Left:
-    """Return the findings of a file up to the limit, without those that its comments cover, and those covered."""
-    found = streams.limit_findings(found, filename)
-    if asked is None or "ptcompile:" not in read.text:
-        return Left(tuple(found))
+) -> ReportedFindings:
+    """Return a file's findings, up to the limit, without those that its comments suppress; and the suppressed ones."""
+    diagnostics = streams.limit_findings(diagnostics, filename)
+    if selection is None or "ptcompile:" not in source.text:
+        return ReportedFindings(tuple(diagnostics))
     from ptcompile.source.suppression import suppress
 
-    kept, meant, problems = suppress(read, found, asked)
-    told = (*kept, *(streams.to_diagnostic(problem, None, filename) for problem in problems))
-    return Left(told, meant)
+    kept, suppressed, problems = suppress(source, diagnostics, selection)
+    reported = (*kept, *(streams.to_diagnostic(problem, None, filename) for problem in problems))
+    return ReportedFindings(reported, suppressed)
 
 
-def of_all(runs: Sequence[Sequence[Diagnostic]]) -> dict[Diagnostic, list[int]]:
-    """The findings of one file for several targets, each with the runs that made it, and without its fix.
+def targets_by_finding(runs: Sequence[Sequence[Diagnostic]]) -> dict[Diagnostic, list[int]]:
+    """Return the findings of one file for several targets, each with the runs that reported it, and without its fix.
 
-    A comment that covers a finding for one of the targets is not unused.
+    A suppression comment counts as unused only if it is unused for all targets.
     """
-    found: dict[Diagnostic, list[int]] = {}
+    numbers_by_diagnostic: dict[Diagnostic, list[int]] = {}
     for number, run in enumerate(runs):
-        for one in run:
-            found.setdefault(one._replace(fix=None), []).append(number)
+        for diagnostic in run:
+            numbers_by_diagnostic.setdefault(diagnostic._replace(fix=None), []).append(number)
     everywhere = list(range(len(runs)))
-    return {one: numbers for one, numbers in found.items() if one.name != "unused-ignore" or numbers == everywhere}
+    return {
+        diagnostic: run_numbers
+        for diagnostic, run_numbers in numbers_by_diagnostic.items()
+        if diagnostic.name != "unused-ignore" or run_numbers == everywhere
+    }

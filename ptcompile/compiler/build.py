@@ -1,6 +1,6 @@
-"""A spec and its lowered job to manifests: the passes, the target, the spec's patch, generateName. The one pipeline.
+"""Build manifests from a spec and its lowered job: passes, target, the spec's patch, generateName.
 
-Compiling, the trace of values, `explain`, import and `requires` all build here, on plain values or on traced ones.
+compile, `explain`, `import` and `requires` all build here, with plain or traced values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PluginFailedError(Exception):
-    """Raised when a pass or a target of a plugin raises, or returns something else than it has to."""
+    """Raised when a plugin's pass or target raises, or returns the wrong type."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -29,7 +29,7 @@ class PluginFailedError(Exception):
 
 
 class Built(NamedTuple):
-    """What a spec is built to, and what of."""
+    """A spec, its manifests, and every stage between them."""
 
     spec: Spec
     lowered: Job
@@ -40,9 +40,9 @@ class Built(NamedTuple):
     emitted: tuple[Json, ...]
     """As the target wrote them."""
     named: tuple[Json, ...]
-    """With the spec's patch. A name that the server completes is still the stand-in by which checks know it."""
+    """With the spec's patch. If the server completes the name, this still has the placeholder name that checks use."""
     manifests: tuple[Json, ...]
-    """As they are written."""
+    """As written to the output."""
 
 
 def build(
@@ -52,7 +52,7 @@ def build(
     passes: tuple[Pass, ...] = passing.PASSES,
     observe: passing.Observer | None = None,
 ) -> Built:
-    """Build the manifests of a spec that lowers to `lowered`. `observe` is asked after each pass."""
+    """Build the manifests of a spec that lowers to `lowered`. `observe` is called after each pass."""
     job = passing.run(lowered, context, passes, observe)
     emitted = tuple(context.target.emit(job, context.cluster))
     named = apply_patch(emitted, spec.spec.manifest.get(context.target.name))

@@ -1,4 +1,4 @@
-"""What follows a target's own manifests: patches of the spec, and generateName."""
+"""Steps after a target's manifests are emitted: the spec's patches and generateName."""
 
 from __future__ import annotations
 
@@ -19,37 +19,39 @@ if TYPE_CHECKING:
 
 
 def with_generate_name(manifests: Sequence[dict[str, Any]], spec: Spec) -> tuple[dict[str, Any], ...]:
-    """Return the manifests with the spec's generateName, where it has one, on the job, which is the last of them."""
+    """Return the manifests with the spec's generateName, if any, on the job, which is the last manifest."""
     beginning = spec.metadata.generate_name
     if beginning is None or not manifests:
         return tuple(manifests)
-    *others, last = manifests
-    metadata = {key: value for key, value in last["metadata"].items() if key != "name"}
-    return (*others, {**last, "metadata": {"generateName": beginning, **metadata}})
+    *dependencies, job = manifests
+    metadata = {key: value for key, value in job["metadata"].items() if key != "name"}
+    return (*dependencies, {**job, "metadata": {"generateName": beginning, **metadata}})
 
 
 def apply_patch(manifests: Sequence[Json], patch: Mapping[str, Any] | None) -> tuple[Json, ...]:
-    """Return the manifests with the patch laid over the job's own object, which is the last one."""
+    """Return the manifests with the patch merged over the job's own object, which is the last manifest."""
     if not patch:
         return tuple(manifests)
-    *beside, job = manifests
-    return (*beside, pod_template.merge(job, patch))
+    *dependencies, job = manifests
+    return (*dependencies, pod_template.merge(job, patch))
 
 
-def unsupported(job: JobSpec, target: Target) -> Iterator[Problem]:
-    """Patches for targets that do not exist, a warning for those of other targets, and a runtime that nothing runs."""
+def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
+    """Yield an error for patches of unknown targets and for an unused runtime, and a warning for patches of other
+    targets.
+    """
     from ptcompile.registry.targets import TARGETS
 
     for name, patch in job.manifest.items():
         path: Path = ("spec", "manifest", name)
         if name not in TARGETS:
-            near = closest_match(name, TARGETS)
-            help = f"did you mean {near}?" if near else f"the targets are {', '.join(TARGETS)}"
+            suggestion = closest_match(name, TARGETS)
+            help = f"did you mean {suggestion}?" if suggestion else f"the targets are {', '.join(TARGETS)}"
             message = f"{field_path(path)}: unknown target {name!r}"
             yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)
         elif name != target.name and patch:
-            said = ", ".join(field_path(one) for one in _leaves(patch))
-            message = f"{field_path(path)}: the target {target.name} ignores what this sets for {name}: {said}"
+            set_paths = ", ".join(field_path(leaf) for leaf in _leaves(patch))
+            message = f"{field_path(path)}: the target {target.name} ignores what this sets for {name}: {set_paths}"
             help = f"set it in spec.manifest.{target.name} too, or compile for {name}"
             yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
     if job.runtime_ref is not None and target.name != "trainjob":
@@ -59,7 +61,7 @@ def unsupported(job: JobSpec, target: Target) -> Iterator[Problem]:
 
 
 def _leaves(patch: Any, path: Path = ()) -> Iterator[Path]:
-    """The places where a patch says something, without the values."""
+    """Yield the paths that a patch sets, without the values."""
     if isinstance(patch, Mapping) and patch:
         for key, inner in patch.items():
             yield from _leaves(inner, (*path, str(key)))

@@ -1,4 +1,4 @@
-"""Passes and targets of plugins as the compiler calls them: what their code raises is one exception with a finding."""
+"""Passes and targets of plugins as the compiler calls them: any exception of theirs becomes a PluginFailedError."""
 
 from __future__ import annotations
 
@@ -21,45 +21,47 @@ if TYPE_CHECKING:
 
 
 def passes_of(extensions: Extensions) -> tuple[Pass, ...]:
-    """Return the passes of plugins under the names of their entry points."""
+    """Return the passes of plugins, named after their entry points."""
     return tuple(_safe_pass(name, run) for name, run in extensions.passes)
 
 
 def _safe_pass(name: str, run: Pass) -> Pass:
-    def checked(job: Job, context: Context) -> Job:
-        after = run(job, context)
-        if not isinstance(after, Job):
-            raise TypeError(f"a pass gives a Job, and not {type(after).__name__}")
-        return after
+    def checked_run(job: Job, context: Context) -> Job:
+        result = run(job, context)
+        if not isinstance(result, Job):
+            raise TypeError(f"a pass gives a Job, and not {type(result).__name__}")
+        return result
 
-    safe = wraps(run)(_guarded(f"pass {name}", checked))
+    safe = wraps(run)(_guard(f"pass {name}", checked_run))
     safe.__name__ = name
     return safe
 
 
 def safe_target(target: Target) -> Target:
     """Return a plugin's target with each of its functions guarded."""
-    what = f"target {target.name}"
+    label = f"target {target.name}"
 
     def unsupported(job: Job, cluster: ClusterProfile) -> Iterable[Any]:
         return list(target.unsupported(job, cluster))
 
     def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         manifests: list[Any] = list(target.emit(job, cluster))
-        for one in manifests:
-            if not (isinstance(one, Mapping) and "kind" in one and isinstance(one.get("metadata"), Mapping)):
+        for manifest in manifests:
+            if not (
+                isinstance(manifest, Mapping) and "kind" in manifest and isinstance(manifest.get("metadata"), Mapping)
+            ):
                 raise TypeError("emit gives objects, each with kind and metadata")
         return manifests
 
     return target._replace(
-        wiring=_guarded(what, target.wiring),
-        unsupported=_guarded(what, unsupported),
-        emit=_guarded(what, emit),
-        groups=_guarded(what, target.groups),
+        wiring=_guard(label, target.wiring),
+        unsupported=_guard(label, unsupported),
+        emit=_guard(label, emit),
+        groups=_guard(label, target.groups),
     )
 
 
-def _guarded(what: str, function: Callable[PassInput, PassResult]) -> Callable[PassInput, PassResult]:
+def _guard(label: str, function: Callable[PassInput, PassResult]) -> Callable[PassInput, PassResult]:
     def guarded(*args: PassInput.args, **kwargs: PassInput.kwargs) -> PassResult:
         try:
             return function(*args, **kwargs)
@@ -67,6 +69,6 @@ def _guarded(what: str, function: Callable[PassInput, PassResult]) -> Callable[P
             raise
         except Exception as error:  # third-party code
             help = "report it to the plugin's author; without the plugin the spec may compile"
-            raise PluginFailedError(extension_failure(what, error, help)) from error
+            raise PluginFailedError(extension_failure(label, error, help)) from error
 
     return guarded

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler.checks import check
-from ptcompile.compiler.checks.kubernetes_fields import freeform_cluster
+from ptcompile.compiler.checks.kubernetes_fields import profile_template_problems
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
@@ -79,7 +79,7 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     """A decoded ClusterProfile document with pod templates that Kubernetes can decode; or what is wrong with it."""
     profile, problems = decode_profile(data)
     if profile is not None:
-        problems += freeform_cluster(profile)
+        problems += profile_template_problems(profile)
     return (None if any(one.severity == "error" for one in problems) else profile), blocking(problems)
 
 
@@ -94,7 +94,7 @@ def load_profile(
     from ptcompile.spec.objects import Profile
 
     if isinstance(cluster, Profile):
-        refused = [streams.to_diagnostic(problem, None, filename) for problem in freeform_cluster(cluster)]
+        refused = [streams.to_diagnostic(problem, None, filename) for problem in profile_template_problems(cluster)]
         return None if refused else cluster, refused
     read = streams.read(cluster, filename, "cluster")
     found = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]

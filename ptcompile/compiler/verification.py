@@ -156,7 +156,7 @@ def violations(built: Built) -> Iterator[PlacedProblem]:
 def incomplete_fabric(built: Built) -> Iterator[PlacedProblem]:
     """Yield a warning for what a role has of a fabric without the rest of it."""
     instead = SPEC if built.spec.spec.fabric is None else (*SPEC, "fabric")
-    for role, problem in checks_fabric.incomplete(built.job):
+    for role, problem in checks_fabric.incomplete_fabrics(built.job):
         yield PlacedProblem(problem, role, instead=instead)
 
 
@@ -165,7 +165,7 @@ def pools(built: Built) -> Iterator[PlacedProblem]:
     if built.context.cluster.spec.node_pools:
         from ptcompile.compiler.checks import machines as checks_pools
 
-        for problem in checks_pools.check(built.job, built.spec.spec, built.context.cluster):
+        for problem in checks_pools.pool_misfits(built.job, built.spec.spec, built.context.cluster):
             yield PlacedProblem(problem, by=TARGET)
 
 

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.paths import MISSING
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
-from ptcompile.compiler.advice import advice, apply_suppressions
+from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Diagnostic, Path, blocking, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
@@ -177,7 +177,7 @@ def explain(
     for document in read.documents:
         compiled = compile_document(document.data, cluster, target, extensions)
         stamp = partial(streams.to_diagnostic, document=document, filename=filename)
-        rule_diagnostics = advice(compiled, document.data, cluster, asked, stamp, extensions).told
+        rule_diagnostics = findings_of_rules(compiled, document.data, cluster, asked, stamp, extensions).reported
         diagnostics += [*map(stamp, compiled.problems), *rule_diagnostics]
         if compiled.manifests and compiled.built is not None:
             first = len(manifests)
@@ -193,12 +193,12 @@ def explain(
             name = streams.resource_name(document.data) or "TrainingJob"
             chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
             built = compiled.built
-            steps = explain_passes(passes.steps(built.lowered, built.context, built.passes))
+            steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
             numbers = tuple(range(first, len(manifests)))
             jobs.append(Explained(name, built.context.target.name, chosen_by, numbers, steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
-    reported = apply_suppressions(read, diagnostics, asked, filename).told
+    reported = apply_suppressions(read, diagnostics, asked, filename).reported
     return Explanation(
         tuple(jobs), tuple(manifests), tuple(causes), (*found, *reported), _input_texts(read, cluster_source, filename)
     )

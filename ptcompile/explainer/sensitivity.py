@@ -15,7 +15,7 @@ from typing import Literal  # noqa: TID253 - hints of a public type; no cold sta
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.paths import MISSING
-from ptcompile.compiler.checks.kubernetes_fields import freeform
+from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.diagnostics import Path
 from ptcompile.explainer.values import identity, leaves, value_at
 from ptcompile.spec import reader
@@ -89,7 +89,7 @@ def default_paths(document: Mapping[str, Any], lines: Iterable[Variation]) -> fr
 def spec_of(data: Any) -> Spec | None:
     """Return a changed document as a spec, or None if it is invalid or does not compile."""
     spec = reader.spec(data)
-    return spec if spec is not None and not any(freeform(spec.spec)) else None
+    return spec if spec is not None and not any(kubernetes_field_problems(spec.spec)) else None
 
 
 def cluster_of(data: Any) -> ClusterProfile | None:

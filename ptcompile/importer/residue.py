@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.defaulting import is_default
 from ptcompile.compiler.build import build
-from ptcompile.compiler.checks.job import endings
+from ptcompile.compiler.checks.job import run_policy
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.parts import parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
@@ -40,7 +40,7 @@ def compile_manifests(spec: JsonDict, cluster: ClusterProfile) -> tuple[JsonDict
     if read is None:
         return None
     parts = parts_of(read, cluster)
-    if any(problem.severity == "error" for problem in endings(parts)):
+    if any(problem.severity == "error" for problem in run_policy(parts)):
         return None
     job = lower(read, cluster, parts)
     named = read.spec.target

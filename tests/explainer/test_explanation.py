@@ -24,7 +24,7 @@ def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None
     data, cluster, explanation = explained(case, target)
     built = compile_document(data, cluster, target).built
     assert built is not None
-    steps = passes.steps(built.lowered, built.context, built.passes)
+    steps = passes.pass_runs(built.lowered, built.context, built.passes)
     assert explanation.jobs[0].steps == explain_passes(steps)
     assert [one.name for one in explain_passes(steps)] == [one.__name__ for one in PASSES]
     for step in steps:

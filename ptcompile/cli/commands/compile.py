@@ -163,9 +163,9 @@ def _said(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
     """What is said for all targets, each once, without fixes, which are lint's."""
     if not any(runs):
         return ()
-    from ptcompile.compiler.advice import of_all
+    from ptcompile.compiler.advice import targets_by_finding
 
-    return tuple(of_all(runs))
+    return tuple(targets_by_finding(runs))
 
 
 def _unable(one: compile.Result) -> str | None:

@@ -1,6 +1,6 @@
-"""Everything that is asked before a spec is built: of the spec itself, then of its job on one target, in this order.
+"""Checks that run before a spec is built: of the spec itself, then of its job on one target, in this order.
 
-What is asked of what was built stands in `compiler.verification`.
+`compiler.verification` checks what was built.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import emission
 from ptcompile.compiler.checks import devices, entry, job as checks, targets as budget
-from ptcompile.compiler.checks.kubernetes_fields import freeform
+from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, in_known_names
 from ptcompile.diagnostics import Problem
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 
 def machine_type(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what no machine with the spec's accelerator has."""
+    """Yield an error for amounts that no machine type with the spec's accelerator has."""
     if parts.job.accelerator is not None:
-        from ptcompile.compiler.checks.machines import fit
+        from ptcompile.compiler.checks.machines import machine_misfits
 
-        yield from fit(parts)
+        yield from machine_misfits(parts)
 
 
-def in_kubernetes_words(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what Kubernetes' decoder has against the parts of a spec that are Kubernetes' own."""
-    return freeform(parts.job)
+def kubernetes_fields(parts: SpecParts) -> Iterator[Problem]:
+    """Yield the errors of Kubernetes' decoder in the spec fields that have Kubernetes' structure."""
+    return kubernetes_field_problems(parts.job)
 
 
 CHECKS: tuple[Callable[[SpecParts], Iterator[Problem]], ...] = (
     checks.metadata,
-    checks.start,
+    checks.program,
     entry.entry_point,
-    checks.shape,
+    checks.node_counts,
     checks.torchrun,
-    checks.of_profile,
+    checks.profile_references,
     checks.queue,
     checks.part_names,
     checks.role_names,
@@ -53,67 +53,69 @@ CHECKS: tuple[Callable[[SpecParts], Iterator[Problem]], ...] = (
     devices.devices,
     machine_type,
     devices.fabric,
-    checks.endings,
-    in_kubernetes_words,
+    checks.run_policy,
+    kubernetes_fields,
 )
-"""What the models cannot say of a spec: fields that contradict each other, the profile, arithmetic or Kubernetes."""
+"""Checks that the models cannot express: contradicting fields, the profile, arithmetic and Kubernetes' own rules."""
 
 
 def check(parts: SpecParts, target: str | None = None, extensions: Extensions | None = None) -> list[PlacedProblem]:
-    """Ask every question about a spec, and whether the target exists.
+    """Run all checks of a spec, and check that the target exists.
 
-    A name that is only too long is left to the target, which says how long it may be.
+    A name that is only too long is left to the target, which knows its limit.
     """
-    problems = [problem for ask in CHECKS for problem in ask(parts)]
+    problems = [problem for run_check in CHECKS for problem in run_check(parts)]
     target = target or parts.job.target
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
     if target is not None and target not in targets:
         problems.append(_unknown_target(target, targets))
-    if checks.only_too_long(parts.spec.metadata.name):
-        others = [problem for problem in problems if problem.path != ("metadata", "name")]
-        problems = problems if any(problem.severity == "error" for problem in others) else others
+    if checks.is_only_too_long(parts.spec.metadata.name):
+        rest = [problem for problem in problems if problem.path != ("metadata", "name")]
+        problems = problems if any(problem.severity == "error" for problem in rest) else rest
     return list(map(PlacedProblem, in_known_names(problems, parts.spec)))
 
 
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
-    near = closest_match(name, targets)
-    help = f"did you mean {near}?" if near else f"the targets are {', '.join(targets)}"
+    suggestion = closest_match(name, targets)
+    help = f"did you mean {suggestion}?" if suggestion else f"the targets are {', '.join(targets)}"
     return Problem(
         "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
     )
 
 
-def _of_target(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _target_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
     yield from context.target.unsupported(job, context.cluster)
 
 
-def _of_queues(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
-    return budget.unsupported(job, context.cluster, context.target)
+def _queue_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+    return budget.unsupported_queueing(job, context.cluster, context.target)
 
 
-def _of_patches(spec: Spec, _: Job, context: Context) -> Iterator[Problem]:
-    return emission.unsupported(spec.spec, context.target)
+def _patch_problems(spec: Spec, _: Job, context: Context) -> Iterator[Problem]:
+    return emission.unsupported_patches(spec.spec, context.target)
 
 
-def _of_claims(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _claim_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
     return emitting.unsupported(job, context.cluster)
 
 
-def _of_names(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _name_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
     return budget.too_long(job, context.target)
 
 
 TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
     checks.reserved_env,
-    _of_target,
-    _of_queues,
-    _of_patches,
-    _of_claims,
-    _of_names,
+    _target_problems,
+    _queue_problems,
+    _patch_problems,
+    _claim_problems,
+    _name_problems,
 )
-"""What the target cannot express of a job, and what no target can that the job's names or devices need."""
+"""Checks for what a job's target, or any target, cannot express."""
 
 
 def check_target(spec: Spec, job: Job, context: Context) -> list[PlacedProblem]:
-    """Ask every question about a job on its target."""
-    return [PlacedProblem(problem, by=TARGET) for ask in TARGET_CHECKS for problem in ask(spec, job, context)]
+    """Run all checks of a job on its target."""
+    return [
+        PlacedProblem(problem, by=TARGET) for run_check in TARGET_CHECKS for problem in run_check(spec, job, context)
+    ]

@@ -1,4 +1,4 @@
-"""Amounts of a spec, accelerators against processes, and the fabric."""
+"""Checks of resource amounts, accelerators, processes per node and the fabric."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import prod
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
-from ptcompile.compiler.checks.fabrics import misplaced
+from ptcompile.compiler.checks.fabrics import misplaced_fabric
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, gpus_per_node, total_quantity
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -26,68 +26,69 @@ if TYPE_CHECKING:
 
 
 def amounts(parts: SpecParts) -> Iterator[Problem]:
-    """Yield every contradiction between the amounts of a spec."""
+    """Yield an error or a warning for each contradiction between the resource amounts of a spec."""
     job, gpu = parts.job, hardware.gpu_resource(parts.cluster, parts.job.accelerator)
     for part in parts.every:
         if not part.fields.resources.model_fields_set:
             continue
-        for resources, at in _levels(part.fields.resources, (*part.path, "resources")):
+        for resources, path in _resource_levels(part.fields.resources, (*part.path, "resources")):
             if resources.gpu is not None and gpu in resources.devices:
-                yield conflict((*at, "devices", gpu), "gpu requests the same resource", "set it once")
-        yield from _halves(part)
+                yield conflict((*path, "devices", gpu), "gpu requests the same resource", "set it once")
+        yield from _check_requests_and_limits(part)
     if isinstance(job.shared_memory, str):
         for part in parts.nodes:
-            yield from _shared_memory(job.shared_memory, part)
+            yield from _check_shared_memory(job.shared_memory, part)
 
 
-def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:
+def _resource_levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:
     return [(resources, path), (resources.requests, (*path, "requests")), (resources.limits, (*path, "limits"))]
 
 
-def _halves(part: SpecPart) -> Iterator[Problem]:
-    """Requests against limits, as one part gives them."""
+def _check_requests_and_limits(part: SpecPart) -> Iterator[Problem]:
+    """Yield an error if requests and limits contradict each other within one part."""
     path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own
-    for where, name in sorted(nulls):
+    for half_name, name in sorted(nulls):
         if (name == "gpu" or never_shared(name)) and not {("requests", name), ("limits", name)} <= nulls:
-            message = (
-                f"null keeps the {where[:-1]} of {name} empty, but Kubernetes requires request and limit to be equal"
-            )
+            kept = f"null keeps the {half_name[:-1]} of {name} empty"
+            message = f"{kept}, but Kubernetes requires request and limit to be equal"
             help = f"remove it, or write null for {name} under resources"
-            yield problem("gpu-request-differs-from-limit", (*path, where, *_word(name)), message, help)
+            yield problem("gpu-request-differs-from-limit", (*path, half_name, *_amount_key(name)), message, help)
     for name in {**requests, **limits}:
         half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
         request, limit = requests.get(name, limits.get(name, "0")), limits.get(name, requests.get(name, "0"))
-        device = name == "gpu" or "/" in name
-        if device and not total_quantity(request).is_integer:
-            at = _place(path, resources, half, name)
-            yield invalid_field(at, f"{request!r}: devices cannot be split", "give a whole number")
+        is_device = name == "gpu" or "/" in name
+        if is_device and not total_quantity(request).is_integer:
+            amount_path = _amount_path(path, resources, half, name)
+            yield invalid_field(amount_path, f"{request!r}: devices cannot be split", "give a whole number")
         elif request == limit:
             continue
-        elif device and total_quantity(request) != total_quantity(limit):
-            at = _place(path, resources, half, name)
+        elif is_device and total_quantity(request) != total_quantity(limit):
+            amount_path = _amount_path(path, resources, half, name)
             message = f"{request} is not the limit, {limit}, and devices cannot be shared"
-            yield problem("gpu-request-differs-from-limit", at, message, f"request {name} once, under resources")
+            yield problem(
+                "gpu-request-differs-from-limit", amount_path, message, f"request {name} once, under resources"
+            )
         elif total_quantity(request) > total_quantity(limit):
-            at = _place(path, resources, half, name)
+            amount_path = _amount_path(path, resources, half, name)
             message = f"{request} is above the limit, {limit}"
-            yield problem("request-above-limit", at, message, "lower the request or raise the limit")
+            yield problem("request-above-limit", amount_path, message, "lower the request or raise the limit")
 
 
-def _place(path: Path, resources: Resources, half: Literal["requests", "limits"], name: str) -> Path:
-    """Where a spec gives an amount: under requests or limits, or plainly."""
+def _amount_path(path: Path, resources: Resources, half: Literal["requests", "limits"], name: str) -> Path:
+    """Return the path of an amount: under requests or limits, or directly under resources."""
     if name in getattr(resources, half).by_name():
         path = (*path, half)
-    return (*path, *_word(name))
+    return (*path, *_amount_key(name))
 
 
-def _word(name: str) -> Path:
-    """What a spec calls a resource of Kubernetes."""
+def _amount_key(name: str) -> Path:
+    """Return the spec's key for a Kubernetes resource."""
     if name in {"cpu", "memory", "gpu"}:
         return (name,)
     return ("ephemeralStorage",) if name == "ephemeral-storage" else ("devices", name)
 
 
-def _shared_memory(size: str, part: SpecPart) -> Iterator[Problem]:
+def _check_shared_memory(size: str, part: SpecPart) -> Iterator[Problem]:
     limit = part.amounts.limits.get("memory")
     if limit is not None and total_quantity(size) > total_quantity(limit):
         whose = "" if part.path == ("spec",) else f" of {part.path[-1]}"
@@ -104,62 +105,67 @@ def _shared_memory(size: str, part: SpecPart) -> Iterator[Problem]:
 
 _NPROC: Path = ("spec", "elastic", "nprocPerNode")
 _ACCELERATOR: Path = ("spec", "accelerator")
-_SHOWN = 12
-"""Slices that a message lists: a TPU has hundreds of topologies."""
+_MAX_LISTED_SLICES = 12
+"""Number of slices that a message lists: a TPU has hundreds of topologies."""
 
 
 class _Node(NamedTuple):
-    """What a node of one part has."""
+    """The devices of a node of one part."""
 
     path: Path
     devices: int
     processes: int
-    """How many processes the devices take."""
+    """Number of processes that the devices take."""
     limits: frozenset[str]
 
 
-def unknown(name: str, cluster: ClusterProfile) -> Problem:
-    """Why an accelerator's name means nothing here, with the names that are near."""
+def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
+    """Return the error for an unknown accelerator name, with similar names."""
     from ptcompile.hardware import accelerators
     from ptcompile.hardware.nodes import ANYWHERE
 
-    own, cloud = cluster.spec.accelerators, cluster.spec.cloud or ANYWHERE
-    row, part = accelerators.row_of(name)
+    profile_accelerators, cloud = cluster.spec.accelerators, cluster.spec.cloud or ANYWHERE
+    row, slice_name = accelerators.row_of(name)
     base = name.partition("/")[0]
     if row is not None and cloud not in row.nodes:
-        clouds = ", ".join(one for one in row.nodes if one) or "none of the clouds"
+        clouds = ", ".join(node_cloud for node_cloud in row.nodes if node_cloud) or "none of the clouds"
         if cloud:
             return invalid_field(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is available on {clouds}")
         message = f"{base!r} can be identified only by a cloud's labels"
         return invalid_field(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
     if row is not None:
-        slices, where = row.slices_in(cloud), f" on {cloud}" if part in row.slices else ""
-        shown = (*slices[:_SHOWN], "...") if len(slices) > _SHOWN else slices
-        help = f"its slices are {', '.join(shown)}" if slices else f"write {base}"
-        return invalid_field(_ACCELERATOR, f"{base!r} has no slice {part!r}{where}", help)
+        slices, where = row.slices_in(cloud), f" on {cloud}" if slice_name in row.slices else ""
+        listed = (*slices[:_MAX_LISTED_SLICES], "...") if len(slices) > _MAX_LISTED_SLICES else slices
+        help = f"its slices are {', '.join(listed)}" if slices else f"write {base}"
+        return invalid_field(_ACCELERATOR, f"{base!r} has no slice {slice_name!r}{where}", help)
     message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
-    near, known = _near(name, own, cloud), ", ".join([*sorted(own), *accelerators.names(cloud)])
-    return invalid_field(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")
+    suggestions, names = (
+        _similar_accelerators(name, profile_accelerators, cloud),
+        ", ".join([*sorted(profile_accelerators), *accelerators.names(cloud)]),
+    )
+    return invalid_field(
+        _ACCELERATOR, message, f"did you mean {' or '.join(suggestions)}?" if suggestions else f"there are {names}"
+    )
 
 
-def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
+def _similar_accelerators(name: str, profile_names: Iterable[str], cloud: str) -> list[str]:
     """Return the names that a user may have meant: the profile's, else a product's, else similar built-in ones."""
     from ptcompile.hardware import accelerators, products
 
-    if mine := closest_match(name, own):
-        return [mine]
+    if match := closest_match(name, profile_names):
+        return [match]
     offered = [*accelerators.names(cloud)]
-    if named := products.accelerators_named(name):
-        return [known for known in named if known in offered] or [*named]
+    if product_names := products.accelerators_named(name):
+        return [built_in for built_in in product_names if built_in in offered] or [*product_names]
     if products.is_other_product(name):
         return []
-    matches = [known for known in offered if name and name.lower() in known]
-    like = closest_match(name, accelerators.names(cloud, slices=True))
-    return matches[:4] or ([like] if like else [])
+    matches = [built_in for built_in in offered if name and name.lower() in built_in]
+    similar = closest_match(name, accelerators.names(cloud, slices=True))
+    return matches[:4] or ([similar] if similar else [])
 
 
 def devices(parts: SpecParts) -> Iterator[Problem]:
-    """Yield every contradiction between accelerators, their name and the processes."""
+    """Yield contradictions between the accelerator's name, the device amounts and the number of processes."""
     job, cluster = parts.job, parts.cluster
     has_entry = job.script is not None or job.module is not None
     is_counted = has_entry or (job.elastic is not None and job.elastic.nproc_per_node is None)
@@ -167,13 +173,13 @@ def devices(parts: SpecParts) -> Iterator[Problem]:
         return
     nodes = [_node(part, job.accelerator, cluster) for part in parts.nodes]
     if hardware.accelerator(cluster, job.accelerator) is not None:
-        others = (gpus_per_node(part, cluster) for part in parts.every if part.auxiliary)
-        if not any((*(node.devices for node in nodes), *others)):
+        auxiliary_counts = (gpus_per_node(part, cluster) for part in parts.every if part.auxiliary)
+        if not any((*(node.devices for node in nodes), *auxiliary_counts)):
             message = f"{job.accelerator} is set, but no node requests a GPU"
             yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
-        yield from _topology(job, nodes, cluster)
+        yield from _check_tpu_topology(job, nodes, cluster)
     if is_counted:
-        yield from _processes(job, nodes, cluster)
+        yield from _check_processes(job, nodes, cluster)
 
 
 def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _Node:
@@ -184,87 +190,91 @@ def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _
     return _Node(part.path, count, processes, frozenset(devices))
 
 
-def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
-    """Devices against the processes that torchrun starts on every node."""
-    yield from _slices(job, nodes, cluster)
+def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield contradictions between the devices and the processes that torchrun starts on each node."""
+    yield from _check_mig_slices(job, nodes, cluster)
     nproc = job.elastic.nproc_per_node if job.elastic is not None else None
     if nproc is None:
         if len({node.devices for node in nodes}) > 1:
-            shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
-            message = f"the roles have different numbers of GPUs ({shown}), but torchrun runs as many processes on each"
+            counts = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
+            message = (
+                f"the roles have different numbers of GPUs ({counts}), but torchrun runs as many processes on each"
+            )
             help = "add elastic.nprocPerNode, or give both roles the same number"
             yield _run_problem("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
         return
-    known = hardware.accelerator(cluster, job.accelerator) is not None
-    if job.accelerator is not None and not known and isinstance(nproc, int):
+    is_known = hardware.accelerator(cluster, job.accelerator) is not None
+    if job.accelerator is not None and not is_known and isinstance(nproc, int):
         return  # how many processes a device takes is unknown
     least, most = min(nodes, key=lambda node: node.processes), max(node.processes for node in nodes)
     if nproc == "gpu":
-        yield from _counted(nodes, hardware.gpu_resource(cluster, job.accelerator))
+        yield from _check_gpu_count(nodes, hardware.gpu_resource(cluster, job.accelerator))
     elif isinstance(nproc, int) and most and nproc > least.processes:
-        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
-        each = least.processes // least.devices if least.devices else 1
-        wanted = -(-nproc // each)
-        help = f"ask for {wanted} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
+        per_device = least.processes // least.devices if least.devices else 1
+        gpus = -(-nproc // per_device)
+        help = f"ask for {gpus} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
         yield _run_problem("more-processes-than-gpus", _NPROC, message, help)
-    elif isinstance(nproc, int) and nproc < least.processes and not _one_drives_all(job, nproc, cluster):
-        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
+    elif isinstance(nproc, int) and nproc < least.processes and not _drives_all_with_one(job, nproc, cluster):
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
         if least.processes == least.devices:
             message = f"{nproc} of {least.devices} GPUs of a node are used"
         yield _run_problem("idle-gpus", _NPROC, message, f"write nprocPerNode: {least.processes}", severity="warning")
 
 
-def _counted(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
-    """`gpu` makes torchrun ask CUDA, and stop where it has no device."""
+def _check_gpu_count(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
+    """Yield an error if `nprocPerNode: gpu` fails: torchrun then counts CUDA devices and exits if there are none."""
     resources = {gpu if name == "gpu" else name for node in nodes for name in node.limits}
-    other = next((name for name in sorted(resources) if not is_cuda(name)), None)
+    foreign_resource = next((name for name in sorted(resources) if not is_cuda(name)), None)
     if not min(node.devices for node in nodes):
         message = "gpu counts the node's GPUs, and a node requests none"
         yield _run_problem("more-processes-than-gpus", _NPROC, message, "add resources.gpu")
-    elif other is not None:
-        message = f"gpu counts CUDA devices, and {other} is not one: torchrun stops"
+    elif foreign_resource is not None:
+        message = f"gpu counts CUDA devices, and {foreign_resource} is not one: torchrun stops"
         yield _run_problem("more-processes-than-gpus", _NPROC, message, "write auto, or remove it")
 
 
-def _one_drives_all(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
+def _drives_all_with_one(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
     entry = hardware.accelerator(cluster, job.accelerator)
     return nproc == 1 and entry is not None and entry.one_drives_all
 
 
-def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
-    """Several MIG slices in one pod: CUDA shows a process the first alone (NVIDIA MIG user guide, R570)."""
+def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield a warning for several MIG slices in a pod: CUDA shows a process only one (NVIDIA MIG user guide, R570)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     labels = entry.node_labels if entry is not None else {}
     resource = hardware.gpu_resource(cluster, job.accelerator)
     for node in nodes:
         resource_names = {resource if name == "gpu" else name for name in node.limits}
-        mig = any(name.startswith("nvidia.com/mig-") for name in resource_names)
-        cut = any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in resource_names
-        wanted = (job.elastic and job.elastic.nproc_per_node) or node.processes
-        if (mig or cut) and node.devices > 1 and wanted != 1:
+        has_mig_resource = any(name.startswith("nvidia.com/mig-") for name in resource_names)
+        has_partition_label = (
+            any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in resource_names
+        )
+        process_count = (job.elastic and job.elastic.nproc_per_node) or node.processes
+        if (has_mig_resource or has_partition_label) and node.devices > 1 and process_count != 1:
             message = f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only the first"
             help = "request one slice per node, on more nodes"
             yield _run_problem("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
 
 
-def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
-    """The chips of a TPU slice, which starts only when every one of its hosts runs (GKE, plan TPUs)."""
+def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield a warning if a job uses part of a TPU slice, which starts only if all its hosts run (GKE, plan TPUs)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
     sides = (shape or "").split("x")
     if entry is None or len(nodes) != 1 or not all(side.isdecimal() and side.isascii() for side in sides):
         return
     chips, (least, most) = prod(int(side) for side in sides), job.node_range()
-    asked = most * nodes[0].devices
-    if asked and (asked % chips or least != most):
-        given = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
-        message = f"a slice {shape} is {chips} chips, and {given} are {asked}"
+    requested = most * nodes[0].devices
+    if requested and (requested % chips or least != most):
+        counts = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
+        message = f"a slice {shape} is {chips} chips, and {counts} are {requested}"
         help = "a slice runs only when all of its hosts do: request all of its chips and nodes"
         yield _run_problem("idle-gpus", _ACCELERATOR, message, help, severity="warning")
 
 
-def _shown(node: _Node) -> str:
-    """What a node has, as torchrun's processes see it."""
+def _describe_node(node: _Node) -> str:
+    """Return a node's devices in words, as torchrun's processes see them."""
     if node.processes == node.devices:
         return f"a node with {node.devices} {_plural(node.devices, 'GPU')}"
     return f"a node whose {node.devices} {_plural(node.devices, 'device')} take {node.processes}"
@@ -282,90 +292,93 @@ def _plural(n: int, word: str, ending: str = "s") -> str:
 
 
 def fabric(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what is wrong with the name of the fabric, and a warning for an unknown number of its devices."""
+    """Yield an error for an unknown or misplaced fabric, and a warning if its number of devices is unknown."""
     job, cluster = parts.job, parts.cluster
     if job.fabric is None:
         return
-    at: Path = ("spec", "fabric")
+    path: Path = ("spec", "fabric")
     if hardware.fabric(cluster, job.fabric) is None:
         from ptcompile.hardware.fabrics import FABRICS
         from ptcompile.hardware.products import fabrics_named
 
-        known = sorted({*cluster.spec.fabrics, *FABRICS})
-        near = " or ".join(fabrics_named(job.fabric)) or closest_match(job.fabric, known)
+        names = sorted({*cluster.spec.fabrics, *FABRICS})
+        suggestion = " or ".join(fabrics_named(job.fabric)) or closest_match(job.fabric, names)
         message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
-        yield invalid_field(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
+        yield invalid_field(
+            path, message, f"did you mean {suggestion}?" if suggestion else f"there are {', '.join(names)}"
+        )
         return
-    if foreign := list(misplaced(parts)):
-        yield from foreign
+    if misplaced_problems := list(misplaced_fabric(parts)):
+        yield from misplaced_problems
         return
-    yield from _domain(parts)
+    yield from _check_compute_domain(parts)
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
     for part in parts.nodes:
-        there = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
-        whole = entry.devices_per_node if entry is not None and there else None
-        said = counted in part.amounts.limits
-        if counted and not said and (whole is None or gpus_per_node(part, cluster) < whole):
+        has_devices = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
+        whole = entry.devices_per_node if entry is not None and has_devices else None
+        is_set = counted in part.amounts.limits
+        if counted and not is_set and (whole is None or gpus_per_node(part, cluster) < whole):
             message = f"{least} {counted} per node, since the number on its machines is unknown"
             help = f"write resources.devices[{counted}], or name the accelerator of a whole node"
-            yield _fabric_problem(at, message, help)
+            yield _fabric_problem(path, message, help)
             return
-        if counted and not said and job.accelerator and job.accelerator not in cluster.spec.accelerators:
-            yield from _unlike(job.accelerator, job.fabric, counted, cluster)
+        if counted and not is_set and job.accelerator and job.accelerator not in cluster.spec.accelerators:
+            yield from _check_unequal_machines(job.accelerator, job.fabric, counted, cluster)
             return
 
 
-def _domain(parts: SpecParts) -> Iterator[Problem]:
-    """A ComputeDomain where NVLink ends at the node, of more nodes than a rack has, or of two pods on a node.
+def _check_compute_domain(parts: SpecParts) -> Iterator[Problem]:
+    """Yield a warning for a ComputeDomain without NVLink between nodes, larger than a rack, or with two pods on a node.
 
-    A node gives one pod its channel: the second waits for it (dra-driver-nvidia-gpu, compute-domain-kubelet-plugin).
+    A node gives only one pod its channel; a second pod waits for it (dra-driver-nvidia-gpu,
+    compute-domain-kubelet-plugin).
     """
     job, cluster = parts.job, parts.cluster
-    found = hardware.fabric(cluster, job.fabric, job.accelerator)
-    if found is None or not found.compute_domain:
+    definition = hardware.fabric(cluster, job.fabric, job.accelerator)
+    if definition is None or not definition.compute_domain:
         return
-    entry, at = hardware.accelerator(cluster, job.accelerator), ("spec", "fabric")
+    entry, path = hardware.accelerator(cluster, job.accelerator), ("spec", "fabric")
     if entry is None:
         message = "an NVLink domain needs an accelerator, and none is named"
-        yield _fabric_problem(at, message, "add accelerator, such as nvidia-gb200")
+        yield _fabric_problem(path, message, "add accelerator, such as nvidia-gb200")
         return
     (_, most), rack = job.node_range(), entry.nodes_per_domain
     if rack is None:
         message = f"NVLink of {job.accelerator} does not reach beyond the node, so there is no domain to join"
-        yield _fabric_problem(at, message, "use the fabric between the nodes, such as efa or infiniband")
+        yield _fabric_problem(path, message, "use the fabric between the nodes, such as efa or infiniband")
     elif most > rack:
         message = (
             f"{most} nodes, but an NVLink domain has at most {rack}: traffic between domains uses the other network"
         )
         help = "or set topology to place them" if job.topology is None else "or expect both networks to be used"
-        yield _fabric_problem(at, message, f"use at most {rack} nodes, {help}")
+        yield _fabric_problem(path, message, f"use at most {rack} nodes, {help}")
     for part in parts.nodes:
-        asked, whole = gpus_per_node(part, cluster), entry.devices_per_node
-        if whole and 0 < asked < whole:
+        requested, whole = gpus_per_node(part, cluster), entry.devices_per_node
+        if whole and 0 < requested < whole:
             message = (
-                f"{asked} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
+                f"{requested} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
             )
             yield _fabric_problem((*part.path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes")
             return
 
 
-def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile) -> Iterator[Problem]:
-    """Machines of one accelerator with different numbers of the fabric's devices: the job asks for the least."""
+def _check_unequal_machines(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield a warning if machines with the accelerator have more fabric devices than the job requests, the minimum."""
     from ptcompile.hardware.accelerators import machines_of
 
-    most = machines_of(accelerator, cluster.spec.cloud)
-    counts = {one.name: one.fabrics[fabric] for one in most if fabric in one.fabrics}
+    machines = machines_of(accelerator, cluster.spec.cloud)
+    counts = {machine.name: machine.fabrics[fabric] for machine in machines if fabric in machine.fabrics}
     least = min(counts.values(), default=0)
-    if more := {name: count for name, count in counts.items() if count > least}:
-        name, count = next(iter(more.items()))
+    if larger := {name: count for name, count in counts.items() if count > least}:
+        name, count = next(iter(larger.items()))
         message = f"{least} {counted} a node, and {name} has {count}: a job there uses only part of its bandwidth"
         help = f"for {name} write resources.devices[{counted}]: {count} and its node.kubernetes.io/instance-type"
         yield _fabric_problem(("spec", "fabric"), message, f"{help}; for the others write {least}")
 
 
-def incomplete(job: Job) -> Iterator[tuple[str, Problem]]:
-    """Yield what a job after its passes has of a fabric without the rest of it: a role, and what its template lacks."""
+def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
+    """Yield a role of the job after its passes, and a warning, for each part of a fabric that lacks the rest."""
     from ptcompile.hardware.fabric_gaps import concerns, gaps
 
     for role in job.training_roles:

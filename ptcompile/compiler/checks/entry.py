@@ -1,7 +1,7 @@
-"""The entry point: `script` names a file and `module` a module, but people write whole command lines there.
+"""Checks of the entry point: `script` names a file and `module` a module, but users write whole command lines there.
 
-torchrun's options become fields of `elastic` where they mean exactly the same. What a shell would expand, another
-program and an option without a field are left to the user.
+torchrun's options become fields of `elastic` if their meaning is exactly the same. Shell syntax, other programs and
+options without a field are left to the user.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """What a command line starts, as fields of a spec."""
+    """A command line as spec fields."""
 
     field: str
     """`script` or `module`."""
@@ -37,13 +37,13 @@ class Entry(NamedTuple):
     args: tuple[str, ...] = ()
     elastic: Mapping[str, Any] = {}
     obstacle: str | None = None
-    """What the fields do not express, as a help sentence; None if they express the whole line."""
+    """A help sentence about what the fields do not express; None if they express the whole line."""
     safe: bool = True
-    """Whether the fields are what the author meant, beyond doubt."""
+    """Whether the fields certainly do what the author meant."""
 
 
 _MAX_SHOWN: Final = 72
-"""Characters of a command line that messages and help repeat."""
+"""Number of characters of a command line that messages and help repeat."""
 _PROGRAM: Final = "start another program with command: {}, and add elastic if it starts torchrun"
 _is_python = Pattern(r"(?a)python(?:3(?:\.\d+)?)?").fullmatch
 _is_module = Pattern(r"(?a)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*").fullmatch
@@ -56,7 +56,7 @@ _is_interval = Pattern(r"(?a)[0-9]{1,6}(?:\.[0-9]{1,6})?").fullmatch
 def entry_point(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error if `script` or `module` is a command line, with the fields that express it."""
     job = parts.job
-    starts = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
+    set_fields = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
     for field in ("script", "module"):
         text = getattr(job, field)
         if text is None or not text.strip() or text.split() == [text]:
@@ -64,12 +64,12 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
         from ptcompile.source.secrets.texts import secret_parts
 
         entry = _read_line(text, field, job)
-        is_fixable = len(starts) == 1 and not secret_parts(text)  # as an argument a secret is another finding
+        is_fixable = len(set_fields) == 1 and not secret_parts(text)  # as an argument a secret is another finding
         noun = "file" if field == "script" else "module"
         yield problem(
             "command-as-script",
             ("spec", field),
-            f"torchrun would start one {noun} named {_shown(text)}, spaces included",
+            f"torchrun would start one {noun} named {_quote(text)}, spaces included",
             _help(entry) if isinstance(entry, Entry) else entry,
             stage="run",
             authority="torchrun",
@@ -79,52 +79,56 @@ def entry_point(parts: SpecParts) -> Iterator[Problem]:
 
 def _read_line(text: str, field: str, job: JobSpec) -> Entry | str:
     """Return the fields of a command line, or a help sentence if it is not one of a Python program."""
-    words = split_line(text)
-    return _read_words(words, field, job) if words else _shell_help(text, field, job)
+    tokens = split_line(text)
+    return _read_tokens(tokens, field, job) if tokens else _shell_help(text, field, job)
 
 
 def _shell_help(text: str, field: str, job: JobSpec) -> str:
-    """Return what to write instead of a line that needs a shell."""
+    """Return the help for a line that needs a shell."""
     import shlex
 
     line = text.strip()
     try:
-        words = [
-            _VARIABLE.sub(lambda match: f"$({match[1] or match[2] or match[3]})", word) for word in shlex.split(line)
+        tokens = [
+            _VARIABLE.sub(lambda match: f"$({match[1] or match[2] or match[3]})", token) for token in shlex.split(line)
         ]
     except ValueError:
         return "close the quotation mark, and write the arguments in args"
     if "$" in line and split_line(_VARIABLE.sub("x", line)):
-        fields = _then(_read_words(words, field, job))
+        fields = _help_text(_read_tokens(tokens, field, job))
         return f"{fields}; Kubernetes fills in $(NAME) from env, but no shell expands $NAME"
-    if field == "module" or words[0].endswith(".py"):
+    if field == "module" or tokens[0].endswith(".py"):
         line = f"torchrun -m {line}" if field == "module" else f"torchrun {line}"
-    shown = quoted(line) if len(line) <= _MAX_SHOWN and "\n" not in line else '"..."'
-    return f"run a shell with command: [bash, -c, {shown}], and add elastic if it starts torchrun"
+    script = quoted(line) if len(line) <= _MAX_SHOWN and "\n" not in line else '"..."'
+    return f"run a shell with command: [bash, -c, {script}], and add elastic if it starts torchrun"
 
 
-def _read_words(words: list[str], field: str, job: JobSpec) -> Entry | str:
-    if _is_assignment(words[0]) and words[1:]:
-        name, _, value = words[0].partition("=")
-        return f"add env: {{{name}: {quoted(value)}}}, and {_then(_read_words(words[1:], field, job))}"
-    is_python = _is_python(basename(words[0])) is not None
-    launch = command.read_command_line(words, {})
-    start = len(words) - len(launch.arguments)
+def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
+    if _is_assignment(tokens[0]) and tokens[1:]:
+        name, _, value = tokens[0].partition("=")
+        return f"add env: {{{name}: {quoted(value)}}}, and {_help_text(_read_tokens(tokens[1:], field, job))}"
+    is_python = _is_python(basename(tokens[0])) is not None
+    launch = command.read_command_line(tokens, {})
+    start = len(tokens) - len(launch.arguments)
     if launch.launcher == "torchrun" and (start == 1 or is_python):
-        if words[start - 1] == "torch.distributed.launch":
+        if tokens[start - 1] == "torch.distributed.launch":
             return "write script or module, and read LOCAL_RANK instead of the --local-rank that this launcher adds"
-        return _of_torchrun(launch, words, job)
-    if (other := launchers.launcher_of(words)) is not None:
-        return _of_launcher(*other, words)
+        return _torchrun_entry(launch, tokens, job)
+    if (launcher_and_start := launchers.launcher_of(tokens)) is not None:
+        return _launcher_entry(*launcher_and_start, tokens)
     if is_python:
-        return _of_python(words)
-    return _PROGRAM.format(_listed(words)) if unwrap(words).start or is_program(words[0]) else _of_words(words, field)
+        return _python_entry(tokens)
+    return (
+        _PROGRAM.format(_format_list(tokens))
+        if unwrap(tokens).start or is_program(tokens[0])
+        else _program_entry(tokens, field)
+    )
 
 
-def _of_torchrun(launch: command.Invocation, words: list[str], job: JobSpec) -> Entry | str:
+def _torchrun_entry(launch: command.Invocation, tokens: list[str], job: JobSpec) -> Entry | str:
     """Return the fields of a torchrun command line."""
     if not launch.entry or "no-python" in launch.options:
-        return _PROGRAM.format(_listed(words))
+        return _PROGRAM.format(_format_list(tokens))
     elastic: dict[str, Any] = {}
     obstacle = None
     for option, text in launch.options.items():
@@ -139,59 +143,61 @@ def _of_torchrun(launch: command.Invocation, words: list[str], job: JobSpec) -> 
     field = "module" if "module" in launch.options else "script"
     entry, *args = launch.entry
     if " " in entry or (field == "script" and _is_python(basename(entry))):
-        nested = _of_python([entry, *args]) if " " not in entry else _PROGRAM.format(_listed(words))
+        nested = _python_entry([entry, *args]) if " " not in entry else _PROGRAM.format(_format_list(tokens))
         return nested._replace(elastic=elastic, obstacle=obstacle) if isinstance(nested, Entry) else nested
     return Entry(field, entry, tuple(args), elastic, obstacle)
 
 
 def _no_value(_text: str) -> None:
-    """Return None: the option has no field."""
+    """Return None, for an option without a field."""
 
 
-def _whole(text: str) -> int | None:
+def _positive_int(text: str) -> int | None:
     return int(text) if _is_number(text) and int(text) else None
 
 
-def _count(text: str) -> int | None:
+def _parse_count(text: str) -> int | None:
     return int(text) if _is_number(text) else None
 
 
-def _interval(text: str) -> int | float | None:
+def _parse_interval(text: str) -> int | float | None:
     if not _is_interval(text) or not float(text):
         return None
     return int(text) if text.isdigit() else float(text)
 
 
-def _processes(text: str) -> int | str | None:
-    return text if text in {"auto", "cpu", "gpu"} else _whole(text)
+def _parse_processes(text: str) -> int | str | None:
+    return text if text in {"auto", "cpu", "gpu"} else _positive_int(text)
 
 
-def _nodes(text: str) -> int | str | None:
+def _parse_nodes(text: str) -> int | str | None:
     least, _, most = text.partition(":")
-    few, many = _whole(least), _whole(most or least)
-    if few is None or many is None or few > many:
+    min_nodes, max_nodes = _positive_int(least), _positive_int(most or least)
+    if min_nodes is None or max_nodes is None or min_nodes > max_nodes:
         return None
-    return few if few == many else f"{few}:{many}"
+    return min_nodes if min_nodes == max_nodes else f"{min_nodes}:{max_nodes}"
 
 
-def _one_of(*words: str) -> Callable[[str], str | None]:
-    return lambda text: text if text in words else None
+def _choice_parser(*choices: str) -> Callable[[str], str | None]:
+    return lambda text: text if text in choices else None
 
 
 _ELASTIC: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
-    "nnodes": ("nnodes", _nodes),
-    "nproc-per-node": ("nprocPerNode", _processes),
-    "max-restarts": ("maxRestarts", _count),
-    "monitor-interval": ("monitorInterval", _interval),
-    "start-method": ("startMethod", _one_of("spawn", "fork", "forkserver")),
-    "rdzv-backend": ("rdzvBackend", _one_of("c10d", "static")),
+    "nnodes": ("nnodes", _parse_nodes),
+    "nproc-per-node": ("nprocPerNode", _parse_processes),
+    "max-restarts": ("maxRestarts", _parse_count),
+    "monitor-interval": ("monitorInterval", _parse_interval),
+    "start-method": ("startMethod", _choice_parser("spawn", "fork", "forkserver")),
+    "rdzv-backend": ("rdzvBackend", _choice_parser("c10d", "static")),
     "rdzv-id": ("rdzvId", lambda text: text or None),
 }
-"""torchrun's options with a field of exactly the same meaning: its name, and its value or None."""
+"""torchrun options with a field of exactly the same meaning: the field's name, and a parser that returns its value or
+None.
+"""
 
 
 def _is_free(field: str, value: object, job: JobSpec) -> bool:
-    """Return whether the spec leaves a field of `elastic` open, or already gives it this value."""
+    """Return whether the spec leaves a field of `elastic` unset, or already sets it to this value."""
     elastic_fields = {} if job.elastic is None else {yaml_name(name): name for name in job.elastic.model_fields_set}
     if field == "nnodes":
         return {"nodes", "master", "worker"}.isdisjoint(job.given()) and "nnodes" not in elastic_fields
@@ -199,95 +205,97 @@ def _is_free(field: str, value: object, job: JobSpec) -> bool:
 
 
 def _is_written_anyway(option: str, value: str, job: JobSpec) -> bool:
-    """Return whether the manifests already have the option's meaning: the number of nodes, or a single node."""
+    """Return whether the manifests already express the option: the number of nodes, or a single node."""
     least, most = job.node_range()
     if option == "standalone":
         return most == 1
     first, _, last = value.partition(":")
-    return option == "nnodes" and (_count(first), _count(last or first)) == (least, most)
+    return option == "nnodes" and (_parse_count(first), _parse_count(last or first)) == (least, most)
 
 
-_DECIDED: Final = frozenset({"rdzv-endpoint", "node-rank", "master-addr", "standalone"})
-"""Options that the compiler writes from the names of the pods."""
+_COMPILER_OPTIONS: Final = frozenset({"rdzv-endpoint", "node-rank", "master-addr", "standalone"})
+"""Options that the compiler derives from the pods' names."""
 
 
 def _obstacle(option: str, value: str) -> str:
-    """Return what to do about an option that is not a field of `elastic`."""
-    if option in _DECIDED:
+    """Return the help for an option that is not a field of `elastic`."""
+    if option in _COMPILER_OPTIONS:
         return f"remove --{option}, which ptcompile writes for each target"
     if option == "nnodes":
-        return f"set the number of nodes in one place instead of --nnodes={_cut(value)}"
+        return f"set the number of nodes in one place instead of --nnodes={_shorten(value)}"
     if option in _ELASTIC:
-        return f"set elastic.{_ELASTIC[option][0]} to the value you want instead of --{option}={_cut(value)}"
+        return f"set elastic.{_ELASTIC[option][0]} to the value you want instead of --{option}={_shorten(value)}"
     if option == "master-port":
-        return f"write masterPort: {_cut(value)}"
+        return f"write masterPort: {_shorten(value)}"
     if option == "rdzv-conf":
         return "move the settings of --rdzv-conf to elastic.rdzvConfigs"
     if option in OPTIONS:
         return f"set {option_variable(option)} in env, since no field replaces --{option}"
-    return f"remove --{_cut(option)}, which torchrun does not have"
+    return f"remove --{_shorten(option)}, which torchrun does not have"
 
 
-def _of_launcher(name: str, start: int, words: list[str]) -> Entry | str:
-    """Return the fields of a command line of accelerate, deepspeed or composer: torchrun starts the same script."""
-    script = launchers.parse_options(name, words[start:])[1]
-    options = words[start : len(words) - len(script)]
+def _launcher_entry(name: str, start: int, tokens: list[str]) -> Entry | str:
+    """Return the fields of an accelerate, deepspeed or composer command line: torchrun starts the same script."""
+    script = launchers.parse_options(name, tokens[start:])[1]
+    options = tokens[start : len(tokens) - len(script)]
     is_module = options[-1:] in (["-m"], ["--module"])
     options = options[:-1] if is_module else options
     if not script or " " in script[0]:
-        return _PROGRAM.format(_listed(words))
+        return _PROGRAM.format(_format_list(tokens))
     obstacle = f"torchrun starts the processes instead of {name}, whose options do not apply" if options else None
-    safe = name == "accelerate"  # deepspeed passes --local_rank to the script, composer sets variables of its own
+    safe = name == "accelerate"  # deepspeed passes --local_rank to the script, composer sets its own variables
     return Entry("module" if is_module else "script", script[0], script[1:], {}, obstacle, safe)
 
 
-def _of_python(words: list[str]) -> Entry | str:
+def _python_entry(tokens: list[str]) -> Entry | str:
     """Return the fields of a Python command line: torchrun starts Python itself, with -u."""
-    at = 1
-    while words[at : at + 1] == ["-u"]:
-        at += 1
-    safe = words[0] == basename(words[0])
-    if words[at : at + 1] == ["-m"] and words[at + 1 :]:
-        return Entry("module", words[at + 1], tuple(words[at + 2 :]), safe=safe)
-    if not words[at:] or words[at].startswith("-") or " " in words[at]:
-        return f"remove {words[0]} and its options, since torchrun starts Python itself, or use command: [...]"
-    return Entry("script", words[at], tuple(words[at + 1 :]), safe=safe)
+    start = 1
+    while tokens[start : start + 1] == ["-u"]:
+        start += 1
+    safe = tokens[0] == basename(tokens[0])
+    if tokens[start : start + 1] == ["-m"] and tokens[start + 1 :]:
+        return Entry("module", tokens[start + 1], tuple(tokens[start + 2 :]), safe=safe)
+    if not tokens[start:] or tokens[start].startswith("-") or " " in tokens[start]:
+        return f"remove {tokens[0]} and its options, since torchrun starts Python itself, or use command: [...]"
+    return Entry("script", tokens[start], tuple(tokens[start + 1 :]), safe=safe)
 
 
-def _of_words(words: list[str], field: str) -> Entry | str:
+def _program_entry(tokens: list[str], field: str) -> Entry | str:
     """Return the fields of a line that begins with the script or the module."""
-    first, rest = words[0], tuple(words[1:])
+    first, rest = tokens[0], tuple(tokens[1:])
     if first == "-m" and rest:
         return Entry("module", rest[0], rest[1:])
     if first.endswith(".py") and " " not in first:
         return Entry("script", first, rest)
     if field == "module" and _is_module(first):
         return Entry("module", first, rest)
-    if " " in first or any(word.endswith(".py") for word in rest if not word.startswith("-")):
-        return f"rename the file if its name has spaces, or start another program with command: {_listed(words)}"
+    if " " in first or any(token.endswith(".py") for token in rest if not token.startswith("-")):
+        return f"rename the file if its name has spaces, or start another program with command: {_format_list(tokens)}"
     if "." in basename(first) or not rest:
-        return _PROGRAM.format(_listed(words)) if rest else Entry(field, first)
-    return Entry("script", first, rest, safe=False) if rest[0].startswith("-") else _PROGRAM.format(_listed(words))
+        return _PROGRAM.format(_format_list(tokens)) if rest else Entry(field, first)
+    return (
+        Entry("script", first, rest, safe=False) if rest[0].startswith("-") else _PROGRAM.format(_format_list(tokens))
+    )
 
 
 def _help(entry: Entry) -> str:
-    """Return the fields as a spec has them, and what they leave out."""
+    """Return the help that lists the fields, and what they leave out."""
     fields = {entry.field: scalar(entry.value)}
     if entry.args:
-        fields["args"] = _listed(entry.args)
+        fields["args"] = _format_list(entry.args)
     if entry.elastic:
         fields["elastic"] = "{" + ", ".join(f"{name}: {scalar(value)}" for name, value in entry.elastic.items()) + "}"
-    shown = [f"{name}: {value}" for name, value in fields.items()]
-    text = " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
+    assignments = [f"{name}: {value}" for name, value in fields.items()]
+    text = " and ".join([", ".join(assignments[:-1]), assignments[-1]] if assignments[1:] else assignments)
     return f"write {text}" + (f"; {entry.obstacle}" if entry.obstacle else "")
 
 
-def _then(rest: Entry | str) -> str:
-    return _help(rest) if isinstance(rest, Entry) else rest
+def _help_text(entry: Entry | str) -> str:
+    return _help(entry) if isinstance(entry, Entry) else entry
 
 
 def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
-    """Return the edits that write the fields; arguments of the job and of its roles follow those of the line."""
+    """Return the fix that writes the fields. Existing arguments of the job and its roles follow those of the line."""
     if entry.obstacle:
         return None
     edits = [Edit("rename", ("spec", field), entry.field)] if entry.field != field else []
@@ -295,24 +303,24 @@ def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
     holders: list[tuple[Path, list[str] | None]] = [(("spec",), job.args or [])]
     holders += [(("spec", n), role.args) for n, role in (("master", job.master), ("worker", job.worker)) if role]
     if entry.args:
-        edits += [Edit("set", (*at, "args"), [*entry.args, *args]) for at, args in holders if args is not None]
+        edits += [Edit("set", (*path, "args"), [*entry.args, *args]) for path, args in holders if args is not None]
     edits += [Edit("set", ("spec", "elastic", name), value) for name, value in entry.elastic.items()]
     names = [entry.field, *(["args"] if entry.args else []), *(["elastic"] if entry.elastic else [])]
     return Fix(f"write {', '.join(names)}", tuple(edits), entry.safe)
 
 
-def _listed(words: list[str] | tuple[str, ...]) -> str:
+def _format_list(items: list[str] | tuple[str, ...]) -> str:
     """Return a list of strings on one line of YAML."""
-    shown = "[" + ", ".join(quoted(word) if not word or set(word) & _FLOW else scalar(word) for word in words) + "]"
-    return shown if len(shown) <= _MAX_SHOWN else "[...]"
+    text = "[" + ", ".join(quoted(item) if not item or set(item) & _FLOW else scalar(item) for item in items) + "]"
+    return text if len(text) <= _MAX_SHOWN else "[...]"
 
 
 _FLOW: Final = frozenset(",[]{}\n")
 
 
-def _shown(text: str) -> str:
-    return json.dumps(_cut(text), ensure_ascii=False)
+def _quote(text: str) -> str:
+    return json.dumps(_shorten(text), ensure_ascii=False)
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."

@@ -1,8 +1,8 @@
-"""Whether the nodes of a job can have its fabric.
+"""Checks whether the nodes of a job can have its fabric.
 
-An error if the fabric belongs to another cloud, a warning if no machine of the built-in catalogue has it. What the
-profile defines wins: its own fabric or accelerator is not judged, and where it names its node pools, only their
-machines are.
+Reports an error if the fabric belongs to another cloud, and a warning if no machine type of the built-in catalog has
+it. The profile wins: its own fabrics and accelerators are not checked, and if it lists node pools, only their machine
+types count.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 
 
 class _Choice(NamedTuple):
-    """The machines that a job may run on."""
+    """The machine types that a job may run on."""
 
     title: str
     names: Sequence[str]
 
 
-def misplaced(parts: SpecParts) -> Iterator[Problem]:
-    """Yield an error for a fabric of another cloud, and a warning for one that none of the job's machines has."""
+def misplaced_fabric(parts: SpecParts) -> Iterator[Problem]:
+    """Yield an error for a fabric of another cloud, and a warning if none of the job's machine types has it."""
     from ptcompile.hardware import fabric_machines as catalogue
 
     job, cluster = parts.job, parts.cluster
@@ -42,10 +42,10 @@ def misplaced(parts: SpecParts) -> Iterator[Problem]:
         return
     home = catalogue.home_of(fabric)
     if home not in ("", cloud):
-        if not _is_own(job, cluster):
-            yield _of_another_cloud(fabric, home, cloud, job)
+        if not _profile_has_fabric(job, cluster):
+            yield _wrong_cloud(fabric, home, cloud, job)
         return
-    choice = _choice(job, cluster, cloud)
+    choice = _machine_choice(job, cluster, cloud)
     if choice is None or not catalogue.is_counted(fabric, cloud):
         return
     offered = catalogue.fabrics_of(choice.names)
@@ -53,14 +53,14 @@ def misplaced(parts: SpecParts) -> Iterator[Problem]:
         yield _without_machine(fabric, cloud, choice.title, offered)
 
 
-def _is_own(job: JobSpec, cluster: ClusterProfile) -> bool:
-    """Return whether the profile's own accelerator says that its nodes have the fabric."""
-    own = cluster.spec.accelerators.get(job.accelerator or "")
-    return own is not None and job.fabric in own.fabric_devices
+def _profile_has_fabric(job: JobSpec, cluster: ClusterProfile) -> bool:
+    """Return whether the profile's own accelerator defines that its nodes have the fabric."""
+    accelerator = cluster.spec.accelerators.get(job.accelerator or "")
+    return accelerator is not None and job.fabric in accelerator.fabric_devices
 
 
-def _choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choice | None:
-    """Return the machines that the job may run on, or None if they are unknown."""
+def _machine_choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choice | None:
+    """Return the machine types that the job may run on, or None if they are unknown."""
     from ptcompile.hardware.fabric_machines import machines_with
     from ptcompile.hardware.machines import machines_by_name
 
@@ -74,19 +74,19 @@ def _choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choice | None
     if machines is None:
         return None
     if not pools:
-        return _Choice(f"{name} on {cloud}", [one.name for one in machines])
+        return _Choice(f"{name} on {cloud}", [machine.name for machine in machines])
     types = [pool.machine or "" for pool in pools.values()]
-    if not all(one in machines_by_name() for one in types):
+    if not all(machine in machines_by_name() for machine in types):
         return None
-    ours = [one.name for one in machines if one.name in types]
-    return _Choice(f"{name} in the node pools", ours) if ours else None
+    pool_machines = [machine.name for machine in machines if machine.name in types]
+    return _Choice(f"{name} in the node pools", pool_machines) if pool_machines else None
 
 
-def _of_another_cloud(fabric: str, home: str, cloud: str, job: JobSpec) -> Problem:
+def _wrong_cloud(fabric: str, home: str, cloud: str, job: JobSpec) -> Problem:
     from ptcompile.hardware.fabric_machines import fabrics_in, fabrics_of, machines_with
 
     machines = machines_with(job.accelerator or "", cloud)
-    offered = fabrics_in(cloud) if machines is None else fabrics_of([one.name for one in machines])
+    offered = fabrics_in(cloud) if machines is None else fabrics_of([machine.name for machine in machines])
     message = f"only nodes of {home} have {fabric}, but the profile's cloud is {cloud}"
     help = f"use {' or '.join(offered)}, or remove it" if offered else "remove it"
     return problem("fabric-of-another-cloud", _PATH, message, help, stage="run")
@@ -95,9 +95,9 @@ def _of_another_cloud(fabric: str, home: str, cloud: str, job: JobSpec) -> Probl
 def _without_machine(fabric: str, cloud: str, title: str, offered: Sequence[str]) -> Problem:
     from ptcompile.hardware.fabric_machines import accelerators_with, shorten, without_fabric
 
-    message, others = without_fabric(fabric, cloud, title, offered), shorten(accelerators_with(fabric, cloud))
+    message, accelerators = without_fabric(fabric, cloud, title, offered), shorten(accelerators_with(fabric, cloud))
     ways = [f"use {' or '.join(offered)}" if offered else "remove it"]
-    ways += [f"name an accelerator that has it: {others}"] if others else []
+    ways += [f"name an accelerator that has it: {accelerators}"] if accelerators else []
     help = ", or ".join(ways)
     return problem(
         "fabric-without-machine", _PATH, message, help, severity="warning", stage="run", authority="ptcompile"

@@ -1,4 +1,4 @@
-"""Contradictions in a spec: names, start, shape, launch, roles, images, restarts."""
+"""Checks for contradictions in a spec: names, entry point, node counts, torchrun, roles, images, restarts."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import JobSpec, PodFields, RestartPolicy, Spec
 
 
-_WORDS = frozenset({"true", "false", "null"})
-"""What kubectl makes of a key that YAML takes for a word of its own."""
+_YAML_LITERALS = frozenset({"true", "false", "null"})
+"""Keys that kubectl produces if YAML reads an unquoted key as a boolean or null."""
 
 
 def metadata(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what is wrong with the names of the job and of its namespace."""
+    """Yield an error for invalid names of the job and of its namespace."""
     spec = parts.spec
-    beginning, named = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
-    if not named and beginning is None:
+    prefix, has_name = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
+    if not has_name and prefix is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
-    elif named and beginning is not None and spec.metadata.name != stand_in(beginning):
+    elif has_name and prefix is not None and spec.metadata.name != stand_in(prefix):
         yield conflict(("metadata", "generateName"), "name already names the job", "remove one of them")
-    elif named and (reason := names.why_not_dns_label(spec.metadata.name)):
+    elif has_name and (reason := names.why_not_dns_label(spec.metadata.name)):
         yield invalid_field(
             ("metadata", "name"), f"{spec.metadata.name!r} {reason}", such_as(spec.metadata.name, "llama-sft")
         )
@@ -50,49 +50,49 @@ def metadata(parts: SpecParts) -> Iterator[Problem]:
 
 
 def containers(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what is wrong with the variables of each part, and an error where its container has no image."""
+    """Yield an error or a warning for the variables of each part, and an error for each part without an image."""
     job = parts.job
     for path, fields, _, _ in parts.every:
-        yield from _env(path, fields)
+        yield from _check_env(path, fields)
         if fields.image is None and job.image is None and job.runtime_ref is None:
-            roles_train = job.master is not None or job.worker is not None  # then the job need not have one
+            roles_train = job.master is not None or job.worker is not None  # then the job itself needs none
             if len(path) == 2 or roles_train == (len(path) == 3):
                 yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
 
 
-def only_too_long(name: str) -> bool:
-    """Whether a name has all that a name needs, and too much of it: how much is each target's own (targets.budget)."""
+def is_only_too_long(name: str) -> bool:
+    """Return whether a name is valid except for its length, whose limit depends on the target."""
     return names.is_dns_subdomain(name) and "." not in name and not names.is_dns_label(name)
 
 
 def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:
-    """Yield an error for each variable whose value the operator overwrites: this target has no way to give it."""
+    """Yield an error for each variable that the operator overwrites, since this target cannot pass it on."""
     cluster, target = context.cluster, context.target
     if not target.overwrites:
         return
-    for where, env in _of_profile(job, cluster):
-        for name in _overwritten(env, target):
-            yield _reserved(("spec",), f"the profile's {where} sets {name}", name, target)
+    for field, env in _profile_variables(job, cluster):
+        for name in _overwritten_names(env, target):
+            yield _reserved_variable(("spec",), f"the profile's {field} sets {name}", name, target)
     for role in job.roles:
-        own = {str(entry.get("name")): entry.get("value") for entry in role.template.main.env}
+        variables = {str(entry.get("name")): entry.get("value") for entry in role.template.main.env}
         if role.template.nulls:
-            own |= _kept_empty(role.template)
-        if not role.trains:  # it has no rank and no torchrun, so no operator gives it one
-            own = {k: v for k, v in own.items() if k != "RANK" and not k.startswith("PET_")}
-        for name in _overwritten(own, target):
-            path = _said(spec.spec, role.name, name)
-            yield _reserved(path, field_path(path), name, target)
+            variables |= _nulled_variables(role.template)
+        if not role.trains:  # auxiliary roles have no rank and no torchrun, so no operator overwrites these
+            variables = {key: variables[key] for key in variables if key != "RANK" and not key.startswith("PET_")}
+        for name in _overwritten_names(variables, target):
+            path = _variable_path(spec.spec, role.name, name)
+            yield _reserved_variable(path, field_path(path), name, target)
 
 
-def _kept_empty(template: PodTemplate) -> dict[str, None]:
-    """The variables that a role keeps away from its main container, by name."""
+def _nulled_variables(template: PodTemplate) -> dict[str, None]:
+    """Return the variables that a role sets to null in its main container, by name."""
     main = template.nulls.get("spec", {}).get("containers", {}).get(template.main.name, {})
     env = main.get("env", {})
     return {} if isinstance(env, tuple) else dict.fromkeys(name for name in env if isinstance(env[name], tuple))
 
 
-def _of_profile(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The variables that the profile gives the job, with the words that give them."""
+def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the variables that the profile sets for the job, after the profile field that sets them."""
     profile = cluster.spec
     yield "defaults.env", profile.defaults.env
     yield "defaults.podTemplate", _main_env(profile.defaults.pod_template)
@@ -103,38 +103,39 @@ def _of_profile(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Mappin
 
 
 def _main_env(template: Mapping[str, Any]) -> dict[str, Any]:
-    """What a pod template of the profile sets in the container that trains."""
+    """Return the variables that a pod template of the profile sets in the main container."""
     containers = template.get("spec", {}).get("containers", ())
-    entries = (entry for one in containers if one.get("name") == MAIN for entry in one.get("env", ()))
+    entries = (entry for container in containers if container.get("name") == MAIN for entry in container.get("env", ()))
     return {str(entry.get("name")): entry.get("value") for entry in entries}
 
 
-def _overwritten(env: Mapping[str, Any], target: Target) -> list[str]:
+def _overwritten_names(env: Mapping[str, Any], target: Target) -> list[str]:
     return [k for k, v in env.items() if k in target.overwrites and (v is None or v != target.overwrites[k])]
 
 
-def _said(job: JobSpec, role: str, name: str) -> Path:
-    """Where a spec sets a variable of a role: in the role's env, the job's, or one of the two patches."""
-    beside = job.roles.get(role)
-    own, at = (getattr(job, role, None), ("spec", role)) if beside is None else (beside, ("spec", "roles", role))
-    for path, fields in ((at, own), (("spec",), job)):
+def _variable_path(job: JobSpec, role: str, name: str) -> Path:
+    """Return the spec path that sets a role's variable: in the role's env, the job's, or one of the two patches."""
+    auxiliary = job.roles.get(role)
+    block = auxiliary if auxiliary is not None else getattr(job, role, None)
+    block_path: Path = ("spec", role) if auxiliary is None else ("spec", "roles", role)
+    for path, fields in ((block_path, block), (("spec",), job)):
         if fields is not None and name in fields.env:
             return (*path, "env", name)
-    return (*at, "podTemplate") if own is not None and own.pod_template else ("spec", "podTemplate")
+    return (*block_path, "podTemplate") if block is not None and block.pod_template else ("spec", "podTemplate")
 
 
-def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
+def _reserved_variable(path: Path, text: str, name: str, target: Target) -> Problem:
     message = f"{text}: the target {target.name} cannot pass it to the pods: the operator sets {name} itself"
     return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
 
 
-def start(parts: SpecParts) -> Iterator[Problem]:
-    """Yield an error unless exactly one word says what runs, and where nothing starts torchrun."""
+def program(parts: SpecParts) -> Iterator[Problem]:
+    """Yield an error unless exactly one field sets the program, and if `elastic` is set but nothing starts torchrun."""
     job = parts.job
-    given = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
-    for name in given[1:]:
-        yield conflict(("spec", name), f"{given[0]} already sets what runs", f"remove {given[0]} or {name}")
-    if job.elastic is not None and not given and job.args is None and job.runtime_ref is None:
+    set_fields = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
+    for name in set_fields[1:]:
+        yield conflict(("spec", name), f"{set_fields[0]} already sets what runs", f"remove {set_fields[0]} or {name}")
+    if job.elastic is not None and not set_fields and job.args is None and job.runtime_ref is None:
         yield conflict(
             ("spec", "elastic"),
             "it is for torchrun, which nothing here starts",
@@ -142,8 +143,8 @@ def start(parts: SpecParts) -> Iterator[Problem]:
         )
 
 
-def shape(parts: SpecParts) -> Iterator[Problem]:
-    """Yield contradictions about the number of nodes."""
+def node_counts(parts: SpecParts) -> Iterator[Problem]:
+    """Yield contradictions between the fields that set the number of nodes."""
     job = parts.job
     ways: list[tuple[Path, bool]] = [
         (("spec", "nodes"), job.nodes is not None),
@@ -151,15 +152,15 @@ def shape(parts: SpecParts) -> Iterator[Problem]:
         (("spec", "master"), job.master is not None),
         (("spec", "worker"), job.worker is not None and job.master is None),
     ]
-    given = [path for path, there in ways if there]
+    set_paths = [path for path, is_set in ways if is_set]
     least, most = job.node_range()
-    if given[:2] == [("spec", "nodes"), ("spec", "elastic", "nnodes")] and least < most:
-        del given[0]
+    if set_paths[:2] == [("spec", "nodes"), ("spec", "elastic", "nnodes")] and least < most:
+        del set_paths[0]
         if job.nodes is not None and not least <= job.nodes <= most:
             message = f"the job starts with {job.nodes} nodes, but elastic.nnodes allows {least} to {most}"
             yield conflict(("spec", "nodes"), message, f"use a number from {least} to {most}, or remove it")
-    for path in given[1:]:
-        yield conflict(path, f"{field_path(given[0])} already sets the number of nodes", "set it in one place")
+    for path in set_paths[1:]:
+        yield conflict(path, f"{field_path(set_paths[0])} already sets the number of nodes", "set it in one place")
     if job.master is not None and job.master.replicas != 1:
         message = f"a job has one master, not {job.master.replicas}"
         yield invalid_field(
@@ -168,61 +169,61 @@ def shape(parts: SpecParts) -> Iterator[Problem]:
 
 
 def torchrun(parts: SpecParts) -> Iterator[Problem]:
-    """Yield contradictions about how torchrun starts the job."""
+    """Yield contradictions between the settings of torchrun."""
     job, elastic = parts.job, parts.job.elastic
     if elastic is None:
         return
-    at: Path = ("spec", "elastic")
+    path: Path = ("spec", "elastic")
     least, most = job.node_range()
     if elastic.rdzv_backend == "static" and least < most:
-        yield conflict((*at, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d")
-    etcd = elastic.rdzv_backend in {"etcd", "etcd-v2"}
-    if etcd and most == 1:
-        yield conflict((*at, "rdzvBackend"), "one node has no other node to meet", "remove it, or use more nodes")
-    elif etcd and elastic.rdzv_endpoint is None:
-        yield conflict((*at, "rdzvBackend"), f"{elastic.rdzv_backend} needs a server", "add rdzvEndpoint: HOST:PORT")
-    if elastic.rdzv_endpoint is not None and not etcd:
-        yield conflict((*at, "rdzvEndpoint"), "it is only for etcd: other backends meet at node 0", "remove it")
+        yield conflict((*path, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d")
+    uses_etcd = elastic.rdzv_backend in {"etcd", "etcd-v2"}
+    if uses_etcd and most == 1:
+        yield conflict((*path, "rdzvBackend"), "one node has no other node to meet", "remove it, or use more nodes")
+    elif uses_etcd and elastic.rdzv_endpoint is None:
+        yield conflict((*path, "rdzvBackend"), f"{elastic.rdzv_backend} needs a server", "add rdzvEndpoint: HOST:PORT")
+    if elastic.rdzv_endpoint is not None and not uses_etcd:
+        yield conflict((*path, "rdzvEndpoint"), "it is only for etcd: other backends meet at node 0", "remove it")
     elif elastic.rdzv_endpoint is not None and split_endpoint(elastic.rdzv_endpoint) is None:
         yield invalid_field(
-            (*at, "rdzvEndpoint"), f"{elastic.rdzv_endpoint!r} is not HOST:PORT", "such as etcd.infra:2379"
+            (*path, "rdzvEndpoint"), f"{elastic.rdzv_endpoint!r} is not HOST:PORT", "such as etcd.infra:2379"
         )
     for key, value in elastic.rdzv_configs.items():
         if "," in f"{key}{value}" or "=" in key:
             message = "torchrun splits its --rdzv-conf at commas and '=', so neither is allowed here"
-            yield invalid_field((*at, "rdzvConfigs", key), message, None)
-        elif value is not None and (why := why_not_option(key, str(value), elastic.rdzv_backend)):
-            yield invalid_field((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
+            yield invalid_field((*path, "rdzvConfigs", key), message, None)
+        elif value is not None and (reason := why_not_option(key, str(value), elastic.rdzv_backend)):
+            yield invalid_field((*path, "rdzvConfigs", key), f"{value!r} {reason}, or torchrun does not start", None)
 
 
-def of_profile(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what the profile does not define: the accelerator, spot nodes."""
+def profile_references(parts: SpecParts) -> Iterator[Problem]:
+    """Yield an error if the profile does not define the accelerator or spot nodes."""
     job, cluster = parts.job, parts.cluster
     if job.accelerator is not None and hardware.accelerator(cluster, job.accelerator) is None:
-        from ptcompile.compiler.checks.devices import unknown
+        from ptcompile.compiler.checks.devices import unknown_accelerator
 
-        yield unknown(job.accelerator, cluster)
+        yield unknown_accelerator(job.accelerator, cluster)
     if job.spot and job.runtime_ref is None:
-        yield from _spot(cluster)
+        yield from _check_spot(cluster)
 
 
-def _spot(cluster: ClusterProfile) -> Iterator[Problem]:
-    """Yield an error if nothing tells spot nodes from others, and a warning if the profile leaves them undescribed."""
-    at, own, name = ("spec", "spot"), cluster.spec.spot, cluster.metadata.name
-    if own.node_labels or own.tolerations or own.match_expressions or hardware.spot_nodes(cluster) is not None:
+def _check_spot(cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield an error if nothing identifies spot nodes; only a warning if the profile sets an empty `spot`."""
+    path, spot, name = ("spec", "spot"), cluster.spec.spot, cluster.metadata.name
+    if spot.node_labels or spot.tolerations or spot.match_expressions or hardware.spot_nodes(cluster) is not None:
         return
     if "spot" in cluster.spec.model_fields_set:
         message = f"spec.spot: the profile {name!r} defines no spot nodes, so `spot: true` has no effect"
         help = "describe them in spec.spot of the profile"
-        yield problem("spec-invalid-value", at, message, help, severity="warning")
+        yield problem("spec-invalid-value", path, message, help, severity="warning")
     else:
         message = f"spec.spot: the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
         help = "set spec.cloud in the profile (gke, eks, aks or oke), or describe its spot nodes in spec.spot"
-        yield conflict(at, message, help)
+        yield conflict(path, message, help)
 
 
 def queue(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what is wrong with the queue, the priority and the topology."""
+    """Yield an error for an invalid queue or priority name, and for an unknown topology level."""
     job, cluster = parts.job, parts.cluster
     for field, name in (("queue", job.queue), ("priority", job.priority)):
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
@@ -230,36 +231,38 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
     if job.topology is None:
         return
     levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
-    for how, level in job.topology.given().items():
+    for strength, level in job.topology.given().items():
         if level not in levels:
-            near = closest_match(level, levels)
-            known = f"the levels are {', '.join(levels)}"
+            suggestion = closest_match(level, levels)
+            listing = f"the levels are {', '.join(levels)}"
             message = f"{level!r} is not a level of the profile {cluster.metadata.name!r}"
-            yield invalid_field(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
+            yield invalid_field(
+                ("spec", "topology", strength), message, f"did you mean {suggestion}?" if suggestion else listing
+            )
 
 
 def part_names(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what is wrong with the names of the job's parts."""
+    """Yield an error for invalid or equal names of the job's parts."""
     job = parts.job
     if not job.names_parts():
         return
-    named = job.names_of_parts()
-    for place, name in named.items():
+    names_by_path = job.names_of_parts()
+    for path, name in names_by_path.items():
         if reason := names.why_not_dns_label(name):
-            yield invalid_field(("spec", *place), f"{name!r} {reason}", such_as(name, "master"))
+            yield invalid_field(("spec", *path), f"{name!r} {reason}", such_as(name, "master"))
     master, worker = job.names_of_nodes()
     if master == worker:
-        of_workers = ("names", "worker") if job.names.given() else list(named)[1]
-        yield conflict(("spec", *of_workers), "master and worker have the same name", "give them different names")
+        worker_path = ("names", "worker") if job.names.given() else list(names_by_path)[1]
+        yield conflict(("spec", *worker_path), "master and worker have the same name", "give them different names")
 
 
-def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
+def _check_env(path: Path, fields: PodFields) -> Iterator[Problem]:
     for name, value in fields.env.items():
-        if name in _WORDS:
+        if name in _YAML_LITERALS:
             message = f"a variable called {name}: YAML reads words such as on, yes and n as true or false"
-            at: Path = (*path, "env", name)
+            variable_path: Path = (*path, "env", name)
             help = "write the name in quotes"
-            yield problem("spec-invalid-value", at, message, help, severity="warning", on_key=True)
+            yield problem("spec-invalid-value", variable_path, message, help, severity="warning", on_key=True)
         if value is not None and not isinstance(value, str) and len(value.given()) != 1:
             help = "use one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield invalid_field((*path, "env", name), "a variable has exactly one source", help)
@@ -268,76 +271,76 @@ def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
 _POLICY: Path = ("spec", "runPolicy")
 
 
-def endings(parts: SpecParts) -> Iterator[Problem]:
-    """Yield every contradiction about restarts.
+def run_policy(parts: SpecParts) -> Iterator[Problem]:
+    """Yield contradictions between the restart settings.
 
-    onPodFailure is for the pods that train; those of other roles restart in place beside it.
+    onPodFailure applies to training pods; auxiliary roles still restart in place.
     """
     policy = parts.job.run_policy
     if not policy.model_fields_set:
         return
-    restarts = _in_place(part for part in parts.every if not part.auxiliary)
+    restarts = _in_place_restart(part for part in parts.every if not part.auxiliary)
     if policy.on_pod_failure is not None and restarts is not None:
         message = f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"
         yield conflict((*_POLICY, "onPodFailure"), message, "set only one of the two")
     if policy.on_pod_failure == "FailJob" and policy.backoff_limit:
         message = f"FailJob retries nothing, but backoffLimit allows {policy.backoff_limit}"
         yield conflict((*_POLICY, "onPodFailure"), message, "use RestartPod or RestartJob, or remove backoffLimit")
-    anywhere = _in_place(parts.every)
-    asks = policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
-    if policy.backoff_limit == 0 and asks is not None and asks != "Always":
+    anywhere = _in_place_restart(parts.every)
+    retry = policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
+    if policy.backoff_limit == 0 and retry is not None and retry != "Always":
         yield problem(
             "no-retries-left",
             (*_POLICY, "backoffLimit"),
-            f"0 allows no restart, but {asks} needs them: the first failure ends the job",
+            f"0 allows no restart, but {retry} needs them: the first failure ends the job",
             "use a number above 0, or remove it",
             severity="warning",
             stage="run",
         )
 
 
-def _in_place(parts: Iterable[SpecPart]) -> RestartPolicy | None:
-    """The first restart policy by which the kubelet starts a failed container again."""
-    said = (part.fields.restart_policy for part in parts)
-    return next((one for one in said if one not in {None, "Never"}), None)
+def _in_place_restart(parts: Iterable[SpecPart]) -> RestartPolicy | None:
+    """Return the first restart policy with which the kubelet restarts a failed container in place, or None."""
+    policies = (part.fields.restart_policy for part in parts)
+    return next((policy for policy in policies if policy not in {None, "Never"}), None)
 
 
 def images(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what is wrong with the images of a spec's parts and of the containers in their patches."""
+    """Yield an error for invalid images of a spec's parts and of the containers in their patches."""
     for path, fields, _, _ in parts.every:
         if fields.image:
-            yield from _image((*path, "image"), fields.image)
+            yield from _check_image((*path, "image"), fields.image)
         main = str(path[-1]) if path[1:2] == ("roles",) else MAIN
         image = fields.image or parts.every[0].fields.image
         for key in ("initContainers", "containers") if fields.pod_template else ():
-            for at, one in _containers(fields.pod_template.get("spec"), key):
-                here = (*path, "podTemplate", "spec", key, at)
-                if isinstance(one.get("image"), str) and one["image"]:
-                    yield from _image((*here, "image"), one["image"])
+            for index, container in _containers(fields.pod_template.get("spec"), key):
+                container_path = (*path, "podTemplate", "spec", key, index)
+                if isinstance(container.get("image"), str) and container["image"]:
+                    yield from _check_image((*container_path, "image"), container["image"])
                 if key == "containers":
-                    yield from _beside(here, one, main, image)
+                    yield from _check_container_name(container_path, container, main, image)
 
 
 def _containers(pod: Any, key: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    listed = pod.get(key) if isinstance(pod, dict) else None
-    for at, one in enumerate(listed if isinstance(listed, list) else ()):
-        if isinstance(one, dict):
-            yield at, one
+    items = pod.get(key) if isinstance(pod, dict) else None
+    for index, container in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(container, dict):
+            yield index, container
 
 
-def _image(path: Path, image: str) -> Iterator[Problem]:
-    why = why_not_image(image)
-    if why is None:
+def _check_image(path: Path, image: str) -> Iterator[Problem]:
+    reason = why_not_image(image)
+    if reason is None:
         return
     if is_placeholder(image):
-        why, help = "a placeholder, but a spec is not a template", "write the image, or set it with --set"
+        reason, help = "a placeholder, but a spec is not a template", "write the image, or set it with --set"
     else:
-        why, help = f"not the name of an image: {why}", "write REGISTRY/REPOSITORY:TAG"
-    yield problem("invalid-image", path, why, help, stage="pod", authority="kubelet")
+        reason, help = f"not the name of an image: {reason}", "write REGISTRY/REPOSITORY:TAG"
+    yield problem("invalid-image", path, reason, help, stage="pod", authority="kubelet")
 
 
-def _beside(path: Path, container: dict[str, Any], main: str, image: str | None) -> Iterator[Problem]:
-    """A container that is not named like the main one is a further one: a mistake if it has the same image."""
+def _check_container_name(path: Path, container: dict[str, Any], main: str, image: str | None) -> Iterator[Problem]:
+    """Yield a warning for an additional container with the main container's image: its name is probably wrong."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
         text = f"{field_path(path)}: {name} is a container beside {main} with the same image"
@@ -345,51 +348,57 @@ def _beside(path: Path, container: dict[str, Any], main: str, image: str | None)
         yield problem("same-image-beside", path, text, help, severity="warning", stage="run", authority="ptcompile")
 
 
-_TAKEN = {
+_RESERVED_ROLE_NAMES = {
     "master": "write it as spec.master",
     "worker": "write it as spec.worker",
     "node": "nodes of the job have this name",
 }
 
-_MOST = 32
-"""Characters of a role's name: what is left of a pod's 63 for the job's own."""
+_MAX_ROLE_NAME = 32
+"""Maximum length of a role's name: the rest of a pod name's 63 characters is left for the job's name."""
 
 
 def role_names(parts: SpecParts) -> Iterator[Problem]:
-    """Yield an error for every name that cannot be that of an auxiliary role."""
+    """Yield an error for each name that an auxiliary role cannot have."""
     job = parts.job
     if not job.roles:
         return
-    if len(job.roles) > (most := limits().roles):
+    if len(job.roles) > (max_roles := limits().roles):
         yield problem(
-            "too-large", ("spec", "roles"), f"has more than {most} roles", "use fewer roles with more pods each"
+            "too-large", ("spec", "roles"), f"has more than {max_roles} roles", "use fewer roles with more pods each"
         )
         return
-    named = {name: word for (word, part), name in job.names_of_parts().items() if part != "container"}
-    variables = {one.role_prefix: one.title for one in OPERATORS if one.role_prefix}
+    fields_by_name = {name: field for (field, part), name in job.names_of_parts().items() if part != "container"}
+    variables = {operator.role_prefix: operator.title for operator in OPERATORS if operator.role_prefix}
     template = parts.cluster.spec.defaults.pod_template.get("spec", {})
-    sidecars = {one.get("name") for key in ("containers", "initContainers") for one in template.get(key, ())}
+    sidecars = {item.get("name") for key in ("containers", "initContainers") for item in template.get(key, ())}
     for name in job.roles:
         path: Path = ("spec", "roles", name)
-        if name in _TAKEN:
-            yield _bad(path, f"a role that trains has the name {name!r}", f"{_TAKEN[name]}, or choose another name")
-        elif name in named:
-            yield _bad(
+        if name in _RESERVED_ROLE_NAMES:
+            yield _bad_role_name(
                 path,
-                f"spec.{named[name]} names pods that train {name!r}",
+                f"a role that trains has the name {name!r}",
+                f"{_RESERVED_ROLE_NAMES[name]}, or choose another name",
+            )
+        elif name in fields_by_name:
+            yield _bad_role_name(
+                path,
+                f"spec.{fields_by_name[name]} names pods that train {name!r}",
                 "choose another name",
             )
         elif reason := names.why_not_dns_1035_label(name):
-            yield _bad(path, f"{name!r} {reason}", such_as(name.lstrip("0123456789-_."), "loader"))
-        elif len(name) > _MOST:
+            yield _bad_role_name(path, f"{name!r} {reason}", such_as(name.lstrip("0123456789-_."), "loader"))
+        elif len(name) > _MAX_ROLE_NAME:
             message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
-            yield _bad(path, message, f"at most {_MOST} characters, such as loader")
-        elif titles := [title for start, title in variables.items() if name.startswith(start)]:
-            yield _bad(path, f"the variable of {name!r} would be one that {titles[0]} sets", "choose another name")
+            yield _bad_role_name(path, message, f"at most {_MAX_ROLE_NAME} characters, such as loader")
+        elif titles := [title for prefix, title in variables.items() if name.startswith(prefix)]:
+            yield _bad_role_name(
+                path, f"the variable of {name!r} would be one that {titles[0]} sets", "choose another name"
+            )
         elif name in sidecars:
             message = f"a container of the profile's pod template is named {name!r}, as the role's would be"
-            yield _bad(path, message, "choose another name")
+            yield _bad_role_name(path, message, "choose another name")
 
 
-def _bad(path: Path, message: str, help: str) -> Problem:
+def _bad_role_name(path: Path, message: str, help: str) -> Problem:
     return problem("spec-invalid-value", path, message, help, on_key=True)

@@ -1,7 +1,7 @@
-"""The parts of a spec that are written in Kubernetes' own words, against Kubernetes' own structure.
+"""Checks of spec fields with Kubernetes' own structure against Kubernetes' schema.
 
-They are checked before anything is built from them, so that passes and targets may trust their shapes, and so that the
-finding stands at the line of the spec that is wrong.
+They run before anything is built from these fields, so passes and targets can rely on their shapes and the finding is
+at the spec line with the mistake.
 """
 
 from __future__ import annotations
@@ -28,57 +28,57 @@ if TYPE_CHECKING:
 _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 
 
-def freeform(job: JobSpec) -> Iterator[Problem]:
-    """Yield what Kubernetes' decoder has against volumes, tolerations, affinity, ... and the pod template patches."""
+def kubernetes_field_problems(job: JobSpec) -> Iterator[Problem]:
+    """Yield the errors of Kubernetes' decoder in volumes, affinity and the like, and in the pod template patches."""
     for path, fields in blocks(job):
-        yield from _fields(path, fields)
-        yield from _patch((*path, "podTemplate"), fields.pod_template)
+        yield from _check_fields(path, fields)
+        yield from _check_patch((*path, "podTemplate"), fields.pod_template)
 
 
-def freeform_cluster(profile: ClusterProfile) -> Iterator[Problem]:
-    """What Kubernetes' decoder has against the pod templates of a profile."""
-    yield from _template(("spec", "defaults", "podTemplate"), profile.spec.defaults.pod_template)
+def profile_template_problems(profile: ClusterProfile) -> Iterator[Problem]:
+    """Yield the errors of Kubernetes' decoder in a profile's pod templates."""
+    yield from _check_template(("spec", "defaults", "podTemplate"), profile.spec.defaults.pod_template)
     for name, fabric in profile.spec.fabrics.items():
-        yield from _template(("spec", "fabrics", name, "podTemplate"), fabric.pod_template)
+        yield from _check_template(("spec", "fabrics", name, "podTemplate"), fabric.pod_template)
 
 
-def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
-    for one in _problems({"kind": "Pod", **template}) if template else ():
-        yield at_job_field(one, (*path, *one.path))
+def _check_template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
+    for decode_problem in _decode_problems({"kind": "Pod", **template}) if template else ():
+        yield at_job_field(decode_problem, (*path, *decode_problem.path))
 
 
-def _fields(block: Path, fields: PodFields) -> Iterator[Problem]:
-    pod = _in_kubernetes_words(fields)
-    found = _problems(pod) if pod else ()
-    if found:
+def _check_fields(block: Path, fields: PodFields) -> Iterator[Problem]:
+    pod = _kubernetes_pod(fields)
+    problems = _decode_problems(pod) if pod else ()
+    if problems:
         from ptcompile.compiler.trace import marked_block, place_in
 
-        marked = _in_kubernetes_words(marked_block(fields, block))
-        for one in found:
-            yield at_job_field(one, place_in(marked, one.path) or ("spec",))
+        marked = _kubernetes_pod(marked_block(fields, block))
+        for decode_problem in problems:
+            yield at_job_field(decode_problem, place_in(marked, decode_problem.path) or ("spec",))
 
 
-_FOREIGN = tuple(one for one in POD_WORDS if one.foreign)
+_KUBERNETES_FIELDS = tuple(field for field in POD_WORDS if field.foreign)
 
 
-def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:
-    """The part of a block's pod that the vocabulary has no types for; nothing where the block gives none of it."""
-    given = fields.model_fields_set
-    words = [one for one in _FOREIGN if one.attribute in given]
-    if not words or (len(words) == 1 and words[0].word == "env" and all(map(_plain, fields.env.values()))):
+def _kubernetes_pod(fields: PodFields) -> dict[str, Any]:
+    """Return a pod of the block's fields that the spec's models do not type, or {} if it sets none."""
+    set_fields = fields.model_fields_set
+    words = [field for field in _KUBERNETES_FIELDS if field.attribute in set_fields]
+    if not words or (len(words) == 1 and words[0].word == "env" and all(map(_is_plain, fields.env.values()))):
         return {}
     return {"kind": "Pod", "spec": pod_template_of(fields, words)["spec"]}
 
 
-def _plain(value: object) -> bool:
+def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _problems(pod: Mapping[str, Any]) -> list[Problem]:
-    return [*pod_decode_problems(pod), *(_nulls(pod, ()) if _has_null_item(pod) else ())]
+def _decode_problems(pod: Mapping[str, Any]) -> list[Problem]:
+    return [*pod_decode_problems(pod), *(_null_item_problems(pod, ()) if _has_null_item(pod) else ())]
 
 
-def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
     if not patch:
         return
     for key in patch.keys() - {"metadata", "spec"}:
@@ -86,30 +86,32 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         yield problem("spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True)
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
-        near = closest_match(key, _PATCH_METADATA)
-        help = f"did you mean {near}?" if near else "a template can give its pods only labels and annotations"
-        named = key in {"name", "generateName"}
-        message = "pods are named after the job" if named else "unknown field of a pod template"
+        suggestion = closest_match(key, _PATCH_METADATA)
+        help = (
+            f"did you mean {suggestion}?" if suggestion else "a template can give its pods only labels and annotations"
+        )
+        is_name = key in {"name", "generateName"}
+        message = "pods are named after the job" if is_name else "unknown field of a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
     spec = patch.get("spec")
     if isinstance(spec, Mapping) and "restartPolicy" in spec:
         message = "the target writes it"
         yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
-    for place, what in _NEVER_NULL.items():
-        if get(patch, place, MISSING) is None:
+    for null_path, noun in _NEVER_NULL.items():
+        if get(patch, null_path, MISSING) is None:
             help = "remove it; null removes what would be there otherwise"
-            yield problem("spec-conflict", (*path, *place), f"every pod has {what}", help, on_key=True)
-    own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
+            yield problem("spec-conflict", (*path, *null_path), f"every pod has {noun}", help, on_key=True)
+    template = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
-        own["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
-    yield from _template(path, own)
+        template["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
+    yield from _check_template(path, template)
 
 
 _NEVER_NULL: dict[Path, str] = {("spec",): "a spec", ("spec", "containers"): "the container that trains"}
 
 
 def _has_null_item(value: Any) -> bool:
-    """Whether any list in it holds null. With any() it takes 82,000 instructions a spec, and 34,000 so."""
+    """Return whether any list in `value` contains null. A loop costs 34,000 instructions per spec, any() 82,000."""
     if type(value) is dict or isinstance(value, Mapping):
         value = value.values()
     elif not isinstance(value, list):
@@ -122,13 +124,13 @@ def _has_null_item(value: Any) -> bool:
     return False
 
 
-def _nulls(value: Any, path: Path) -> Iterator[Problem]:
-    """Items of lists that are null: Kubernetes treats them as empty ones, which is never meant."""
+def _null_item_problems(value: Any, path: Path) -> Iterator[Problem]:
+    """Yield an error for each null item of a list: Kubernetes treats it as an empty item, which is never intended."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _nulls(inner, (*path, key))
+            yield from _null_item_problems(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             if inner is None:
                 yield problem("spec-wrong-type", (*path, index), "null in a list", "remove it")
-            yield from _nulls(inner, (*path, index))
+            yield from _null_item_problems(inner, (*path, index))

@@ -1,12 +1,12 @@
-"""Whether a node's amounts fit a machine type, and a job's pods the pools of the profile.
+"""Checks whether a node's amounts fit a machine type, and a job's pods the profile's node pools.
 
-A pod for which there is no machine waits forever, and no autoscaler makes one. A profile's own entry of an accelerator
-wins over the built-in one, and says nothing of machines: such jobs are not judged. Neither are those of a profile that
-names its node pools, which are judged by these.
+A pod without a fitting machine stays Pending, since no autoscaler can add one. An accelerator of the profile's own
+overrides the built-in one without defining machine types, so such jobs are not checked. Jobs of a profile with node
+pools are checked against these instead.
 
-Pools are held against a job after its passes, whose pods say which nodes they may run on and what they ask for. A label
-that a pool does not give is unknown, and taken for one that fits; what no one knows of a pool's nodes they have enough
-of.
+Pools are compared with the job after its passes, whose pods show the nodes that they may run on and what they request.
+A label that a pool does not list is unknown and assumed to match; unknown amounts of a pool's nodes are assumed to
+suffice.
 """
 
 from __future__ import annotations
@@ -48,196 +48,200 @@ if TYPE_CHECKING:
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
-class _Said(NamedTuple):
-    """An amount of a block: where it is written, and what of a machine it takes."""
+class _Amount(NamedTuple):
+    """An amount of a block: its path, its text and what it takes of a machine."""
 
     path: Path
     text: str
     ask: Ask
 
 
-def fit(parts: SpecParts) -> Iterator[Problem]:
-    """Yield what no machine has, and what the kubelet keeps."""
+def machine_misfits(parts: SpecParts) -> Iterator[Problem]:
+    """Yield an error for amounts that no machine type has, and a warning if they leave too little for the kubelet."""
     job, cluster = parts.job, parts.cluster
     from ptcompile.hardware.accelerators import machines_of
 
     name, cloud = job.accelerator or "", cluster.spec.cloud
-    known = name not in cluster.spec.accelerators and hardware.accelerator(cluster, name) is not None
-    if not known or cluster.spec.node_pools:
+    is_built_in = name not in cluster.spec.accelerators and hardware.accelerator(cluster, name) is not None
+    if not is_built_in or cluster.spec.node_pools:
         return
-    every = machines_of(name, cloud, largest=False)
+    candidates = machines_of(name, cloud, largest=False)
     pinned = job.node_selector.get(_INSTANCE_TYPE)
-    machines = tuple(one for one in every if one.name == pinned) or every
-    told = set()
+    machines = tuple(machine for machine in candidates if machine.name == pinned) or candidates
+    reported = set()
     for part in parts.nodes if machines else ():
-        for found in _of_part(part, job, machines, cluster):
-            if found.path not in told:
-                told.add(found.path)
-                yield found
+        for misfit in _check_part(part, job, machines, cluster):
+            if misfit.path not in reported:
+                reported.add(misfit.path)
+                yield misfit
 
 
-def _of_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
+    amounts, cloud = _requested_amounts(part, job, cluster), cluster.spec.cloud
+    part_misfits = list(misfits([amount.ask for amount in amounts], machines, cloud))
+    for misfit in part_misfits:
+        amount = next(amount for amount in amounts if amount.ask is misfit.ask)
+        yield _misfit_problem(misfit, amount, job.accelerator or "", cloud)
+    if not part_misfits and "/" not in (job.accelerator or ""):  # a slice is a defined part of a machine
+        yield from _check_share(amounts, machines, job, cloud)
+    yield from _check_disk(part, job, machines, cluster)
 
-    said, cloud = _said(part, job, cluster), cluster.spec.cloud
-    found = list(misfits([one.ask for one in said], machines, cloud))
-    for one in found:
-        yield _told(one, next(each for each in said if each.ask is one.ask), job.accelerator or "", cloud)
-    if not found and "/" not in (job.accelerator or ""):  # a slice says itself how much of a machine it is
-        yield from _share(said, machines, job, cloud)
-    yield from _disk(part, job, machines, cluster)
 
-
-def _said(part: SpecPart, job: JobSpec, cluster: ClusterProfile) -> list[_Said]:
-    """The accelerators first, since they decide which machines it can be."""
+def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) -> list[_Amount]:
+    """Return the amounts of a part, accelerators first, since they decide which machine types are possible."""
     amounts = part.amounts
-    device, nics = hardware.gpu_resource(cluster, job.accelerator), hardware.counted(cluster, job.fabric)
-    parts = "/" in (job.accelerator or "") and device != "google.com/tpu"  # slices: several of each device
-    words = {**({} if parts else {"gpu": "devices", device: "devices"}), "cpu": "cpu", "memory": "memory"}
+    gpu_resource, nics = hardware.gpu_resource(cluster, job.accelerator), hardware.counted(cluster, job.fabric)
+    is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"  # slices: several of each device
+    measures = {**({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}), "cpu": "cpu", "memory": "memory"}
     if nics is not None and job.fabric:
-        words[nics] = _counted_fabric(job.fabric, cluster)
+        measures[nics] = _counted_fabric(job.fabric, cluster)
     blocks: list[tuple[Path, Resources]] = [(part.path, part.fields.resources), (("spec",), job.resources)]
-    found = []
-    for name, what in words.items():
+    requested = []
+    for name, measure in measures.items():
         text = amounts.requests.get(name) or amounts.limits.get(name)
         if text is not None:
-            found.append(_Said(_place(blocks, name), text, Ask(what, total_quantity(text).nano)))
-    return found
+            requested.append(_Amount(_amount_path(blocks, name), text, Ask(measure, total_quantity(text).nano)))
+    return requested
 
 
 def _counted_fabric(fabric: str, cluster: ClusterProfile) -> str:
-    """The fabric whose devices are counted: that of the name, or the one that comes along with it."""
+    """Return the fabric whose devices are counted: the named fabric, or the one that it includes."""
     from ptcompile.hardware.fabrics import FABRICS
 
-    known = FABRICS.get(fabric)
-    return known.beyond.get(cluster.spec.cloud or "", fabric) if known is not None else fabric
+    built_in = FABRICS.get(fabric)
+    return built_in.beyond.get(cluster.spec.cloud or "", fabric) if built_in is not None else fabric
 
 
-def _place(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
-    """Where an amount is written; the accelerator, whose machines it is held against, where it is a default."""
-    word: Path = (name,) if name in {"cpu", "memory", "gpu"} else ("devices", name)
+def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
+    """Return the path that sets an amount, or of the accelerator if the amount is a default."""
+    key: Path = (name,) if name in {"cpu", "memory", "gpu"} else ("devices", name)
     if name == "ephemeral-storage":
-        word = ("ephemeralStorage",)
+        key = ("ephemeralStorage",)
     for path, resources in blocks:
         halves = (("requests", resources.requests), ("limits", resources.limits), ("", resources))
         for half, amounts in halves:
             if amounts.by_name().get(name) is not None:
-                return (*path, "resources", *((half,) if half else ()), *word)
+                return (*path, "resources", *((half,) if half else ()), *key)
     return ("spec", "accelerator")
 
 
-def _told(found: Misfit, said: _Said, name: str, cloud: str | None) -> Problem:
-    """A misfit at the line that asks for it."""
-    if found.left is not None:
-        message = f"{said.text}: of its {found.has}, {found.machine} leaves {found.left}"
-        text = f"{field_path(said.path)}: {message}"
+def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | None) -> Problem:
+    """Return the problem for a misfit, at the line that requests the amount."""
+    if misfit.left is not None:
+        message = f"{amount.text}: of its {misfit.has}, {misfit.machine} leaves {misfit.left}"
+        text = f"{field_path(amount.path)}: {message}"
         help = "request less: DaemonSets need their share too"
         return problem(
-            "takes-the-whole-machine", said.path, text, help, severity="warning", stage="run", authority="kubelet"
+            "takes-the-whole-machine", amount.path, text, help, severity="warning", stage="run", authority="kubelet"
         )
-    where = f" on {cloud}" if cloud else ""
-    message = f"{said.text}: no machine with {name}{where} has more than {found.has} ({found.machine})"
-    many = ", on more nodes" if said.ask.what == "devices" else ""
-    help = f"request at most {found.has} per node{many}"
-    return problem("fits-no-machine", said.path, f"{field_path(said.path)}: {message}", help, stage="run")
+    on_cloud = f" on {cloud}" if cloud else ""
+    message = f"{amount.text}: no machine with {name}{on_cloud} has more than {misfit.has} ({misfit.machine})"
+    more_nodes = ", on more nodes" if amount.ask.what == "devices" else ""
+    help = f"request at most {misfit.has} per node{more_nodes}"
+    return problem("fits-no-machine", amount.path, f"{field_path(amount.path)}: {message}", help, stage="run")
 
 
-def _share(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
-    """A node that takes a part of its machine's accelerators: what is left of them is of use to other pods alone."""
-    found = find_shared_machine([one.ask for one in said], machines, cloud)
-    devices = next((one for one in said if one.ask.what == "devices"), None)
-    if found is None or devices is None:
+def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
+    """Yield a note if a node takes part of its machine's accelerators, so only other pods can use the rest."""
+    shared = find_shared_machine([amount.ask for amount in amounts], machines, cloud)
+    devices = next((amount for amount in amounts if amount.ask.what == "devices"), None)
+    if shared is None or devices is None:
         return
-    asked, (_, nodes) = devices.ask.nano // NANO, job.node_range()
-    here = min(nodes, found.pods)
-    if here * asked >= found.devices:
+    requested, (_, nodes) = devices.ask.nano // NANO, job.node_range()
+    pods = min(nodes, shared.pods)
+    if pods * requested >= shared.devices:
         return
-    rest, fill = found.devices - here * asked, found.pods * asked
-    message = f"{asked} of the {found.devices} accelerators of {found.machine}, and {rest} are left to other pods"
-    if fill < found.devices and here == found.pods:
+    rest, used = shared.devices - pods * requested, shared.pods * requested
+    message = f"{requested} of the {shared.devices} accelerators of {shared.machine}, and {rest} are left to other pods"
+    if used < shared.devices and pods == shared.pods:
         message = (
-            f"{found.machine} fits {here} of these pods, which leaves {found.devices - fill} accelerators unusable"
+            f"{shared.machine} fits {pods} of these pods, which leaves {shared.devices - used} accelerators unusable"
         )
-    help = f"request {found.devices} per node, on fewer nodes"
+    help = f"request {shared.devices} per node, on fewer nodes"
     text = f"{field_path(devices.path)}: {message}"
     yield problem("part-of-a-machine", devices.path, text, help, severity="note", stage="style", authority="ptcompile")
 
 
-def _disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
-    """Ephemeral storage beyond what the nodes have: on EKS by default it is the root volume, elsewhere local disks."""
+def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield a warning if ephemeral storage exceeds EKS's default root volume, or the local disks elsewhere."""
     name, cloud = "ephemeral-storage", cluster.spec.cloud
-    asked = part.amounts.requests.get(name) or part.amounts.limits.get(name)
-    disks = {one.name: nano(DISKS[one.name]) for one in machines if one.name in DISKS}
-    if asked is None or len(disks) < len(machines):
+    storage = part.amounts.requests.get(name) or part.amounts.limits.get(name)
+    disks = {machine.name: nano(DISKS[machine.name]) for machine in machines if machine.name in DISKS}
+    if storage is None or len(disks) < len(machines):
         return
-    most, wanted = max(disks, key=disks.__getitem__), total_quantity(asked).nano
-    if wanted > disks[most]:
-        message, help = f"{most} has local disks of {DISKS[most]}", "mount a volume for the rest"
-    elif cloud == "eks" and wanted > nano(EKS_ROOT_LEFT):
+    largest, requested = max(disks, key=disks.__getitem__), total_quantity(storage).nano
+    if requested > disks[largest]:
+        message, help = f"{largest} has local disks of {DISKS[largest]}", "mount a volume for the rest"
+    elif cloud == "eks" and requested > nano(EKS_ROOT_LEFT):
         message = f"EKS's default root volume leaves pods {EKS_ROOT_LEFT}"
-        help = f"have the nodes made with a larger one, or with their local disks ({DISKS[most]}, RAID0)"
+        help = f"have the nodes made with a larger one, or with their local disks ({DISKS[largest]}, RAID0)"
     else:
         return
-    at = _place([(part.path, part.fields.resources), (("spec",), job.resources)], name)
-    text = f"{field_path(at)}: {asked}: {message}"
-    yield problem("ephemeral-storage-above-disk", at, text, help, severity="warning", stage="run", authority="kubelet")
+    path = _amount_path([(part.path, part.fields.resources), (("spec",), job.resources)], name)
+    text = f"{field_path(path)}: {storage}: {message}"
+    yield problem(
+        "ephemeral-storage-above-disk", path, text, help, severity="warning", stage="run", authority="kubelet"
+    )
 
 
 class _Pool(NamedTuple):
-    """A node pool with all that is known of its nodes."""
+    """A node pool with everything known about its nodes."""
 
     name: str
     pool: NodePool
     labels: Mapping[str, str]
     allocatable: Mapping[str, int]
-    """In nano units, by Kubernetes resource name."""
+    """Amounts in nano units, keyed by Kubernetes resource name."""
 
-    def has(self, resource: str) -> int | None:
-        """How much a node leaves pods; None where that is unknown. An accelerator that is not named is not there."""
-        known = self.allocatable.get(resource)
-        return 0 if known is None and self.allocatable and is_accelerator(resource) else known
+    def available(self, resource: str) -> int | None:
+        """Return the amount that a node leaves to pods, or None if unknown. An accelerator that the pool does not list
+        is 0.
+        """
+        amount = self.allocatable.get(resource)
+        return 0 if amount is None and self.allocatable and is_accelerator(resource) else amount
 
 
-def check(job: Job, spec: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
-    """Yield what no pool of the profile takes, for each role, and a job of more nodes than there is room for."""
+def pool_misfits(job: Job, spec: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Yield an error for each role that fits no pool of the profile, and for a job with more nodes than the pools."""
     if not cluster.spec.node_pools or job.runtime is not None:
         return
-    pools = [_pool(name, pool, cluster) for name, pool in cluster.spec.node_pools.items()]
-    told: set[Path] = set()
+    pools = [_read_pool(name, pool, cluster) for name, pool in cluster.spec.node_pools.items()]
+    reported: set[Path] = set()
     room: list[int | None] = []
     for role in job.roles:
-        asks = _asks(role.template, job, cluster)
-        open_to = [one for one in pools if _why_not(one, role.template) is None]
-        found = list(_of_role(role, asks, open_to, pools, spec, cluster))
-        yield from [one for one in found if one.path not in told]
-        told.update(one.path for one in found)
+        requests = _pod_requests(role.template, job, cluster)
+        open_to = [candidate for candidate in pools if _rejection_reason(candidate, role.template) is None]
+        misfits_of_role = list(_check_role(role, requests, open_to, pools, spec, cluster))
+        yield from [candidate for candidate in misfits_of_role if candidate.path not in reported]
+        reported.update(candidate.path for candidate in misfits_of_role)
         if role.trains:
-            room.append(None if found else _room(asks, open_to))
-    if not told and None not in room:
-        yield from _all_nodes(job, min(one for one in room if one is not None), cluster)
+            room.append(None if misfits_of_role else _count_fitting_pods(requests, open_to))
+    if not reported and None not in room:
+        yield from _check_node_count(job, min(candidate for candidate in room if candidate is not None), cluster)
 
 
-def _pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
-    """A pool of the profile's, with what the catalogue knows of its machine."""
-    known = machines_by_name().get(pool.machine or "")
+def _read_pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
+    """Return a pool of the profile with what the catalog knows of its machine type."""
+    row = machines_by_name().get(pool.machine or "")
     labels: dict[str, str] = {"node.kubernetes.io/instance-type": pool.machine} if pool.machine else {}
     amounts: dict[str, int] = {}
-    if known is not None:
-        entry = hardware.built_in_accelerator(known.accelerator, cluster.spec.cloud)
-        labels |= entry.node_labels if entry is not None and cluster.spec.cloud == known.cloud else {}
-        amounts = {what: allocatable(known.machine, what, known.cloud) for what in ("cpu", "memory")}
+    if row is not None:
+        entry = hardware.built_in_accelerator(row.accelerator, cluster.spec.cloud)
+        labels |= entry.node_labels if entry is not None and cluster.spec.cloud == row.cloud else {}
+        amounts = {measure: allocatable(row.machine, measure, row.cloud) for measure in ("cpu", "memory")}
         if entry is not None and entry.resource_name:
-            amounts[entry.resource_name] = known.machine.devices * NANO
-        for fabric, count in known.machine.fabrics.items():
-            if resource := hardware.counted_resource(fabric, known.cloud):
+            amounts[entry.resource_name] = row.machine.devices * NANO
+        for fabric, count in row.machine.fabrics.items():
+            if resource := hardware.counted_resource(fabric, row.cloud):
                 amounts[resource] = count * NANO
-    said = {key: quantity.parse(text) for key, text in as_text(pool.allocatable).items()}
-    amounts |= {key: amount.nano for key, amount in said.items() if amount is not None}
+    explicit = {key: quantity.parse(text) for key, text in as_text(pool.allocatable).items()}
+    amounts |= {key: amount.nano for key, amount in explicit.items() if amount is not None}
     return _Pool(name, pool, {**labels, **pool.labels}, amounts)
 
 
-def _asks(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
-    """What a pod asks for: all of its containers, claimed accelerators too."""
-    sidecars = [(one.get("resources") or {}).get("requests") or {} for one in template.sidecars]
+def _pod_requests(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
+    """Return the requests of a pod: of all its containers, and claimed accelerators."""
+    sidecars = [(sidecar.get("resources") or {}).get("requests") or {} for sidecar in template.sidecars]
     total: dict[str, Quantity] = {}
     for amounts in (template.main.resources.requests, *sidecars):
         for name, text in amounts.items():
@@ -249,92 +253,100 @@ def _asks(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str,
     return total
 
 
-def _why_not(one: _Pool, template: PodTemplate) -> str | None:
-    """Why the pods of a template may not run on a pool's nodes."""
+def _rejection_reason(pool: _Pool, template: PodTemplate) -> str | None:
+    """Return why the pods of a template may not run on a pool's nodes, or None if they may."""
     spec = pod_template.write_shared(template)["spec"]
-    if not admits(spec, one.labels):
+    if not admits(spec, pool.labels):
         return "has other labels"
-    for taint in one.pool.taints:
+    for taint in pool.pool.taints:
         if taint.effect != "PreferNoSchedule" and not tolerates(spec, taint.key, taint.value, taint.effect):
             return f"has the taint {taint.key}={taint.value}:{taint.effect}"
     return None
 
 
-def _of_role(
+def _check_role(
     role: Role,
-    asks: Mapping[str, Quantity],
+    requests: Mapping[str, Quantity],
     open_to: list[_Pool],
     pools: list[_Pool],
     spec: JobSpec,
     cluster: ClusterProfile,
 ) -> Iterator[Problem]:
-    """The first thing of a role's pods that no pool has, in the order accelerators, then the others."""
+    """Yield an error for the first resource of a role's pods that no pool has, accelerators first."""
     if not open_to:
-        reasons = "; ".join(f"{one.name} {_why_not(one, role.template)}" for one in pools)
+        reasons = "; ".join(f"{pool.name} {_rejection_reason(pool, role.template)}" for pool in pools)
         path: Path = ("spec", "accelerator") if "accelerator" in spec.model_fields_set else ("spec",)
         message = f"no node pool of the profile {cluster.metadata.name!r} takes these pods: {reasons}"
         yield _error("fits-no-machine", path, message, "tolerate the taint, or name another accelerator or pool")
         return
-    rest = open_to
-    for name in sorted(asks, key=lambda one: (not hardware.is_accelerator(cluster, one), one)):
-        wanted = asks[name].nano
-        amounts = {one.name: one.has(name) for one in rest}
-        enough = [one for one in rest if (have := amounts[one.name]) is None or have >= wanted]
-        if enough:
-            rest = enough
+    remaining = open_to
+    for name in sorted(requests, key=lambda name: (not hardware.is_accelerator(cluster, name), name)):
+        requested = requests[name].nano
+        amounts = {pool.name: pool.available(name) for pool in remaining}
+        sufficient = [pool for pool in remaining if (amount := amounts[pool.name]) is None or amount >= requested]
+        if sufficient:
+            remaining = sufficient
             continue
-        most = max(rest, key=lambda one: amounts[one.name] or 0)
-        has = Quantity(amounts[most.name] or 0, asks[name].format)
-        at = _path(role, name, spec)
-        message = f"{asks[name]}: no node pool open to these pods has more than {has} allocatable ({most.name})"
-        yield _error("fits-no-machine", at, message, f"request at most {has} per node")
+        largest = max(remaining, key=lambda pool: amounts[pool.name] or 0)
+        limit = Quantity(amounts[largest.name] or 0, requests[name].format)
+        path = _spec_path(role, name, spec)
+        message = (
+            f"{requests[name]}: no node pool open to these pods has more than {limit} allocatable ({largest.name})"
+        )
+        yield _error("fits-no-machine", path, message, f"request at most {limit} per node")
         return
 
 
-def _room(asks: Mapping[str, Quantity], pools: list[_Pool]) -> int | None:
-    """For how many such pods all pools together have room; None for any number."""
+def _count_fitting_pods(requests: Mapping[str, Quantity], pools: list[_Pool]) -> int | None:
+    """Return how many such pods fit into all pools together, or None if unlimited."""
     total = 0
-    for one in pools:
-        each = [have // ask.nano for name, ask in asks.items() if ask and (have := one.has(name)) is not None]
-        if one.pool.count is None or not each:
+    for pool in pools:
+        fits = [
+            available // request.nano
+            for name, request in requests.items()
+            if request and (available := pool.available(name)) is not None
+        ]
+        if pool.pool.count is None or not fits:
             return None
-        total += one.pool.count * min(each)
+        total += pool.pool.count * min(fits)
     return total
 
 
-def _all_nodes(job: Job, room: int, cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_node_count(job: Job, room: int, cluster: ClusterProfile) -> Iterator[Problem]:
     if job.peak_nodes <= room:
         return
-    least = job.min_nodes > room
+    is_certain = job.min_nodes > room
     path: Path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
-    many = f"{job.min_nodes} nodes" if least else f"up to {job.peak_nodes} nodes"
-    message = f"{many}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
+    count = f"{job.min_nodes} nodes" if is_certain else f"up to {job.peak_nodes} nodes"
+    message = f"{count}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
     text = f"{field_path(path)}: {message}"
     help = f"use at most {room} nodes, or request less per node"
-    severity = "error" if least else "warning"
+    severity = "error" if is_certain else "warning"
     yield problem("larger-than-pools", path, text, help, severity=severity, stage="run")  # type: ignore[arg-type]
 
 
-def _path(role: Role, name: str, spec: JobSpec) -> Path:
-    """Where the spec asks for an amount of a role's; the spec itself where a default does."""
-    own: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
-    written = {path[1:]: fields.resources for path, fields in blocks(spec)}
-    for block in own if role.trains else [("roles", role.name)]:
-        resources = written.get(block)
+def _spec_path(role: Role, name: str, spec: JobSpec) -> Path:
+    """Return the spec path that requests an amount of a role; `spec` itself if a default does."""
+    blocks_of_role: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
+    resources_by_block = {path[1:]: fields.resources for path, fields in blocks(spec)}
+    for block in blocks_of_role if role.trains else [("roles", role.name)]:
+        resources = resources_by_block.get(block)
         for half in ("requests", "limits", "") if resources is not None else ():
             amounts: ResourceList = getattr(resources, half) if half else resources  # type: ignore[assignment]
-            if word := _word(amounts, name):
-                return ("spec", *block, "resources", *((half,) if half else ()), *word)
+            if key := _amount_key(amounts, name):
+                return ("spec", *block, "resources", *((half,) if half else ()), *key)
     return ("spec",)
 
 
-def _word(amounts: ResourceList, name: str) -> Path:
-    """Return the word under which a list of amounts gives a resource; nothing if it does not."""
-    words: list[tuple[Path, object]] = [((name,), getattr(amounts, name, None) if name in {"cpu", "memory"} else None)]
-    words.append((("devices", name), amounts.devices.get(name)))
-    words += [(("gpu",), amounts.gpu)] if is_accelerator(name) else []
-    words += [(("ephemeralStorage",), amounts.ephemeral_storage)] if name == "ephemeral-storage" else []
-    return next((word for word, amount in words if amount is not None), ())
+def _amount_key(amounts: ResourceList, name: str) -> Path:
+    """Return the key path under which resources set an amount; empty if they do not."""
+    candidates: list[tuple[Path, object]] = [
+        ((name,), getattr(amounts, name, None) if name in {"cpu", "memory"} else None)
+    ]
+    candidates.append((("devices", name), amounts.devices.get(name)))
+    candidates += [(("gpu",), amounts.gpu)] if is_accelerator(name) else []
+    candidates += [(("ephemeralStorage",), amounts.ephemeral_storage)] if name == "ephemeral-storage" else []
+    return next((key for key, amount in candidates if amount is not None), ())
 
 
 def _error(name: str, path: Path, message: str, help: str) -> Problem:

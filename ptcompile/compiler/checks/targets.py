@@ -1,11 +1,11 @@
-"""What no target can express: names too long, queues and gangs that the profile lacks.
+"""Checks for what no target can express: names that are too long, and queues and gangs that the profile lacks.
 
-An operator names pods, host names, Services, PodGroups and label values after the job. What is too long is not always
-refused: a PyTorchJob with a long name is accepted, and its Services never come to be. So the tightest of all derived
-names is found before anything is written, and the longest name that leaves room for each is told.
+An operator names pods, host names, Services, PodGroups and label values after the job. Names that are too long are not
+always rejected: a PyTorchJob with a long name is accepted, but its Services are never created. So the checks find the
+tightest derived name before anything is written, and report the longest name that leaves room for it.
 
-A word about queues or gangs has its place on each target (`registry.queues` and `registry.queue_systems`). Here is what
-is left: a refusal where no place is known, a warning where the operator means something else by it.
+`registry.queues` and `registry.queue_systems` map queues and gangs to the fields of each target. The checks here cover
+the rest: an error if a target lacks the field, a warning if the operator treats it differently.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 
 class Room(NamedTuple):
-    """How long a job's name may be, and the derived name that decides it, with `<name>` for the job's."""
+    """The maximum length of a job's name, and the derived name that determines it, with `<name>` for the job's."""
 
     longest: int
-    what: str
+    derived_name: str
     pattern: str
     limit: int
 
 
 def room(job: Job, target: Target) -> Room:
-    """The longest name of a job with these pods that leaves room for every derived name."""
-    return _least(target.derived, tuple(target.groups(job)))
+    """Return the maximum length of a job's name that leaves room for every derived name of these pods."""
+    return _tightest_room(target.derived, tuple(target.groups(job)))
 
 
 @lru_cache(256)
-def _least(names: tuple[Derived, ...], groups: tuple[IndexedGroup, ...]) -> Room:
-    found = (_room(derived, group) for derived in names for group in groups)
-    return min(found, key=lambda one: one.longest)
+def _tightest_room(names: tuple[Derived, ...], groups: tuple[IndexedGroup, ...]) -> Room:
+    rooms = (_room(derived, group) for derived in names for group in groups)
+    return min(rooms, key=lambda candidate: candidate.longest)
 
 
 def _room(derived: Derived, group: IndexedGroup) -> Room:
@@ -56,14 +56,14 @@ def _room(derived: Derived, group: IndexedGroup) -> Room:
 
 
 def too_long(job: Job, target: Target) -> Iterator[Problem]:
-    """A refusal where the job's name leaves no room for a name that is derived from it."""
+    """Yield an error if the job's name leaves no room for a name that is derived from it."""
     least = room(job, target)
     if len(job.name) > least.longest:
         safe = job.name[: least.longest].rstrip("-.")
         yield Problem(
             "name-too-long",
             ("metadata", "name"),
-            f"metadata.name: {job.name!r} has {len(job.name)} characters and leaves no room for {least.what} "
+            f"metadata.name: {job.name!r} has {len(job.name)} characters and leaves no room for {least.derived_name} "
             f"{least.pattern}, which has a limit of {least.limit}",
             f"at most {least.longest} characters, such as {safe!r}",
         )
@@ -74,26 +74,29 @@ _PRIORITY = (*SPEC, "priority")
 _TOPOLOGY = (*SPEC, "topology")
 
 
-def unsupported(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    """What this target cannot express of a job's queue and placement; paths are those of a spec."""
-    yield from _label_values(job, cluster, target.name)
-    yield from _queue(job, cluster, target.name)
+def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+    """Yield an error or a warning for a job's queue and placement on this target; paths are those of a spec."""
+    yield from _check_label_values(job, cluster, target.name)
+    yield from _check_queue(job, cluster, target.name)
     if cluster.spec.multi_kueue and queue_of(job, cluster):
-        yield from _dispatched(cluster, target.name)
+        yield from _check_multi_kueue(cluster, target.name)
     if job.priority is not None:
-        yield from _priority(job, cluster, target.name)
+        yield from _check_priority(job, cluster, target.name)
     if job.topology is not None:
-        yield from _topology(job, job.topology.level, cluster, target)
-    yield from _gang(job, cluster, target.name)
+        yield from _check_topology(job, job.topology.level, cluster, target)
+    yield from _check_gang(job, cluster, target.name)
 
 
-def _roughly(path: Path, message: str, help: str | None, authority: Authority = "ptcompile") -> Problem:
+def _queued_differently(path: Path, message: str, help: str | None, authority: Authority = "ptcompile") -> Problem:
     text = f"{field_path(path)}: {message}"
     return Problem("queued-differently", path, text, help, severity="warning", stage="run", authority=authority)
 
 
-def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
-    """Names that stand in a label: Kueue's and KAI's of the object, Volcano's queue of its pods (Volcano 1.16)."""
+def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+    """Yield an error for a queue or priority name that is not a valid label value.
+
+    Kueue and KAI read labels of the object, Volcano a label of its pods (Volcano 1.16).
+    """
     if queue_of(job, cluster) is None and job.priority is None:
         return
     labels = queues.object_labels(job, cluster)
@@ -103,15 +106,19 @@ def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pr
         queue, priority = queue_of(job, cluster), None
     for path, value in ((_QUEUE, queue), (_PRIORITY, priority)):
         if value and (reason := names.why_not_label_value(value)):
-            own = path == _PRIORITY or job.queue is not None
-            what = f"{value!r} becomes the value of a label, which {reason}"
-            text = f"{field_path(path)}: {what}" if own else f"spec: the profile's defaults.queue {what}"
-            at: Path = path if own else SPEC
+            is_explicit = path == _PRIORITY or job.queue is not None
+            statement = f"{value!r} becomes the value of a label, which {reason}"
+            text = (
+                f"{field_path(path)}: {statement}" if is_explicit else f"spec: the profile's defaults.queue {statement}"
+            )
+            problem_path: Path = path if is_explicit else SPEC
             help = f"use a {path[-1]} with another name"
-            yield Problem("spec-invalid-value", at, text, help, stage="pod" if target == "volcano" else "apply")
+            yield Problem(
+                "spec-invalid-value", problem_path, text, help, stage="pod" if target == "volcano" else "apply"
+            )
 
 
-def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     queue, system = queue_of(job, cluster), cluster.spec.queue_system
     if queue is None:
         return
@@ -124,17 +131,19 @@ def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     if target == "trainjob" and system == "kueue" and patched:
         message = "Kueue starts TrainJobs by runtimePatches, which Trainer has only since 2.2: it would never start"
         yield unsupported_by_target(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
-    said = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
-    if target == "volcano" and system == "kueue" and said:
-        yield _roughly(_QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target")
+    is_explicit = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
+    if target == "volcano" and system == "kueue" and is_explicit:
+        yield _queued_differently(
+            _QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target"
+        )
     if job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
         path = (*RUN_POLICY, "suspend")
         message = "Kueue starts a suspended job as soon as its queue admits it"
-        yield _roughly(path, message, "remove queue if something else should start the job", "kueue")
+        yield _queued_differently(path, message, "remove queue if something else should start the job", "kueue")
 
 
-def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
-    """MultiKueue: the kind's own controller has to leave the object alone (facts/kueue; Kueue 0.19)."""
+def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+    """Yield an error if the kind's own controller does not leave the object to MultiKueue (facts/kueue; Kueue 0.19)."""
     versions = cluster.versions()
     since = {
         "job": ("job-managed-by", "Kubernetes leaves a Job to Kueue since 1.32"),
@@ -157,7 +166,7 @@ def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
         )
 
 
-def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     system, queue = cluster.spec.queue_system, queue_of(job, cluster)
     if target == "volcano" or system == "kai":
         return
@@ -167,60 +176,62 @@ def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Proble
     elif system == "volcano" and target in {"pod", "trainjob"}:
         owner = "Volcano" if target == "pod" else "Trainer"
         for role in job.roles:
-            own = role.template.extra.get("priorityClassName")
-            if own not in {None, job.priority}:
+            pod_priority = role.template.extra.get("priorityClassName")
+            if pod_priority not in {None, job.priority}:
                 path = (*role_path(role), "priorityClassName")
-                message = f"{owner} takes the job's priority from its pods, and {own} is not {job.priority}"
+                message = f"{owner} takes the job's priority from its pods, and {pod_priority} is not {job.priority}"
                 yield unsupported_by_target(
                     path, message, "set the same in both, or use the target volcano, job or jobset"
                 )
 
 
-def _topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    by, level, profile = nearness_by(job, cluster, target.name), level_of(job, cluster), cluster.metadata.name
+def _check_topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+    placer, level, profile = nearness_by(job, cluster, target.name), level_of(job, cluster), cluster.metadata.name
     groups = target.groups(job)
-    if by is None:
+    if placer is None:
         help = "add a queue of Kueue, or use the target volcano"
         yield unsupported_by_target(
             _TOPOLOGY, "nothing here places pods by network topology: no Kueue queue, no Volcano, no KAI", help
         )
-    elif by == "volcano" and level.tier is None:
+    elif placer == "volcano" and level.tier is None:
         yield unsupported_by_target(
             _TOPOLOGY, f"the profile {profile!r} gives {name} no tier, which Volcano requires", "add its tier"
         )
-    elif by != "volcano" and level.node_label is None:
-        message = f"the profile {profile!r} gives {name} no node label, which {by.capitalize()} requires"
+    elif placer != "volcano" and level.node_label is None:
+        message = f"the profile {profile!r} gives {name} no node label, which {placer.capitalize()} requires"
         yield unsupported_by_target(_TOPOLOGY, message, "add its nodeLabel")
-    elif by == "kueue" and len(groups) > 1 and not can_share_domain(groups):
+    elif placer == "kueue" and len(groups) > 1 and not can_share_domain(groups):
         message = f"Kueue keeps each of the {len(groups)} kinds of pods close by itself, not all of them together"
         help = "use one pod template for all nodes, and at most one other pod"
-        yield _roughly(_TOPOLOGY, message, help, "kueue")
-    elif by == "kai" and cluster.spec.topology.name is None:
+        yield _queued_differently(_TOPOLOGY, message, help, "kueue")
+    elif placer == "kai" and cluster.spec.topology.name is None:
         message = f"the profile {profile!r} does not name the Topology object that KAI requires"
         yield unsupported_by_target(_TOPOLOGY, message, "add spec.topology.name to the profile")
-    elif by == "volcano" and not has_feature("volcano-topology", cluster.versions()):
+    elif placer == "volcano" and not has_feature("volcano-topology", cluster.versions()):
         yield unsupported_by_target(
             _TOPOLOGY, "Volcano has network topology only since 1.11", "remove it, or use a newer Volcano"
         )
-    elif by == "volcano" and target.name == "pytorchjob":
+    elif placer == "volcano" and target.name == "pytorchjob":
         message = "the training-operator creates the PodGroup and has no field for it"
         yield unsupported_by_target(_TOPOLOGY, message, "use the target volcano, trainjob, jobset or job")
 
 
-def _gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _check_gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     placer, versions = gang(job, cluster), cluster.versions()
-    of_kai = cluster.spec.queue_system == "kai" and queue_of(job, cluster) is not None
+    is_kai_job = cluster.spec.queue_system == "kai" and queue_of(job, cluster) is not None
     if target == "trainjob" and placer == "volcano" and not has_feature("trainer-volcano", versions):
         path = _QUEUE if job.queue else SPEC
         help = "use the target volcano or pytorchjob, or a newer Trainer"
         yield unsupported_by_target(path, "Trainer supports Volcano only since 2.1", help)
     elif target == "trainjob" and job.elastic and placer in {"volcano", "scheduler-plugins"}:
         message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
-        yield _roughly((*SPEC, "elastic", "nnodes"), message, "use the target jobset, job or pytorchjob", "trainer")
-    elif target == "volcano" and gang_scheduler(cluster) in {"scheduler-plugins", "kai"} and not of_kai:
+        yield _queued_differently(
+            (*SPEC, "elastic", "nnodes"), message, "use the target jobset, job or pytorchjob", "trainer"
+        )
+    elif target == "volcano" and gang_scheduler(cluster) in {"scheduler-plugins", "kai"} and not is_kai_job:
         message = f"Volcano places the pods of its Jobs itself, not {gang_scheduler(cluster)}"
-        yield _roughly(SPEC, message, "use another target", "volcano")
+        yield _queued_differently(SPEC, message, "use another target", "volcano")
     one_by_one = target in {"job", "trainjob"} and placer == "kai" and not has_feature(f"kai-{target}", versions)
     if one_by_one and job.pods > 1:
         message = f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one"
-        yield _roughly(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")
+        yield _queued_differently(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")

@@ -1,4 +1,4 @@
-"""The pipeline: pure passes from `Job` to `Job`, in the one order written here."""
+"""The pass pipeline: pure functions from `Job` to `Job`, run in the order of `PASSES`."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from ptcompile.ir.job import Context, Job, Pass, map_templates
 from ptcompile.ir.pods import without_nulled_fields
 
 PASSES: tuple[Pass, ...] = (
-    resources,  # first: who asks for a GPU decides tolerations
-    processes,  # once the devices are named, and before all that asks how many processes run
-    fabric,  # before placement, whose pod template lies below all; before tolerations, which ask for devices
-    placement,  # where the named accelerator and spot nodes are
+    resources,  # first: GPU requests decide tolerations
+    processes,  # after resources, which names the devices; before passes that read the number of processes
+    fabric,  # before placement, whose pod template has the lowest priority; before tolerations, which read devices
+    placement,  # node affinity for the accelerator and for spot nodes
     scheduling,  # after placement, which fills queue and scheduler from the profile's defaults
-    tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
-    claims,  # after tolerations and placement, which ask whether there are devices: claimed ones are not counted
-    shm,  # a volume of the pod, before nothing else that looks at volumes
-    volumes,  # after fabric and placement, whose pod templates may bring volumes
-    rendezvous,  # what torchrun or a plain command is told
-    hosts,  # before env: the profile's names must not hide where the other roles are
-    env,  # after rendezvous: the profile's names must not hide what the command needs
-    security,  # when all containers are there, with what fabric and profile add to them
-    metadata,  # last: it names nothing that another pass reads
+    tolerations,  # after placement: tolerations of the catalog entry and of the GPU form one sorted list
+    claims,  # after tolerations and placement, which read device amounts: claims remove them
+    shm,  # before volumes, which reads the pod's volumes
+    volumes,  # after fabric and placement, whose pod templates may add volumes
+    rendezvous,  # after processes: writes the number of processes
+    hosts,  # before env: a profile variable must not hide the host names of other roles
+    env,  # after rendezvous: a profile variable must not hide what the command needs
+    security,  # after all passes that add containers or capabilities
+    metadata,  # last: no other pass reads labels or annotations
 )
 
 
 WITH_RUNTIME: tuple[Pass, ...] = (resources, processes, rendezvous)
-"""What remains to do for a job that runs with a runtime of the cluster's, which holds all else."""
+"""The passes that run for a job with a Trainer runtime; the runtime provides everything else."""
 
 
 class PassRun(NamedTuple):
-    """What one pass did: the job before and after it."""
+    """One run of a pass: the job before and after it."""
 
     name: str
     before: Job
@@ -53,34 +53,34 @@ class PassRun(NamedTuple):
 
 
 Observer = Callable[[str, Job, Job], Job]
-"""Asked after each pass: its name, the job before it and after it. Returns the job to go on with."""
+"""Called after each pass with its name and the job before and after it. Returns the job to continue with."""
 
 
 def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES, observe: Observer | None = None) -> Job:
-    """Return the job after all passes. Another tuple of passes extends the compiler.
+    """Run the passes in order and return the resulting job. Pass a different tuple to extend the compiler.
 
-    What the job keeps empty is taken from each pass again: a null is as much the user's word as a value.
+    Fields that the user set to null are removed again after each pass: no pass may fill them in.
     """
-    keeps_empty = any(role.template.nulls for role in job.roles)
-    for one in _asked(job, passes):
-        after = one(job, context)
-        if keeps_empty and after is not job:
+    has_nulls = any(role.template.nulls for role in job.roles)
+    for apply_pass in _applicable_passes(job, passes):
+        after = apply_pass(job, context)
+        if has_nulls and after is not job:
             after = map_templates(after, without_nulled_fields)
-        job = after if observe is None else observe(one.__name__, job, after)
+        job = after if observe is None else observe(apply_pass.__name__, job, after)
     return job
 
 
-def steps(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[PassRun, ...]:
-    """Run the passes and return what each of them did."""
-    done: list[PassRun] = []
+def pass_runs(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[PassRun, ...]:
+    """Run the passes and return the job before and after each of them."""
+    runs: list[PassRun] = []
 
     def collect(name: str, before: Job, after: Job) -> Job:
-        done.append(PassRun(name, before, after))
+        runs.append(PassRun(name, before, after))
         return after
 
     run(job, context, passes, collect)
-    return tuple(done)
+    return tuple(runs)
 
 
-def _asked(job: Job, passes: tuple[Pass, ...]) -> tuple[Pass, ...]:
-    return passes if job.runtime is None else tuple([one for one in passes if one in WITH_RUNTIME])
+def _applicable_passes(job: Job, passes: tuple[Pass, ...]) -> tuple[Pass, ...]:
+    return passes if job.runtime is None else tuple([candidate for candidate in passes if candidate in WITH_RUNTIME])

@@ -1,12 +1,12 @@
-"""Claims: devices that pods get by claim, of a DRA driver, where no device plugin counts them.
+"""Claims: devices that pods get through ResourceClaims of a DRA driver instead of a device plugin.
 
-Three kinds. A channel of the job's ComputeDomain, where the fabric is an NVLink domain: the driver's controller makes
-its template. The fabric's own devices, such as the RDMA ports of A4X Max. And, where the profile says that GPUs are
-claimed, the GPUs and MIG slices that the job asks for, which then are no longer counted among its resources: the same
-GPUs must not be asked for in both ways. A claim of that name that the job's pod template has stays as it is.
+There are three kinds of claims: a channel of the job's ComputeDomain, if the fabric is an NVLink domain (the driver's
+controller creates its template); the fabric's own devices, such as the RDMA ports of A4X Max; and, if the profile
+claims GPUs, the GPUs and MIG slices that the job requests. The latter are removed from the job's resources, because
+the same GPUs must not be requested both ways. A claim with the same name in the job's pod template is left unchanged.
 
-The nodes of a ComputeDomain are kept in one rack by a required affinity to each other, unless the job says how near its
-pods are, or does not fit into one.
+A required pod affinity keeps the nodes of a ComputeDomain in one rack, unless the job sets its topology or does not fit
+into one rack.
 """
 
 from __future__ import annotations
@@ -28,89 +28,93 @@ _MIG = "nvidia.com/mig-"
 
 
 def claims(job: Job, context: Context) -> Job:
-    """Pods claim what their fabric and the profile have them claim, and the job knows the templates."""
+    """Add the claims of the fabric and of the profile to the pods, and their templates to the job."""
     cluster = context.cluster
-    found, by_claim = hardware.fabric(cluster, job.fabric, job.accelerator), cluster.spec.gpu.claim
-    domain = found is not None and found.compute_domain
-    if by_claim is None and not domain and not (found and found.claims):
+    fabric, gpu_claim = hardware.fabric(cluster, job.fabric, job.accelerator), cluster.spec.gpu.claim
+    has_domain = fabric is not None and fabric.compute_domain
+    if gpu_claim is None and not has_domain and not (fabric and fabric.claims):
         return job
-    of_fabric = [
-        JobClaim(name, f"{job.name}-{name}", one.device_class_name, one.count, tuple(one.selectors))
-        for name, one in (found.claims if found else {}).items()
+    fabric_claims = [
+        JobClaim(name, f"{job.name}-{name}", device.device_class_name, device.count, tuple(device.selectors))
+        for name, device in (fabric.claims if fabric else {}).items()
     ]
-    made: dict[JobClaim, None] = dict.fromkeys((*job.claims, *of_fabric))
+    job_claims: dict[JobClaim, None] = dict.fromkeys((*job.claims, *fabric_claims))
     gpu = hardware.gpu_resource(cluster, job.accelerator)
 
     def attach(template: PodTemplate) -> PodTemplate:
-        if by_claim is not None:
-            own = list(_of_gpus(job.name, template.main.resources, gpu, by_claim))
-            made.update(dict.fromkeys(claim for _, claim in own))
-            template = _claiming(_without(template, [name for name, _ in own]), [claim for _, claim in own])
+        if gpu_claim is not None:
+            gpu_claims = list(_gpu_claims(job.name, template.main.resources, gpu, gpu_claim))
+            job_claims.update(dict.fromkeys(claim for _, claim in gpu_claims))
+            template = _with_pod_claims(
+                _without_resources(template, [name for name, _ in gpu_claims]), [claim for _, claim in gpu_claims]
+            )
         return template
 
     def attach_node(template: PodTemplate) -> PodTemplate:
-        template = _claiming(attach(template), of_fabric)
-        if domain:
+        template = _with_pod_claims(attach(template), fabric_claims)
+        if has_domain:
             channel = JobClaim(CHANNEL, device_claims.channel_template(job.name), "", 1)
-            template = _near(_claiming(template, [channel]), job, cluster)
+            template = _with_domain_affinity(_with_pod_claims(template, [channel]), job, cluster)
         return template
 
-    done = map_templates(job, attach_node, attach)
-    return done._replace(claims=tuple(made), compute_domain=domain)
+    claimed = map_templates(job, attach_node, attach)
+    return claimed._replace(claims=tuple(job_claims), compute_domain=has_domain)
 
 
-def _of_gpus(job: str, resources: Resources, gpu: str, said: GpuClaim) -> Iterator[tuple[str, JobClaim]]:
-    """The claims that stand for GPUs among a container's amounts, each with the resource that it replaces."""
+def _gpu_claims(job: str, resources: Resources, gpu: str, gpu_claim: GpuClaim) -> Iterator[tuple[str, JobClaim]]:
+    """Yield the claims that replace a container's GPU amounts, each after the name of the resource that it replaces."""
     for name, text in resources.limits.items():
         amount = quantity.parse(text)
         if amount is None or amount.value < 1:
             continue
         if name.startswith(_MIG):
-            part = name.removeprefix(_MIG).replace(".me", "+me")
-            called = f"mig-{part.replace('.', '-').replace('+', '-')}"
-            selector = f"device.attributes['gpu.nvidia.com'].profile == '{part}'"
-            selectors = (selector, *said.selectors)
-            yield name, JobClaim(called, f"{job}-{called}-{amount.value}", said.slice_device_class_name, amount.value,
-                              selectors, accelerators=True)  # fmt: skip
+            mig_profile = name.removeprefix(_MIG).replace(".me", "+me")
+            claim_name = f"mig-{mig_profile.replace('.', '-').replace('+', '-')}"
+            selector = f"device.attributes['gpu.nvidia.com'].profile == '{mig_profile}'"
+            selectors = (selector, *gpu_claim.selectors)
+            template, device_class = f"{job}-{claim_name}-{amount.value}", gpu_claim.slice_device_class_name
+            yield name, JobClaim(claim_name, template, device_class, amount.value, selectors, accelerators=True)
         elif name == gpu:
             template = f"{job}-{GPU}-{amount.value}"
-            yield name, JobClaim(GPU, template, said.device_class_name, amount.value, tuple(said.selectors),
-                              accelerators=True)  # fmt: skip
+            selectors = tuple(gpu_claim.selectors)
+            yield name, JobClaim(GPU, template, gpu_claim.device_class_name, amount.value, selectors, accelerators=True)
 
 
-def _without(template: PodTemplate, names: Iterable[str]) -> PodTemplate:
-    """The template without these resources, nor from a level below."""
-    gone = frozenset(names)
-    if not gone:
+def _without_resources(template: PodTemplate, names: Iterable[str]) -> PodTemplate:
+    """Return the template without these resources, and without defaults for them."""
+    removed = frozenset(names)
+    if not removed:
         return template
     amounts = template.main.resources
-    requests, limits = ({k: v for k, v in half.items() if k not in gone} for half in (amounts.requests, amounts.limits))
-    nulls = amounts.nulls | {(half, name) for half in ("requests", "limits") for name in gone}
+    requests, limits = (
+        {k: v for k, v in half.items() if k not in removed} for half in (amounts.requests, amounts.limits)
+    )
+    nulls = amounts.nulls | {(half, name) for half in ("requests", "limits") for name in removed}
     return template._replace(main=template.main._replace(resources=Resources(requests, limits, nulls)))
 
 
-def _claiming(template: PodTemplate, wanted: Iterable[JobClaim]) -> PodTemplate:
-    """The template with claims that it has not by name, of the pod and of the container that trains."""
-    there = list(template.extra.get("resourceClaims") or ())
-    new = [one for one in wanted if all(claim.get("name") != one.name for claim in there)]
-    if not new:
+def _with_pod_claims(template: PodTemplate, job_claims: Iterable[JobClaim]) -> PodTemplate:
+    """Return the template with the claims that it lacks by name, on the pod and on the main container."""
+    existing = list(template.extra.get("resourceClaims") or ())
+    missing = [claim for claim in job_claims if all(entry.get("name") != claim.name for entry in existing)]
+    if not missing:
         return template
-    added = [{"name": one.name, "resourceClaimTemplateName": one.template} for one in new]
+    added = [{"name": claim.name, "resourceClaimTemplateName": claim.template} for claim in missing]
     return template._replace(
-        main=_with_claims(template.main, [one.name for one in new]),
-        extra={**template.extra, "resourceClaims": [*there, *added]},
+        main=_with_claims(template.main, [claim.name for claim in missing]),
+        extra={**template.extra, "resourceClaims": [*existing, *added]},
     )
 
 
 def _with_claims(main: Container, names: Iterable[str]) -> Container:
     resources: Json = main.extra.get("resources") or {}
-    there = list(resources.get("claims") or ())
-    new = [{"name": name} for name in names if all(one.get("name") != name for one in there)]
-    return main._replace(extra={**main.extra, "resources": {**resources, "claims": [*there, *new]}})
+    existing = list(resources.get("claims") or ())
+    missing = [{"name": name} for name in names if all(entry.get("name") != name for entry in existing)]
+    return main._replace(extra={**main.extra, "resources": {**resources, "claims": [*existing, *missing]}})
 
 
-def _near(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
-    """The template with a required affinity to the other nodes of the job, by the label of their NVLink domain."""
+def _with_domain_affinity(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
+    """Return the template with a required affinity to the job's other nodes, by the label of their NVLink domain."""
     from ptcompile.hardware.nodes import nvlink_domain
 
     entry = hardware.accelerator(cluster, job.accelerator)
@@ -119,9 +123,9 @@ def _near(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTempla
         return template
     if template.affinity.get("podAffinity"):
         return template
-    ours = {DOMAIN_LABEL: job.name}
-    term = {"labelSelector": {"matchLabels": ours}, "topologyKey": nvlink_domain(cluster.spec.cloud)}
+    labels = {DOMAIN_LABEL: job.name}
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": nvlink_domain(cluster.spec.cloud)}
     return template._replace(
-        labels={**ours, **template.labels},
+        labels={**labels, **template.labels},
         affinity={**template.affinity, "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
     )

@@ -1,9 +1,9 @@
 """Environment: the profile's variables, and OMP_NUM_THREADS.
 
-The user's order is kept, and the user wins over the profile. The profile's variables, and in pods that ask for it those
-of the named accelerator, stand in front, so that the user's may refer to them; the accelerator's win, as the closer
-ones. OMP_NUM_THREADS=1 comes last, where it is not set and more than one process runs on a node: torchrun sets the same
-for its children then (PyTorch 2.13), and the manifest shows what will run. Pods that do not train run no torchrun.
+The profile's variables come first, so the user's variables can refer to them. Pods that request the named accelerator
+also get its variables, which override the profile's. The user's variables override both and keep their order.
+OMP_NUM_THREADS=1 comes last, if it is unset and a node runs several processes: torchrun would set the same for its
+processes (PyTorch 2.13), and this way the manifest shows it. Auxiliary roles do not run torchrun and do not get it.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
 
 
 def env(job: Job, context: Context) -> Job:
-    """Each role's main container gets the variables that the profile and torchrun's habits give it."""
+    """Add the variables of the profile and of the accelerator, and OMP_NUM_THREADS, to each role's main container."""
     defaults = context.cluster.spec.defaults.env
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
 
     def add(template: PodTemplate) -> PodTemplate:
-        ours = defaults
+        variables = defaults
         if accelerator and hardware.accelerators_in(context.cluster, template.main.resources.limits):
-            ours = {**defaults, **accelerator.env}
-        if not ours:
+            variables = {**defaults, **accelerator.env}
+        if not variables:
             return template
         names = {entry.get("name") for entry in template.main.env}
-        front: list[Json] = [{"name": k, "value": v} for k, v in ours.items() if k not in names]
-        return template.with_env((*front, *template.main.env)) if front else template
+        added: list[Json] = [{"name": k, "value": v} for k, v in variables.items() if k not in names]
+        return template.with_env((*added, *template.main.env)) if added else template
 
-    def train(template: PodTemplate) -> PodTemplate:
+    def add_all(template: PodTemplate) -> PodTemplate:
         threads = "OMP_NUM_THREADS"
-        full = add(template)
-        several = job.launch is not None and _several(job.launch, template, context)
-        if not several or threads in [entry.get("name") for entry in full.main.env]:
-            return full
-        return full.with_env((*full.main.env, {"name": threads, "value": "1"}))
+        extended = add(template)
+        runs_several = job.launch is not None and _runs_several_processes(job.launch, template, context)
+        if not runs_several or threads in [entry.get("name") for entry in extended.main.env]:
+            return extended
+        return extended.with_env((*extended.main.env, {"name": threads, "value": "1"}))
 
-    return map_templates(job, train, add)
+    return map_templates(job, add_all, add)
 
 
-def _several(launch: Launch, template: PodTemplate, context: Context) -> bool:
-    """Whether more than one process runs on a node; `auto`, `gpu` and `cpu` count devices or cores there."""
+def _runs_several_processes(launch: Launch, template: PodTemplate, context: Context) -> bool:
+    """Return whether a node runs several processes; `auto`, `gpu` and `cpu` count its devices or cores."""
     if isinstance(launch.nproc_per_node, int):
         return launch.nproc_per_node > 1
-    one = hardware.accelerators_in(context.cluster, template.main.resources.limits) == 1
-    return not (one and launch.nproc_per_node in {"auto", "gpu"})
+    has_one_device = hardware.accelerators_in(context.cluster, template.main.resources.limits) == 1
+    return not (has_one_device and launch.nproc_per_node in {"auto", "gpu"})

@@ -1,10 +1,9 @@
-"""Hosts: where the pods of the auxiliary roles are.
+"""Hosts: the host names of auxiliary pods, as variables.
 
-Each operator names pods in its own way, so a spec that wrote the names out would fit one target alone. Every pod of
-the job finds the names of a role's pods in `<ROLE>_HOSTS`, in order, with commas between, as Volcano's svc plugin gives
-them in VC_<TASK>_HOSTS (Volcano 1.16). It stands in front of the user's variables, which may refer to it as
-`$(LOADER_HOSTS)`; so may arguments. The names resolve before the pods are ready. A variable of this name that the user
-sets stands.
+Operators name pods differently, so a spec with literal names would work on one target only. In every pod of the job,
+`<ROLE>_HOSTS` holds the names of a role's pods, in order and separated by commas, like VC_<TASK>_HOSTS of Volcano's svc
+plugin (Volcano 1.16). It comes before the user's variables, so they and the arguments can refer to it as
+`$(LOADER_HOSTS)`. The names resolve before the pods are ready. A variable with this name that the user sets is kept.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def hosts(job: Job, context: Context) -> Job:
-    """Every main container gets a variable for each auxiliary role."""
+    """Add a variable for each auxiliary role to every main container."""
     if not job.auxiliary_roles:
         return job
-    found = {variable(role): ",".join(names) for role, names in context.target.wiring(job).hosts.items()}
+    variables = {hosts_variable(role): ",".join(names) for role, names in context.target.wiring(job).hosts.items()}
 
-    def tell(template: PodTemplate) -> PodTemplate:
-        there = {entry.get("name") for entry in template.main.env}
-        front: list[Json] = [{"name": k, "value": v} for k, v in found.items() if k not in there]
-        return template.with_env((*front, *template.main.env))
+    def add_hosts(template: PodTemplate) -> PodTemplate:
+        existing = {entry.get("name") for entry in template.main.env}
+        added: list[Json] = [{"name": k, "value": v} for k, v in variables.items() if k not in existing]
+        return template.with_env((*added, *template.main.env))
 
-    return map_templates(job, tell)
+    return map_templates(job, add_hosts)
 
 
-def variable(role: str) -> str:
-    """The variable that holds a role's host names: `data-loader` has DATA_LOADER_HOSTS."""
+def hosts_variable(role: str) -> str:
+    """Return the name of the variable that holds a role's host names: DATA_LOADER_HOSTS for `data-loader`."""
     return f"{role.upper().replace('-', '_')}_HOSTS"

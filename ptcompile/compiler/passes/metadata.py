@@ -1,4 +1,4 @@
-"""Metadata: the profile's labels and annotations, on objects and pods; the user's stand."""
+"""Metadata: the profile's labels and annotations, on objects and pods; the user's win."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from ptcompile.ir.pods import PodTemplate
 
 
 def metadata(job: Job, context: Context) -> Job:
-    """The job's objects and pods carry the profile's labels and annotations beside their own."""
+    """Add the profile's labels and annotations to the job's objects and pods."""
     defaults = context.cluster.spec.defaults
     if not (defaults.labels or defaults.annotations):
         return job
 
-    def mark(template: PodTemplate) -> PodTemplate:
+    def add_metadata(template: PodTemplate) -> PodTemplate:
         return template._replace(
             labels={**defaults.labels, **template.labels},
             annotations={**defaults.annotations, **template.annotations},
         )
 
-    return map_templates(job, mark)._replace(
+    return map_templates(job, add_metadata)._replace(
         labels={**defaults.labels, **job.labels},
         annotations={**defaults.annotations, **job.annotations},
     )

@@ -1,13 +1,12 @@
-"""Placement: which nodes a job may run on, from the profile's catalogue, and what else the profile lays under its pods.
+"""Placement: which nodes a job may run on, and the profile's pod template.
 
-A named accelerator, for the roles that ask for one, and spot nodes or the others become required node affinity, one
-expression a label, added to every term that the user wrote (terms are alternatives, so each must hold it; Flyte 1.16
-does the same). Of the machine types that an accelerator's label names, those with fewer devices than the pod requests
-are left out. Spot nodes are those that the profile describes, else those of its cloud, which may mark them by one of
-several labels: then each term is written once per label. The profile's default node selector fills the labels that the
-user did not select by. Scheduler, service account and pull secrets fill their gaps. The profile's pod template comes
-last and lies below all of it: mappings merge, an item of a named list that is there stays as it is, and so does an
-affinity or a dnsConfig (Flyte 1.16).
+A named accelerator, for roles that request one, and spot or on-demand nodes become required node affinity. Each label
+is one expression, added to every term that the user wrote: terms are alternatives, so each must contain it (as in Flyte
+1.16). Machine types of an accelerator with fewer devices than the pod requests are left out. Spot nodes are those that
+the profile describes, else those of its cloud. If a cloud marks them by one of several labels, each term is repeated
+per label. The profile's default node selector adds labels that the user did not select by. Scheduler, service account
+and pull secrets apply if the job sets none. The profile's pod template is merged last, under everything else: mappings
+merge, but existing items of named lists, an affinity and a dnsConfig are left unchanged (as in Flyte 1.16).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def placement(job: Job, context: Context) -> Job:
-    """Pods get the node affinity, node selector and identity that the profile gives them."""
+    """Add the profile's node affinity, node selector, identity and pod template to the pods."""
     profile = context.cluster.spec
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
     defaults = profile.defaults
@@ -41,66 +40,76 @@ def placement(job: Job, context: Context) -> Job:
         "imagePullSecrets": defaults.image_pull_secrets,
     }
     gaps = {k: v for k, v in extra.items() if v}
-    base = _base(defaults.pod_template)
-    below: Json = base.get("spec", {}).get("affinity", {})
-    everywhere = bool(gaps or base or defaults.node_selector)
+    profile_template = _without_tolerations(defaults.pod_template)
+    default_affinity: Json = profile_template.get("spec", {}).get("affinity", {})
+    everywhere = bool(gaps or profile_template or defaults.node_selector)
 
     spot = hardware.spot_nodes(context.cluster) if job.spot else None
-    any_of = [_label(*label) for label in spot.labels.items()] if spot is not None else []
+    any_of = [_label_expression(*label) for label in spot.labels.items()] if spot is not None else []
 
     def place(template: PodTemplate) -> PodTemplate:
         devices = hardware.accelerators_in(context.cluster, template.main.resources.limits) if accelerator else 0
-        named = hardware.node_requirements(context.cluster, job.accelerator, devices) if devices else []
-        wanted = _wanted(profile, accelerator if devices else None, named, spot=job.spot)
-        if not (wanted or any_of or everywhere):
+        requirements = hardware.node_requirements(context.cluster, job.accelerator, devices) if devices else []
+        expressions = _node_expressions(profile, accelerator if devices else None, requirements, spot=job.spot)
+        if not (expressions or any_of or everywhere):
             return template
         placed = template._replace(
-            affinity=_with(template.affinity or below, wanted, any_of),
+            affinity=_with_node_affinity(template.affinity or default_affinity, expressions, any_of),
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
-        return pod_template.merge_under(placed, base, MAIN) if base else placed
+        return pod_template.merge_under(placed, profile_template, MAIN) if profile_template else placed
 
     placed = map_templates(job, place)
     return placed if job.queue is not None or not defaults.queue else placed._replace(queue=defaults.queue)
 
 
-def _wanted(
-    profile: ProfileSpec, accelerator: Accelerator | None, named: Sequence[NodeRequirement], *, spot: bool
+def _node_expressions(
+    profile: ProfileSpec, accelerator: Accelerator | None, requirements: Sequence[NodeRequirement], *, spot: bool
 ) -> list[Json]:
-    """What the nodes must be: labels first, then what labels cannot say."""
+    """Return the expressions that a node must match: labels first, then what labels cannot express."""
     labels = {**(accelerator.node_labels if accelerator else {}), **(profile.spot.node_labels if spot else {})}
-    beyond = [*named, *(profile.spot.match_expressions if spot else profile.on_demand)]
-    return [*(_label(*label) for label in labels.items()), *(one.given() for one in beyond)]
+    further = [*requirements, *(profile.spot.match_expressions if spot else profile.on_demand)]
+    return [*(_label_expression(*label) for label in labels.items()), *(requirement.given() for requirement in further)]
 
 
-def _label(key: str, value: str) -> Json:
+def _label_expression(key: str, value: str) -> Json:
     return {"key": key, "operator": "In", "values": [value]}
 
 
-def _with(affinity: Json, wanted: Sequence[Json], any_of: Sequence[Json]) -> Json:
-    """Return the affinity with these expressions in every term, and in each term one of the alternatives."""
-    if not (wanted or any_of):
+def _with_node_affinity(affinity: Json, expressions: Sequence[Json], alternatives: Sequence[Json]) -> Json:
+    """Return the affinity with these expressions in every term, and one of the alternatives in each."""
+    if not (expressions or alternatives):
         return affinity
     node: Json = affinity.get("nodeAffinity") or {}
     required: Json = node.get(_REQUIRED) or {}
-    ways = [[*wanted, one] for one in any_of] if any_of else [wanted]
-    terms = [_with_expressions(term, way) for term in required.get("nodeSelectorTerms") or [{}] for way in ways]
+    choices = [[*expressions, alternative] for alternative in alternatives] if alternatives else [expressions]
+    terms = [
+        _with_expressions(term, choice) for term in required.get("nodeSelectorTerms") or [{}] for choice in choices
+    ]
     return {**affinity, "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}}}
 
 
-def _with_expressions(term: Json, wanted: Sequence[Json]) -> dict[str, Any]:
-    there = term.get("matchExpressions") or []
-    return {**term, "matchExpressions": [*map(_copied, there), *(one for one in wanted if one not in there)]}
+def _with_expressions(term: Json, expressions: Sequence[Json]) -> dict[str, Any]:
+    existing = term.get("matchExpressions") or []
+    return {
+        **term,
+        "matchExpressions": [
+            *map(_copy_expression, existing),
+            *(expression for expression in expressions if expression not in existing),
+        ],
+    }
 
 
-def _copied(expression: Json) -> Json:
-    """Return an expression that shares no list with other terms."""
+def _copy_expression(expression: Json) -> Json:
+    """Return a copy of an expression that shares no list with other terms."""
     return {key: [*value] if isinstance(value, list) else value for key, value in expression.items()}
 
 
-def _base(template: Json) -> dict[str, Any]:
-    """The profile's pod template without its tolerations, which the pass of that name adds beside the user's."""
+def _without_tolerations(template: Json) -> dict[str, Any]:
+    """Return the profile's pod template without its tolerations, which the pass `tolerations` merges with the
+    user's.
+    """
     if not template:
         return {}
     return {**template, "spec": {key: value for key, value in template.get("spec", {}).items() if key != "tolerations"}}

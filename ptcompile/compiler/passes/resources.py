@@ -1,11 +1,12 @@
-"""Resources: who wins, and what a missing half is.
+"""Resources: which level wins, and what replaces a missing request or limit.
 
-The rule, key by key: a role's own amount, else the job's, else the profile's default. The job's amounts are those of a
-node: a role that does not train has its own or the profile's. A level that names a resource names it whole. Within it a
-missing request is the limit, as the API server has it, and a missing limit stays missing: no CPU limits is a policy of
-many sites. Only of devices and huge pages, which Kubernetes wants equal, it is the request. A null keeps a half empty
-at this level and below. `gpu` becomes the profile's resource name. A role that asks for 0 of a device asks for none:
-the device is left out. Nothing is clamped.
+For each resource, a role's own amount wins, then the job's, then the profile's default. The job's amounts are those of
+a node: an auxiliary role has its own or the profile's. A level that sets a resource overrides both its request and its
+limit. Within that level a missing request becomes the limit, as in the API server, but a missing limit stays missing,
+because many sites deliberately set no CPU limits. Only devices and huge pages, whose request and limit must be equal in
+Kubernetes, get the request as their limit. A null keeps a request or limit empty at this level and in its defaults.
+`gpu` becomes the profile's resource name. A role that requests 0 of a device requests none: the device is left out.
+Amounts are never clamped.
 """
 
 from __future__ import annotations
@@ -20,35 +21,37 @@ from ptcompile.spec.objects import as_text_or_null
 
 
 def resources(job: Job, context: Context) -> Job:
-    """Each role's main container gets all its requests and limits."""
+    """Set all requests and limits of each role's main container."""
     gpu = hardware.gpu_resource(context.cluster, job.accelerator)
     defaults = context.cluster.spec.defaults
-    given = amounts(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
-    profile = _named(Resources() if job.runtime is not None else given, gpu)
-    of_a_node = _named(job.resources, gpu).over(profile)
+    default_amounts = amounts(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
+    profile = _with_gpu_resource(Resources() if job.runtime is not None else default_amounts, gpu)
+    node_amounts = _with_gpu_resource(job.resources, gpu).over(profile)
 
-    def fill(template: PodTemplate, below: Resources) -> PodTemplate:
-        own = _named(template.main.resources, gpu)
-        filled = _without_none(own.over(below) if any(own) else below)
+    def fill(template: PodTemplate, defaults_below: Resources) -> PodTemplate:
+        role_amounts = _with_gpu_resource(template.main.resources, gpu)
+        filled = _without_zero_devices(role_amounts.over(defaults_below) if any(role_amounts) else defaults_below)
         return template.with_main(template.main._replace(resources=filled))
 
     return map_templates(
-        job, lambda node: fill(node, of_a_node), lambda beside: fill(beside, profile.over(Resources()))
+        job, lambda node: fill(node, node_amounts), lambda auxiliary: fill(auxiliary, profile.over(Resources()))
     )
 
 
-def _without_none(written: Resources) -> Resources:
-    """Without the devices of which there are none, nor from a level below."""
-    none = {name for name, amount in written.limits.items() if "/" in name and not quantity.parse(amount)}
-    if not none:
+def _without_zero_devices(written: Resources) -> Resources:
+    """Return the amounts without devices whose amount is 0, and without defaults for them."""
+    zero_devices = {name for name, amount in written.limits.items() if "/" in name and not quantity.parse(amount)}
+    if not zero_devices:
         return written
-    requests, limits = ({k: v for k, v in half.items() if k not in none} for half in (written.requests, written.limits))
-    nulls = written.nulls | {(half, name) for half in ("requests", "limits") for name in none}
+    requests, limits = (
+        {k: v for k, v in half.items() if k not in zero_devices} for half in (written.requests, written.limits)
+    )
+    nulls = written.nulls | {(half, name) for half in ("requests", "limits") for name in zero_devices}
     return Resources(requests, limits, nulls)
 
 
-def _named(written: Resources, gpu: str) -> Resources:
-    """The same amounts, with `gpu` under the resource's real name."""
+def _with_gpu_resource(written: Resources, gpu: str) -> Resources:
+    """Return the same amounts with the resource's real name instead of `gpu`."""
     nulls = written.nulls and frozenset((half, gpu if name == "gpu" else name) for half, name in written.nulls)
     if "gpu" not in written.requests and "gpu" not in written.limits:
         return written if nulls == written.nulls else written._replace(nulls=nulls)

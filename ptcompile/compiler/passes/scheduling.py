@@ -1,10 +1,10 @@
-"""Scheduling: what the pods say to Kueue and to a gang scheduler, so that the job's queue and topology reach them.
+"""Scheduling: labels, annotations and scheduler names through which a job's queue and topology reach its pods.
 
-Kueue reads a topology from annotations of the pod template, one of required and preferred, whose value is a node label.
-Each role of a PyTorchJob and each replicatedJob of a JobSet is a pod set, near by itself; a group name keeps two pod
-sets with one wish together, where one is a single pod (Kueue 0.19; facts/kueue). KAI reads its queue from the pods
-where their object has none. Where pods are placed by Volcano or KAI they name it as their scheduler, but for operators
-that do so themselves. Auxiliary pods are queued and placed with them. What the user wrote stands.
+Kueue reads a topology from annotations of the pod template, one per required or preferred level, whose value is a node
+label. Each role of a PyTorchJob and each replicatedJob of a JobSet is a pod set with its own placement; a group name
+places two pod sets with the same constraint together if one of them is a single pod (Kueue 0.19; facts/kueue). KAI
+reads its queue from the pods if their object has none. Pods that Volcano or KAI places name it as their scheduler,
+except for operators that set it themselves. Auxiliary pods are queued and placed with the nodes. The user's values win.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ptcompile.registry import queues
 
 
 def scheduling(job: Job, context: Context) -> Job:
-    """Pods get the labels, annotations and scheduler by which their job is queued and placed."""
+    """Add the labels, annotations and scheduler name that queue and place the job's pods."""
     cluster, target = context.cluster, context.target
     labels = queues.kai_labels(job, cluster)
     annotations = queues.pod_annotations(job, cluster, target)
     placer = queues.gang(job, cluster)
-    named = queues.SCHEDULERS.get(placer) if placer not in target.names_scheduler else None
-    gaps = {"schedulerName": named} if named else {}
+    scheduler = queues.SCHEDULERS.get(placer) if placer not in target.names_scheduler else None
+    gaps = {"schedulerName": scheduler} if scheduler else {}
     if not (labels or annotations or gaps):
         return job
 

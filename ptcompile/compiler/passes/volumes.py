@@ -1,7 +1,7 @@
-"""Volumes: the annotation by which a CSI driver's webhook gives a pod the sidecar that mounts its volume.
+"""Volumes: the annotation that makes a CSI driver's webhook inject the sidecar that mounts a pod's volume.
 
-Cloud Storage FUSE of GKE is such a driver (`hardware.csi_drivers`). Only volumes that name the driver themselves are
-known here: what a claim is bound to is not in a spec. The user's own annotation is kept, whatever it says.
+GKE's Cloud Storage FUSE is such a driver (`hardware.csi_drivers`). Only volumes that name the driver themselves are
+recognized: a spec does not show what a claim is bound to. The user's own annotation is kept, whatever its value.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ptcompile.ir.pods import PodTemplate
 
 def volumes(job: Job, _context: Context) -> Job:
     """Annotate each role's pods for the CSI drivers of their volumes."""
-    return map_templates(job, _annotated)
+    return map_templates(job, _annotate)
 
 
-def _annotated(template: PodTemplate) -> PodTemplate:
-    drivers = [str((one.get("csi") or {}).get("driver")) for one in template.volumes]
-    wanted = {SIDECAR_ANNOTATIONS[driver]: "true" for driver in drivers if driver in SIDECAR_ANNOTATIONS}
-    if wanted.keys() <= template.annotations.keys():
+def _annotate(template: PodTemplate) -> PodTemplate:
+    drivers = [str((volume.get("csi") or {}).get("driver")) for volume in template.volumes]
+    annotations = {SIDECAR_ANNOTATIONS[driver]: "true" for driver in drivers if driver in SIDECAR_ANNOTATIONS}
+    if annotations.keys() <= template.annotations.keys():
         return template
-    return template._replace(annotations={**wanted, **template.annotations})
+    return template._replace(annotations={**annotations, **template.annotations})

@@ -8,7 +8,7 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.compiler.advice import of_all
+from ptcompile.compiler.advice import targets_by_finding
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Problem, Span, field_path
 from ptcompile.diagnostics.selection import NO_CODES, selection
@@ -269,7 +269,7 @@ def _page_findings(
     names = list(explanations)
     findings = [
         PageFinding(diagnostic, tuple(names[i] for i in numbers), file, _finding_line(diagnostic, sources[file]))
-        for diagnostic, numbers in of_all([each.diagnostics for each in explanations.values()]).items()
+        for diagnostic, numbers in targets_by_finding([each.diagnostics for each in explanations.values()]).items()
         for file in [_finding_file(diagnostic, sources, files)]
     ]
     yield from sorted(findings, key=lambda finding: (finding.file != "spec", finding.line))

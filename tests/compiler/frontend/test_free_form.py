@@ -6,7 +6,7 @@ import pytest
 import yaml
 from pydantic.alias_generators import to_camel
 
-from ptcompile.compiler.checks.kubernetes_fields import freeform
+from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.registry.targets import TARGETS
 from ptcompile.spec.training_job import PodFields
@@ -98,7 +98,7 @@ def test_every_part_in_kubernetes_words_is_checked(body: str, block: str) -> Non
     spec, _ = decode_spec(data)
     assert spec is not None
     at = {"": ("spec",), "worker": ("spec", "worker"), "roles": ("spec", "roles", "ps")}[block]
-    assert [p.path[: len(at) + 1] for p in freeform(spec.spec)] == [(*at, body.partition(":")[0])]
+    assert [p.path[: len(at) + 1] for p in kubernetes_field_problems(spec.spec)] == [(*at, body.partition(":")[0])]
 
 
 def test_no_part_in_kubernetes_words_is_forgotten() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.compiler.passes.hosts import hosts, variable
+from ptcompile.compiler.passes.hosts import hosts, hosts_variable
 from ptcompile.ir.job import Job, Role
 from tests import making
 
@@ -53,4 +53,4 @@ def test_a_job_without_such_roles_is_left_alone() -> None:
 
 @pytest.mark.parametrize(("role", "name"), [("ps", "PS_HOSTS"), ("data-loader", "DATA_LOADER_HOSTS")])
 def test_the_variable_is_called_like_the_role(role: str, name: str) -> None:
-    assert variable(role) == name
+    assert hosts_variable(role) == name

@@ -54,7 +54,7 @@ def lowered(cluster: ClusterProfile) -> Job:
 def test_twice_is_once_for_each_and_for_all(target: str, cluster: ClusterProfile) -> None:
     """CONTRIBUTING.md#laws 3: a pass run twice changes nothing the second time."""
     where = making.context(cluster, target)
-    for one, step in zip(passes.PASSES, passes.steps(lowered(cluster), where), strict=True):
+    for one, step in zip(passes.PASSES, passes.pass_runs(lowered(cluster), where), strict=True):
         assert one(step.after, where) == step.after, one.__name__
     job = passes.run(lowered(cluster), where)
     assert passes.run(job, where) == job
@@ -71,7 +71,7 @@ def test_a_pass_changes_no_data_of_others(target: str) -> None:
 
 def test_the_steps_are_a_chain() -> None:
     start = lowered(CLUSTER)
-    steps = passes.steps(start, making.context(CLUSTER))
+    steps = passes.pass_runs(start, making.context(CLUSTER))
     assert [step.name for step in steps] == [one.__name__ for one in passes.PASSES]
     assert steps[0].before is start
     assert steps[-1].after == passes.run(start, making.context(CLUSTER))
@@ -79,7 +79,7 @@ def test_the_steps_are_a_chain() -> None:
 
 
 def test_another_tuple_of_passes_extends_the_compiler() -> None:
-    (step,) = passes.steps(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1])
+    (step,) = passes.pass_runs(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1])
     assert passes.run(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1]) == step.after
 
 
