@@ -9,6 +9,7 @@ from ptcompile.diagnostics.codes import CODES
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import CODE_PAGES, RulePage, rule_page
 from ptcompile.linter.rule import Rule
+from ptcompile.report.layout import outcome
 from website.facts import cited
 
 FAMILIES: Final = {
@@ -22,12 +23,6 @@ FAMILIES: Final = {
     "7": "Restarts and ends",
     "8": "Images, commands and style",
     "9": "Comments in your files",
-}
-_STAGES: Final = {
-    "apply": "the object is rejected when it is created or changed",
-    "pod": "the object is accepted, its pods are rejected",
-    "run": "the pods start, and the job hangs, crashes or wastes what it asked for",
-    "style": "it works",
 }
 _SEVERITIES: Final = {
     "error": "could not run on any cluster as written",
@@ -59,7 +54,7 @@ def _of_rule(rule: Rule) -> Iterator[str]:
     yield "\n".join(
         [
             f"- Severity **{rule.severity}**: {_SEVERITIES[rule.severity]}",
-            f"- Stage **{rule.stage}**: {_STAGES[rule.stage]}",
+            f"- Stage **{rule.stage}**: {outcome(rule.name, rule.severity, rule.stage)}",
             f"- Authority: **{rule.authority}**",
         ]
     )

@@ -8,7 +8,7 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.reader import load_profile
-from ptcompile.diagnostics import Diagnostic, Path, blocking
+from ptcompile.diagnostics import Diagnostic, Path, blocking_text
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.source import emitter, streams
 from ptcompile.source.documents import Source
@@ -117,7 +117,7 @@ def compile(
     parsed = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
     profile, profile_diagnostics = load_profile(cluster)
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking(parsed.problems)]
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(parsed.problems)]
     parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
     diagnostics += parsed_overrides.diagnostics
     if profile is None or parsed_overrides.diagnostics:
@@ -137,7 +137,8 @@ def compile(
     compiled = [compile_one(laid, diagnostics) for laid in compilable]
     diagnostics += [laid.second_job_error(name) for laid in surplus if name is not None]
     if not parsed.documents and not any(problem.severity == "error" for problem in parsed.problems):
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
+        problem = streams.no_documents()._replace(blocks_compile=True)
+        diagnostics.append(streams.to_diagnostic(problem, None, filename))
     result = _to_result(compiled, diagnostics, parsed, filename, selected)
     return result._replace(diagnostics=(*profile_diagnostics, *result.diagnostics)) if profile_diagnostics else result
 

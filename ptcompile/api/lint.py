@@ -13,7 +13,7 @@ from itertools import chain
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver import is_supported, validate
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, field_path
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.index import ObjectIdentity
 from ptcompile.kubernetes.versions import Versions, parse_version
@@ -263,7 +263,9 @@ def text_problems(parsed: Source, unchecked: list[str]) -> Iterator[Problem]:
     if lists and not parsed.documents:
         unchecked += ["a list"] * len(lists)
     has_spec = any(streams.is_ours(document.data) for document in parsed.documents)
-    may_have_spec = has_spec or "TrainingJob" in parsed.text  # the unreadable document may be the spec
+    # the unreadable document may be the spec or the profile
+    may_have_spec = has_spec or "TrainingJob" in parsed.text or "ClusterProfile" in parsed.text
+    has_manifest = not all(streams.is_ours(document.data) for document in parsed.documents)
     is_foreign = bool(parsed.text and parsed.documents) and all(
         foreign_kind(document.data) for document in parsed.documents
     )
@@ -272,7 +274,10 @@ def text_problems(parsed: Source, unchecked: list[str]) -> Iterator[Problem]:
             continue
         if problem.name == "duplicate-key" and not has_spec:
             problem = problem._replace(severity="warning", stage="style")
-        yield from blocking([problem]) if may_have_spec else (problem,)
+        if may_have_spec:
+            yield from blocking([problem]) if has_manifest else blocking_text([problem])
+        else:
+            yield problem
 
 
 _KUBERNETES_RULES = frozenset({"unsupported-yaml", "duplicate-key"})

@@ -165,7 +165,7 @@ def _line_of_long_key(text: str) -> int | None:
 def _parse_config(table: Mapping[str, Any], path: str) -> Config:
     mistakes: list[str] = []
     values: dict[str, Any] = {"folder": os.path.dirname(os.path.abspath(path))}
-    values["extensions"] = _load_extensions(table, mistakes)
+    values["extensions"] = _load_extensions(table, os.path.basename(path), mistakes)
     codes = Config(extensions=values["extensions"]).codes
     for key, value in table.items():
         if key not in _PARSERS:
@@ -192,7 +192,7 @@ def _parse_config(table: Mapping[str, Any], path: str) -> Config:
     return config._replace(schemas=tuple(os.path.join(config.folder, path) for path in config.schemas))
 
 
-def _load_extensions(table: Mapping[str, Any], mistakes: list[str]) -> Extensions | None:
+def _load_extensions(table: Mapping[str, Any], filename: str, mistakes: list[str]) -> Extensions | None:
     """Return what plugins and declared rules add; append their mistakes to `mistakes`."""
     if not table.get("plugins") and not table.get("rule"):
         return None
@@ -200,7 +200,9 @@ def _load_extensions(table: Mapping[str, Any], mistakes: list[str]) -> Extension
     from ptcompile.extending.plugins import ExtensionError
 
     try:
-        return extensions(_parse_plugins(table.get("plugins", [])), _parse_rules(table.get("rule", [])))
+        loaded = extensions(_parse_plugins(table.get("plugins", [])), _parse_rules(table.get("rule", [])))
+        owned = (rule if rule.owner else rule._replace(owner=f"rule of {filename}") for rule in loaded.rules)
+        return loaded._replace(rules=tuple(owned))
     except ExtensionError as error:
         mistakes.append(str(error))
     except ValueError:  # reported when their keys are parsed

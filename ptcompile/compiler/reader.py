@@ -11,7 +11,7 @@ from ptcompile.compiler.checks.kubernetes_fields import profile_template_problem
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking
+from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -97,13 +97,13 @@ def load_profile(
         refused = [streams.to_diagnostic(problem, None, filename) for problem in profile_template_problems(cluster)]
         return None if refused else cluster, refused
     read = streams.read(cluster, filename, "cluster")
-    found = [streams.to_diagnostic(problem, None, filename) for problem in read.problems]
+    found = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(read.problems)]
     if any(one.severity == "error" for one in found):
         return None, found
     documents = streams.profile_documents(read)
     if len(documents) != 1:
         message = f"a profile is one document of kind ClusterProfile, got {len(documents)}"
-        problem = Problem("no-documents", (), message, "give one", authority="ptcompile")
+        problem = Problem("no-documents", (), message, "give one", authority="ptcompile", blocks_compile=True)
         return None, [*found, streams.to_diagnostic(problem, None, filename)]
     profile, problems = read_profile(documents[0].data)
     return profile, [*found, *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems)]

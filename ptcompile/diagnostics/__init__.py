@@ -83,6 +83,8 @@ class Problem(NamedTuple):
     """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
     blocks_compile: bool = False
     """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` covers such a problem."""
+    owner: str = ""
+    """Whose rule it is, if not ptcompile's: `rule of ptcompile.toml`, `rule of plugin acme-ptcompile`."""
 
 
 def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
@@ -96,6 +98,11 @@ def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
 def blocking(problems: Iterable[Problem]) -> list[Problem]:
     """Return the problems of a spec or a profile with the errors marked: they keep `compile` from writing."""
     return [one._replace(blocks_compile=True) if one.severity == "error" else one for one in problems]
+
+
+def blocking_text(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the same for problems of a spec's or profile's text, which no API server reads."""
+    return blocking(problem._replace(authority="ptcompile") for problem in problems)
 
 
 class Diagnostic(NamedTuple):
@@ -123,6 +130,8 @@ class Diagnostic(NamedTuple):
     """Whether `***` stands for a secret in the message, the help or the path."""
     blocks_compile: bool = False
     """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` covers such a finding."""
+    owner: str = ""
+    """Whose rule it is, if not ptcompile's. Text reports print it; the JSON form lacks it."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the same names; `span` as an object or null, `path` as a list, and `url`, the code's page."""

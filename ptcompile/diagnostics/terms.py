@@ -10,7 +10,28 @@ a note is worth knowing, and never changes the exit status."""
 
 Stage = Literal["apply", "pod", "run", "style"]
 """When it would have failed: the object is rejected (apply); the object is accepted and its pods are rejected (pod);
-the pods start and the job hangs, crashes or wastes what it asked for (run); it works (style)."""
+the pods are accepted, and the job fails, waits, wastes resources or is at risk (run); it works (style).
+The effect says more (`codes.EFFECTS`)."""
+
+Effect = Literal[
+    "fails",
+    "waits",
+    "endless",
+    "apart",
+    "differs",
+    "wastes",
+    "slows",
+    "risks",
+    "exposes",
+    "works",
+    "unchecked",
+    "unimported",
+    "unmatched",
+]
+"""What a finding leads to: the key of the sentence that text reports print (`report.layout`). A job fails, never starts
+(waits), never ends (endless), trains in separate parts (apart), does not do what a field says (differs), wastes
+resources, is slow, is at risk, exposes a secret or the node, or works; an object is not checked or not imported, and a
+comment matches no finding."""
 
 Authority = Literal[
     "kube-apiserver",

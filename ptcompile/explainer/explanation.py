@@ -11,7 +11,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
 from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.diagnostics import Diagnostic, Path, blocking, field_path
+from ptcompile.diagnostics import Diagnostic, Path, blocking_text, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.sensitivity import InputName
@@ -170,7 +170,7 @@ def explain(
     if cluster is None:
         return Explanation((), (), (), tuple(found), {})
     profile = next(iter(streams.profile_documents(cluster_source)), None) if cluster_source is not None else None
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking(read.problems)]
+    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(read.problems)]
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
@@ -197,7 +197,8 @@ def explain(
             numbers = tuple(range(first, len(manifests)))
             jobs.append(Explained(name, built.context.target.name, chosen_by, numbers, steps))
     if not read.documents and not read.problems:
-        diagnostics.append(streams.to_diagnostic(streams.no_documents(), None, filename))
+        problem = streams.no_documents()._replace(blocks_compile=True)
+        diagnostics.append(streams.to_diagnostic(problem, None, filename))
     reported = apply_suppressions(read, diagnostics, asked, filename).reported
     return Explanation(
         tuple(jobs), tuple(manifests), tuple(causes), (*found, *reported), _input_texts(read, cluster_source, filename)

@@ -56,6 +56,10 @@ class Rule(NamedTuple):
     authority: Authority = "ptcompile"
     page: str = ""
     """The page for `ptcompile explain CODE`: a sentence, then paragraphs. If empty, the docstring of `check`."""
+    owner: str = ""
+    """Set when a plugin or a configuration is loaded: `rule of plugin acme-ptcompile`, `rule of ptcompile.toml`. Text
+    reports print it.
+    """
 
 
 class Loaded(NamedTuple):

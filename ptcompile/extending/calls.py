@@ -61,6 +61,7 @@ def _to_problem(rule: Rule, finding: object) -> Problem:
         on_key=finding.on_key,
         fix=finding.fix,
         code=rule.code,
+        owner=rule.owner or "custom rule",
     )
 
 

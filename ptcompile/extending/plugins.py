@@ -146,7 +146,7 @@ class _Loader:
                     raise ValueError(
                         f"code must begin with {point.name}, the name of the entry point, not {rule.code!r}"
                     )
-                self.add_rule(rule, owner)
+                self.add_rule(rule._replace(owner=f"rule of plugin {package.metadata['Name']}"), owner)
         elif point.group == PASSES:
             if not callable(value):
                 raise ValueError(f"a pass must be a function of a job and a context, not {type(value).__name__}")

@@ -5,18 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics.codes import EFFECTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ptcompile.diagnostics.terms import Effect, Severity, Stage
 
-_WHEN = {
-    "apply": "rejected when it is created",
-    "pod": "accepted, but its pods are rejected",
-    "run": "fails at run time",
-    "style": "it works",
+
+_STAGES: Final = {
+    "apply": ("rejected when it is created", "may be rejected when it is created"),
+    "pod": ("accepted, but its pods are rejected", "accepted, but its pods may be rejected"),
 }
+"""The sentence for an error, which is certain, and that for warnings and notes."""
+_COMPILES: Final = ("it does not compile", "it compiles")
+"""The same for ptcompile's own files."""
+_EFFECTS: Final[dict[Effect, tuple[str, str]]] = {
+    "fails": ("fails at run time", "may fail at run time"),
+    "waits": ("never starts", "may never start"),
+    "endless": ("never ends", "may never end"),
+    "apart": ("does not train as one job", "may not train as one job"),
+    "differs": ("does not run as intended", "may not run as intended"),
+    "wastes": ("wastes resources", "may waste resources"),
+    "slows": ("runs slower than it could", "may run slower than it could"),
+    "risks": ("puts the job at risk", "puts the job at risk"),
+    "exposes": ("is a security risk", "is a security risk"),
+    "works": ("it works", "it works"),
+    "unchecked": ("is not checked", "is not checked"),
+    "unimported": ("cannot be imported", "may not be imported"),
+    "unmatched": ("ignores no finding", "ignores no finding"),
+}
+"""The same for the stages `run` and `style`."""
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -35,10 +55,29 @@ def format_location(diagnostic: Diagnostic) -> str:
 
 
 def consequence(diagnostic: Diagnostic) -> str:
-    """When it would have failed, in words."""
-    if (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile"):
-        return "it does not compile" if diagnostic.severity == "error" else "it compiles"
-    return _WHEN[diagnostic.stage]
+    """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of ptcompile.toml`."""
+    owner, authorities = diagnostic.owner, [str(diagnostic.authority)]
+    if owner and diagnostic.stage == "style":
+        return printable(owner)  # only a convention
+    if owner:
+        authorities = [*(name for name in authorities if name != "ptcompile"), printable(owner)]
+    is_ours = diagnostic.authority == "ptcompile" and not owner
+    if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
+        sentence = _COMPILES[0]
+    else:
+        sentence = outcome(diagnostic.name, diagnostic.severity, diagnostic.stage, is_ours=is_ours)
+    return f"{sentence} ({', '.join(authorities)})"
+
+
+def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = False) -> str:
+    """Return what a finding leads to: `may waste resources`. `is_ours`: ptcompile says so, not a cluster."""
+    is_uncertain = severity != "error"
+    effect = EFFECTS.get(name)
+    if stage in _STAGES and not is_ours:
+        return _STAGES[stage][is_uncertain]
+    if stage == "apply" and effect is None:
+        return _COMPILES[is_uncertain]
+    return _EFFECTS[effect or ("works" if stage == "style" else "fails")][is_uncertain]
 
 
 def printable(text: str) -> str:

@@ -74,7 +74,7 @@ def _finding(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
     yield f"  --> {format_location(diagnostic)}{rendered}"
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
-    yield f"  = {consequence(diagnostic)} ({diagnostic.authority})"
+    yield f"  = {consequence(diagnostic)}"
     if diagnostic.help:
         yield f"  = help: {printable(diagnostic.help)}"
     if diagnostic.fix is not None:

@@ -157,6 +157,7 @@ def to_diagnostic(
         template=document.template if document is not None else None,
         masked=(masked.message, masked.help, masked_path) != (problem.message, problem.help, path),
         blocks_compile=problem.blocks_compile,
+        owner=problem.owner,
     )
 
 

@@ -227,6 +227,8 @@ def test_the_configuration_declares_rules(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(JOB, encoding="utf-8")
     done = ran(None, tmp_path, "lint", "job.yaml", "--output-format", "json")
     assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (1, ["ACME102"])
+    assert "owner" not in json.loads(done.stdout)["diagnostics"][0]
+    assert "  = rule of ptcompile.toml\n" in ran(None, tmp_path, "lint", "job.yaml").stdout
     done = ran(None, tmp_path, "lint", "job.yaml", "--ignore", "own-registry")
     assert (done.returncode, done.stdout) == (0, "")
     commented = JOB.replace("command: [fetch]}", "command: [fetch]}  # ptcompile: ignore[ACME102] a mirror")

@@ -112,6 +112,8 @@ def test_its_rule(example: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.startswith("spec.yaml:7:24: error ACME001 team-namespace: ")
     assert len(done.stdout.splitlines()) == 1
+    full = ran(packages, repo, "lint", "spec.yaml").stdout
+    assert "  = fails at run time (rule of plugin acme-ptcompile)\n" in full
     for words in (("--ignore", "ACME"), ("--ignore", "team-namespace"), ("--select", "PTC3"), ("--isolated",)):
         assert ran(packages, repo, "lint", "spec.yaml", *words).returncode == 0, words
     assert ran(packages, repo, "lint", "spec.yaml", "--select", "ACME0").returncode == 1

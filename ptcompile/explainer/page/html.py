@@ -244,7 +244,7 @@ def _note_html(finding: PageFinding, every: Sequence[str]) -> str:
         f'<div class="note {diagnostic.severity}"{attribute}>'
         f"<span><strong>{diagnostic.severity} {escape(diagnostic.code)}</strong> "
         f"{escape(diagnostic.name)}{targets}</span><span>{escape(diagnostic.message)}</span>{help}"
-        f"<em>{consequence(diagnostic)} ({escape(diagnostic.authority)})</em></div>"
+        f"<em>{escape(consequence(diagnostic))}</em></div>"
     )
 
 
