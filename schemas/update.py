@@ -2,7 +2,8 @@
 
 A development tool: `python schemas/update.py` writes, `python schemas/update.py --check` compares and exits 1 on drift.
 `core.json` has the kinds that a training job is made of, the files of `groups/` every other kind; prose stripped, all
-Kubernetes versions in one file. With `--crds FOLDER` it makes the files of `schemas/crds/` from CRD manifests.
+Kubernetes versions in one file. With `--crds FOLDER` it makes the files of `schemas/crds/` from CRD manifests,
+and with both the descriptions that go with them.
 `schemas/README.md` describes the dialect.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import crds
+import descriptions
 import groups
 
 Schema = dict[str, Any]
@@ -203,20 +205,26 @@ def kubernetes() -> dict[Path, str]:
     out[folder / "kinds.json"] = groups.index(kinds, places, lambda versions: marks(versions, every))
     made = groups.files(definitions, kinds, places, lambda name, all_, refer: merge(name, all_, every, refer))
     out.update({folder / "groups" / f"{group}.json": text for group, text in made.items()})
-    return out
+    return out | descriptions.kubernetes(definitions, out, places)
+
+
+def _write(outputs: dict[Path, str]) -> None:
+    for path, content in outputs.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8", newline="\n")
 
 
 def main() -> int:
     """Write the files, or with --check compare them. Returns the exit status."""
     if "--crds" in sys.argv[1:]:
-        crds.write(Path(sys.argv[sys.argv.index("--crds") + 1]), HERE / "crds")
+        folder = Path(sys.argv[sys.argv.index("--crds") + 1])
+        crds.write(folder, HERE / "crds")
+        _write(descriptions.custom(folder))
         return 0
     outputs = kubernetes()
     outputs[HERE / "SOURCES.toml"] = sources(outputs[HERE / "kubernetes" / "core.json"])
     if "--check" not in sys.argv[1:]:
-        for path, content in outputs.items():
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(content, encoding="utf-8", newline="\n")
+        _write(outputs)
         return 0
     stale = [path.name for path, text in outputs.items() if not path.exists() or path.read_text("utf-8") != text]
     for name in stale:

@@ -17,12 +17,12 @@ from lsprotocol.types import (
 )
 
 from ptcompile.diagnostics import Path
+from ptcompile.explainer.fields import SCHEMA_FILES, SchemaNode, choices, fields, is_collection, nodes_at, root_nodes
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.server.cursor import Cursor, Sketch, cursor_at
 from ptcompile.server.definition import is_mount, profile_table, referenced_kinds
 from ptcompile.server.document import OpenDocument
 from ptcompile.server.hover import field_text
-from ptcompile.server.schema import SCHEMA_FILES, SchemaNode, choices, fields, is_collection, nodes_at, root_nodes
 
 _MAX_SUGGESTIONS: Final = 200
 """Maximum number of suggestions per request."""

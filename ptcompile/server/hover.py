@@ -11,12 +11,13 @@ from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
 from ptcompile._internal.paths import MISSING, get
 from ptcompile.diagnostics import Path
+from ptcompile.explainer.fields import SchemaNode, first_version, leaves, nodes_at, root_nodes, type_name
 from ptcompile.explainer.model import Cause
 from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.values import shown_value
+from ptcompile.hardware.accelerators import machines_of, row_of
 from ptcompile.kubernetes.unstructured import as_mapping, kind_of
 from ptcompile.server.document import OpenDocument, TextObject
-from ptcompile.server.schema import SchemaNode, first_version, leaves, nodes_at, root_nodes, type_name
 from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
@@ -113,6 +114,8 @@ def field_text(name: str, node: SchemaNode) -> str:
         parts.append(f"Default: `{json.dumps(default)}`")
     if (version := first_version(node)) is not None:
         parts.append(f"Since Kubernetes {version}.")
+    if examples := node.schema.get("examples"):
+        parts.append(f"Example: `{name}: {shown_value(examples[0], 200)}`")
     return "\n\n".join(filter(None, parts))
 
 
@@ -176,6 +179,8 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
     parts: list[str] = []
     if name is not None:
         parts += [pod_values(opened, obj, name)]
+    if not on_key:
+        parts.append(_accelerator_text(obj, path))
     if on_key:
         parts += [*_field_texts(opened, obj, path), spec_effects(opened, obj, path)]
     return _markdown([*filter(None, parts), *_rule_pages(opened, offset)])
@@ -184,6 +189,20 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
 def _markdown(parts: list[str]) -> Hover | None:
     text = _SEPARATOR.join(part for part in parts if part)
     return Hover(MarkupContent(MarkupKind.Markdown, text)) if text else None
+
+
+def _accelerator_text(obj: TextObject, path: Path) -> str:
+    """Return the machines of the accelerator that a spec names at a path, by cloud; "" for any other value."""
+    name = get(obj.data, path)
+    if not obj.is_spec or path[-1:] != ("accelerator",) or not isinstance(name, str):
+        return ""
+    row, _ = row_of(name)
+    rows = [
+        f"- {cloud}: " + ", ".join(f"`{machine.name}` ({machine.devices})" for machine in machines)
+        for cloud in (row.nodes if row else ())
+        if (machines := machines_of(name, cloud, largest=False))
+    ]
+    return "\n".join([f"Machines with **{name}**, and how many of them:", "", *rows]) if rows else ""
 
 
 def _field_texts(opened: OpenDocument, obj: TextObject, path: Path) -> Iterator[str]:

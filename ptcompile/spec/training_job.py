@@ -369,5 +369,12 @@ class Spec(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a TrainingJob document."""
-    return base.json_schema(Spec, "spec.schema.json", ["apiVersion", "kind", "metadata", "spec"])
+    """The JSON Schema of a TrainingJob document, with an example for each field."""
+    from ptcompile.spec.examples import example
+
+    schema = base.json_schema(Spec, "spec.schema.json", ["apiVersion", "kind", "metadata", "spec"])
+    for model, definition in schema["$defs"].items():
+        for name, field in definition.get("properties", {}).items():
+            if (value := example(model, name)) is not None:
+                field["examples"] = [value]
+    return schema

@@ -38,6 +38,7 @@ def test_a_field_with_its_description_default_and_use() -> None:
     assert "Python file that torchrun starts" in found
     assert "the pass **rendezvous**" in found
     assert "for `volcano`" in found
+    assert "Example: `script: train.py`" in found
     assert "Default: `5`" in said(SPEC.replace("nprocPerNode: 8", "monitor|Interval: 5"))
 
 
@@ -46,7 +47,16 @@ def test_a_line_that_decides_nothing_here_says_nothing_of_it() -> None:
 
 
 def test_a_field_of_kubernetes() -> None:
-    assert "list of mapping" in said(MANIFEST.replace("containers:", "cont|ainers:"))
+    text = said(MANIFEST.replace("containers:", "cont|ainers:"))
+    assert "list of mapping" in text
+    assert "List of containers belonging to the pod." in text
+    assert "Restart policy for all containers" in said(MANIFEST.replace("restartPolicy", "restart|Policy"))
+
+
+def test_an_accelerator_has_its_machines() -> None:
+    spec = SPEC.replace("  script:", "  accelerator: nvidia|-h100\n  script:")
+    assert "- eks: `p5.48xlarge` (8), `p5.4xlarge` (1)" in said(spec)
+    assert "Machines" not in said(spec.replace("nvidia|-h100", "unkno|wn"))
 
 
 def test_what_each_pod_sees_of_a_reference() -> None:

@@ -1,9 +1,10 @@
-"""`ptcompile explain`: which pass, which rule and which line of the spec wrote each part of the manifests."""
+"""`ptcompile explain`: which pass, rule and line of the spec wrote each part of the manifests; a field; a rule."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 
 from ptcompile.api import compile
@@ -28,6 +29,11 @@ the rule, and the lines of the spec and the profile that decided it.
   ptcompile explain spec.yaml spec.template.spec.volumes
   ptcompile explain spec.yaml 'containers[pytorch].env[NCCL_DEBUG]' --cluster prod.yaml
   ptcompile explain spec.yaml --html page.html        every target on one page, with their pods
+
+With a field in place of a file: its type, default and description, and what an example of it becomes on each target.
+
+  ptcompile explain spec.elastic
+  ptcompile explain Pod.spec.containers
 """
 
 
@@ -40,7 +46,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    one.add_argument("spec", metavar="SPEC", help="a file, - for standard input, or the code of a rule, such as PTC302")
+    one.add_argument(
+        "spec",
+        metavar="SPEC",
+        help="a file, - for standard input, a field such as spec.elastic, or a rule such as PTC302",
+    )
     one.add_argument(
         "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
     )
@@ -57,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
     """Explain the manifests of one file, or a code. 1 where `compile` would write no manifests."""
     if options.path is None and reference.is_code(options.spec):
         return reference.explain(options.spec)
+    if options.path is None and not os.path.exists(options.spec) and _may_be_field(options.spec):
+        return _explain_field(options.spec, options.format)
     settings = config.load(None)
     check_target(options.target, extensions=settings.extensions)
     findings = Findings(options.output_format, extensions=settings.extensions)
@@ -73,6 +85,31 @@ def run(options: argparse.Namespace) -> int:
     if not explanation.jobs:
         return status
     return max(status, files.write_stdout(_shown(explanation, options)))
+
+
+def _may_be_field(word: str) -> bool:
+    """Return whether a word may be the address of a field: it is no path of a YAML file."""
+    from ptcompile.explainer import field_reference
+
+    return not word.endswith((".yaml", ".yml", ".json")) and field_reference.is_address(word)
+
+
+def _explain_field(address: str, form: str) -> int:
+    """Print the reference of a field. Raises `UsageError` for an unknown kind or field."""
+    from shutil import get_terminal_size
+
+    from ptcompile.explainer import field_reference
+
+    try:
+        field = field_reference.find_field(address)
+    except field_reference.UnknownFieldError as error:
+        raise UsageError(str(error)) from None
+    text = (
+        field.text(get_terminal_size((100, 0)).columns)
+        if form == "text"
+        else json.dumps(field.to_dict(), indent=2) + "\n"
+    )
+    return files.write_stdout(text)
 
 
 def _page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:

@@ -136,3 +136,33 @@ def test_standard_input_as_people_run_it(tmp_path: Path) -> None:
     ran = process("explain", "-", "image", stdin=spec(tmp_path).read_bytes())
     assert (ran.status, ran.err) == (0, "")
     assert "<stdin>:5:10  spec.image" in ran.out
+
+
+def test_a_field_instead_of_a_file(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    ran = here(capsys, "explain", "PyTorchJob.spec.runPolicy")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("kubeflow.org/v1 PyTorchJob: spec.runPolicy\n  mapping\n")
+    assert max(map(len, ran.out.splitlines())) <= 60
+    assert json.loads(here(capsys, "explain", "spec.nodes", "--format", "json").out)["example"] == {
+        "spec": {"nodes": 4}
+    }
+
+
+def test_a_file_has_the_name_of_a_field(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec").write_text(Path(spec(tmp_path)).read_text(encoding="utf-8"), encoding="utf-8")
+    assert here(capsys, "explain", "spec").out.startswith("TrainingJob/train -> ")
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("spec.gpus", "TrainingJob.spec has no field 'gpus'; did you mean spec.resources.gpu?"),
+        ("spec.yaml", "spec.yaml: no such file or directory"),
+        ("nowhere.spec", "nowhere.spec: no such file or directory"),
+    ],
+)
+def test_neither_a_field_nor_a_file(word: str, message: str, capsys: Capture) -> None:
+    ran = here(capsys, "explain", word)
+    assert (ran.status, ran.err) == (2, f"ptcompile: {message}\n")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from functools import cache
 
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.crds import Definition, Definitions
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind, resolve
@@ -12,6 +13,10 @@ from ptcompile.apiserver.structure.checks import is_in_version
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
 from ptcompile.registry.table import OPERATORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 Schema = Mapping[str, Any]
 
@@ -43,11 +48,21 @@ class SchemaNode(NamedTuple):
 
     schema: Schema
     file: str
+    key: str = ""
+    """The key of its description in `schemas/descriptions/`: a kind or a definition, and the path below it."""
 
     @property
     def description(self) -> str:
-        """The schema's description of the value; Kubernetes' schemas have none."""
-        return str(self.schema.get("description", ""))
+        """The description of the value: the schema's own, or the one that is kept apart for a built-in kind; or ""."""
+        return str(self.schema.get("description", "")) or _descriptions(self.file).get(self.key, "")
+
+
+@cache
+def _descriptions(file: str) -> Mapping[str, str]:
+    try:
+        return load(f"descriptions/{file}") if file else {}
+    except FileNotFoundError:
+        return {}
 
 
 def root_nodes(kind: tuple[str, str], definitions: Definitions | None = None) -> list[SchemaNode]:
@@ -56,14 +71,14 @@ def root_nodes(kind: tuple[str, str], definitions: Definitions | None = None) ->
         file = SCHEMA_FILES.get(kind[1])
         return [SchemaNode(load(file), file)] if file else []
     if kind in BUILT_IN:
-        return [SchemaNode(load(CORE)["$defs"][BUILT_IN[kind]], CORE)]
+        return [SchemaNode(load(CORE)["$defs"][BUILT_IN[kind]], CORE, BUILT_IN[kind])]
     if kind in CUSTOM:
-        return [SchemaNode(load(CUSTOM[kind]), CUSTOM[kind])]
+        return [SchemaNode(load(CUSTOM[kind]), CUSTOM[kind], kind[1])]
     if (served := other_kind(kind)) is not None:
-        return [SchemaNode(load(served.document)["$defs"][served.definition], served.document)]
+        return [SchemaNode(load(served.document)["$defs"][served.definition], served.document, served.definition)]
     definition = (definitions or Definitions()).find(kind)
     if isinstance(definition, Definition):
-        return [SchemaNode(definition.schema, definition.document)]
+        return [SchemaNode(definition.schema, definition.document, kind[1])]
     return [SchemaNode(definition.schema, "")] if isinstance(definition, JsonSchema) else []
 
 
@@ -82,7 +97,8 @@ def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
         file, name = resolve(node.file, str(schema["$ref"]))
         target = load(file)["$defs"].get(name) if file else None
         if target is not None:
-            yield from leaves(SchemaNode(target, file), depth - 1)
+            key = name if file != node.file or file.startswith("kubernetes/") else node.key
+            yield from leaves(SchemaNode(target, file, key), depth - 1)
         return
     alternatives = [
         alternative
@@ -93,14 +109,14 @@ def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
     if "properties" in schema or "enum" in schema or not alternatives or not depth:
         yield node
     for alternative in alternatives if depth else ():
-        yield from leaves(SchemaNode(alternative, node.file), depth - 1)
+        yield from leaves(node._replace(schema=alternative), depth - 1)
 
 
 def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
     schema = node.schema
     if isinstance(part, int):
         if isinstance(schema.get("items"), Mapping):
-            yield SchemaNode(schema["items"], node.file)
+            yield node._replace(schema=schema["items"])
         return
     field = schema.get("properties", {}).get(part)
     if field is None:
@@ -109,16 +125,16 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
             yield from (
                 root_nodes(_TARGET_KINDS[part])
                 if part in _TARGET_KINDS and _is_open(more)
-                else [SchemaNode(more, node.file)]
+                else [node._replace(schema=more)]
             )
         return
     if node.file in SCHEMA_FILES.values() and part in _POD_FIELDS:
         name, is_list = _POD_FIELDS[part]
-        described = {"description": field.get("description", "")}
+        described = {key: field[key] for key in ("description", "examples") if key in field}
         reference = {"$ref": f"#/$defs/{name}"}
         yield SchemaNode({**described, **({"type": "array", "items": reference} if is_list else reference)}, CORE)
     elif isinstance(field, Mapping):
-        yield SchemaNode(field, node.file)
+        yield SchemaNode(field, node.file, f"{node.key}.{part}")
 
 
 def _is_open(schema: Schema) -> bool:
@@ -129,14 +145,14 @@ def _is_open(schema: Schema) -> bool:
 def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str, SchemaNode]:
     """Return the fields of a mapping that a server of this version knows, in order."""
     version = known_version(kubernetes)
-    fields: dict[str, SchemaNode] = {}
+    known: dict[str, SchemaNode] = {}
     for node in nodes:
         for leaf in leaves(node):
             for name, field in leaf.schema.get("properties", {}).items():
                 if isinstance(field, Mapping) and is_in_version(field, version):
                     inner = next(_child_nodes(leaf, name), None)
-                    fields.setdefault(name, inner or SchemaNode(field, leaf.file))
-    return fields
+                    known.setdefault(name, inner or SchemaNode(field, leaf.file, f"{leaf.key}.{name}"))
+    return known
 
 
 def type_name(node: SchemaNode) -> str:

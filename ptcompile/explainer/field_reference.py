@@ -1,0 +1,387 @@
+"""The reference of one field, of a spec or of a Kubernetes object: type, default, description, the fields below it, and
+for a field of a spec what an example of it becomes on each target. `ptcompile explain spec.elastic` prints it.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.paths import MISSING
+from ptcompile._internal.schema_files import load
+from ptcompile._internal.spelling import closest_match
+from ptcompile.apiserver.kinds import CORE, known_kinds
+from ptcompile.compiler.frontend import aliases
+from ptcompile.compiler.pipeline import compile_document
+from ptcompile.compiler.reader import read_profile
+from ptcompile.explainer.fields import (
+    SCHEMA_FILES,
+    SchemaNode,
+    choices,
+    first_version,
+    leaves,
+    nodes_at,
+    root_nodes,
+    type_name,
+)
+from ptcompile.explainer.values import differences, shown_path, shown_value
+from ptcompile.hardware.accelerators import names as accelerator_names
+from ptcompile.registry.targets import TARGETS
+from ptcompile.source.emitter import emit
+from ptcompile.spec.reader import default_cluster
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+    Json = dict[str, Any]
+
+
+class Field(NamedTuple):
+    """A field of a mapping, for a list of them."""
+
+    name: str
+    type: str
+    description: str
+    """The whole text, or ""."""
+
+
+class Effect(NamedTuple):
+    """What the example of a field changes in the manifests of one target."""
+
+    target: str
+    changes: tuple[str, ...]
+    """Each as `path: value`, with `(removed)` for a value that goes."""
+    error: str = ""
+    """Why the example does not compile for this target; "" if it does."""
+
+
+class FieldReference(NamedTuple):
+    """All that is known about a field."""
+
+    kind: str
+    """apiVersion and kind, such as `batch/v1 Job`."""
+    path: str
+    """The path in the object; "" for the object itself."""
+    type: str
+    default: Any
+    """The default, or None."""
+    since: str | None
+    """The Kubernetes version that added the field, or None."""
+    description: str
+    values: tuple[str, ...]
+    """The values that it can have, if they are a list."""
+    fields: tuple[Field, ...]
+    example: Json | None
+    """A part of a document with the field, or None."""
+    effects: tuple[Effect, ...]
+    also: tuple[str, ...]
+    """Other kinds of the same name, each as the address of its fields begins."""
+
+    def text(self, width: int = 100) -> str:
+        """Return the reference as text, with lines of at most `width` characters where words permit."""
+        return "\n\n".join(_sections(self, width)) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reference as JSON has it."""
+        parts = {
+            "fields": [field._asdict() for field in self.fields],
+            "effects": [row._asdict() for row in self.effects],
+        }
+        return {**self._asdict(), **parts}
+
+
+class UnknownFieldError(LookupError):
+    """There is no such kind or field. The message names what was probably meant."""
+
+
+def find_field(address: str) -> FieldReference:
+    """Return the reference of a field: `spec.elastic` of a TrainingJob, `Pod.spec.containers`, or
+    `batch/v1/Job.spec`. Items of lists have no place in an address.
+
+    Raises UnknownFieldError for an unknown kind or field.
+    """
+    kind, parts, also = _kind_and_parts(address)
+    nodes = root_nodes(kind)
+    for depth, part in enumerate(parts):
+        below = _below(nodes, part)
+        if not below:
+            raise UnknownFieldError(_no_such_field(kind, parts[: depth + 1], nodes))
+        nodes = below
+    node = nodes[0]
+    example = _example(kind, parts, node)
+    return FieldReference(
+        kind=" ".join(kind),
+        path=".".join(parts),
+        type=type_name(node),
+        default=None if node.schema.get("default") in ({}, []) else node.schema.get("default"),
+        since=first_version(node),
+        description=_description(node),
+        values=tuple(_values(kind, parts, nodes)),
+        fields=tuple(_fields(nodes)),
+        example=example,
+        effects=tuple(_effects(example, parts)) if example and parts != ["spec", "target"] else (),
+        also=also,
+    )
+
+
+def is_address(word: str) -> bool:
+    """Return whether a word begins as the address of a field does: with `spec`, `metadata` or a known kind."""
+    first = word.rpartition("/")[2].partition(".")[0]
+    return first in {"spec", "metadata"} or bool(_kinds_named(first))
+
+
+def _kinds_named(name: str) -> list[tuple[str, str]]:
+    ours = [("ptcompile/v1", kind) for kind in SCHEMA_FILES]
+    return [kind for kind in dict.fromkeys((*ours, *known_kinds())) if kind[1].casefold() == name.casefold()]
+
+
+def _kind_and_parts(address: str) -> tuple[tuple[str, str], list[str], tuple[str, ...]]:
+    """Return the kind of an address, the parts of its path, and other kinds of that name."""
+    api_version, _, rest = address.rpartition("/")
+    first, *parts = rest.split(".")
+    if first in {"spec", "metadata"} and not api_version:
+        return ("ptcompile/v1", "TrainingJob"), [first, *parts], ()
+    kinds = _kinds_named(first)
+    chosen = [kind for kind in kinds if kind[0] == api_version] if api_version else kinds
+    if not chosen:
+        names = {kind[1] for kind in known_kinds()} | set(SCHEMA_FILES)
+        near = closest_match(first, sorted(names))
+        hint = f"; did you mean {near}?" if near else ""
+        if kinds:
+            hint = f"; it is in {' and '.join(kind[0] for kind in kinds)}"
+        raise UnknownFieldError(f"no kind {first!r}{f' in {api_version}' if api_version else ''}{hint}")
+    return chosen[0], [part for part in parts if part], tuple(f"{kind[0]}/{kind[1]}" for kind in chosen[1:])
+
+
+def _below(nodes: Sequence[SchemaNode], part: str) -> list[SchemaNode]:
+    """Return the schemas of a field, which may be one of the items of a list."""
+    return nodes_at(nodes, (part,)) or nodes_at(nodes, (0, part))
+
+
+def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
+    """Yield the fields of a mapping, of the items of a list, or of the entries of a mapping with free keys."""
+    inner = nodes
+    for part in ((), (0,), ("name",)):
+        inner = [leaf for node in nodes_at(nodes, part) for leaf in leaves(node) if "properties" in leaf.schema]
+        if inner:
+            break
+    for name in dict.fromkeys(name for leaf in inner for name in leaf.schema["properties"]):
+        field = nodes_at(inner, (name,))[0]
+        yield Field(name, type_name(field), _description(field))
+
+
+def _description(node: SchemaNode) -> str:
+    return node.description or next((leaf.description for leaf in leaves(node) if leaf.description), "")
+
+
+def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]) -> str:
+    """Return the message for a field that does not exist, with the one that was probably meant."""
+    *parents, name = parts
+    where = ".".join((kind[1], *parents))
+    alias = aliases.find(name) if kind[1] == "TrainingJob" else None
+    known = [field.name for field in _fields(nodes)]
+    near = closest_match(name, known)
+    meant = ".".join((*parents, near)) if near else ""
+    if alias is not None and not near:
+        meant = ".".join(("spec", *alias.field))
+    if meant:
+        return f"{where} has no field {name!r}; did you mean {meant}?"
+    return f"{where} has no field {name!r}" + (f"; its fields are {', '.join(known)}" if 0 < len(known) <= 30 else "")
+
+
+def _values(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]) -> Iterable[str]:
+    if kind[1] == "TrainingJob" and parts == ["spec", "accelerator"]:
+        return accelerator_names()
+    if kind[1] == "TrainingJob" and parts == ["spec", "target"]:
+        return TARGETS
+    return choices(nodes)
+
+
+_COMPANIONS: Final[dict[str, Json]] = {
+    "spec.elastic.rdzvEndpoint": {"elastic": {"rdzvBackend": "etcd-v2"}},
+    "spec.elastic.rdzvId": {"elastic": {"nnodes": "2:4"}},
+    "spec.runPolicy.onPodFailure": {"runPolicy": {"backoffLimit": 3}},
+    "spec.runPolicy.successPolicy": {"elastic": {"nnodes": "2:4"}},
+    "spec.runtimeRef.kind": {"runtimeRef": {"name": "torch-distributed"}},
+    "spec.volumeMounts": {"volumes": [{"name": "data", "emptyDir": {}}]},
+    "spec.master": {"nodes": None, "worker": {"replicas": 1}},
+    "spec.fabric": {"accelerator": "nvidia-h100"},
+    "spec.priority": {"queue": "research"},
+    "spec.topology": {"queue": "research"},
+}
+"""What the examples of a field, and of those below it, need next to them in `spec`."""
+_REPLACED: Final[dict[str, tuple[str, str]]] = {
+    "metadata.generateName": ("metadata", "name"),
+    "spec.module": ("spec", "script"),
+    "spec.command": ("spec", "script"),
+    "spec.worker": ("spec", "nodes"),
+}
+"""Fields of the basic spec that the example of another replaces; for the fields below it too."""
+
+
+def _basic_spec() -> Json:
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "example"},
+        "spec": {
+            "image": "example.com/image:1",
+            "script": "main.py",
+            "nodes": 2,
+            "resources": {"cpu": 48, "memory": "512Gi", "gpu": 4},
+        },
+    }
+
+
+def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> Json | None:
+    """Return the part of a TrainingJob that gives a field the value of its example."""
+    examples = node.schema.get("examples")
+    if kind[1] != "TrainingJob" or not parts or not examples:
+        return None
+    value = examples[0]
+    for part in reversed(parts):
+        value = {part: value}
+    return dict(value)
+
+
+def _effects(example: Json, parts: Sequence[str]) -> Iterator[Effect]:
+    """Yield what an example changes on each target, in a job of two nodes with four GPUs each; in a Pod, of one."""
+    before = _basic_spec()
+    for length in range(2, len(parts) + 1):
+        _merge(before["spec"], _COMPANIONS.get(".".join(parts[:length]), {}))
+    after = deepcopy(before)
+    if replaced := _REPLACED.get(".".join(parts[:2])):
+        del after[replaced[0]][replaced[1]]
+    _merge(after, example)
+    for role in after["spec"].get("roles", {}).values():
+        role.setdefault("command", ["python", "load.py"])
+    for target in TARGETS:
+        yield _effect(before, after, target)
+
+
+def _effect(before: Json, after: Json, target: str) -> Effect:
+    if target == "pod" and after["spec"].get("nodes") == before["spec"].get("nodes") == 2:
+        before, after = ({**spec, "spec": {**spec["spec"], "nodes": 1}} for spec in (before, after))
+    cluster = _cluster()
+    compiled = compile_document(after, cluster, target)
+    errors = [problem.message for problem in compiled.problems if problem.severity == "error"]
+    if errors:
+        return Effect(target, (), errors[0])
+    base = compile_document(before, cluster, target)
+    return Effect(target, tuple(dict.fromkeys(_changes(base.manifests, compiled.manifests))))
+
+
+@cache
+def _cluster() -> ClusterProfile:
+    """Return the profile of the examples: the built-in one with a topology level and spot nodes."""
+    spot = {"nodeLabels": {"example.com/spot": "true"}}
+    levels = {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}
+    profile, _ = read_profile({**_PROFILE, "spec": {"topology": {"name": "default", "levels": levels}, "spot": spot}})
+    return profile or default_cluster()
+
+
+_PROFILE: Final = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "example"}}
+
+
+def _changes(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the differences between two lists of manifests, as paths with new values.
+
+    A path into a pod begins at its template, so that equal changes of several roles are one.
+    """
+    old, new = ({manifest["kind"]: manifest for manifest in manifests} for manifests in (before, after))
+    yield from (f"{kind}: (removed)" for kind in old if kind not in new)
+    for kind, manifest in new.items():
+        if kind not in old:
+            yield f"{kind}: (added)"
+            continue
+        for path, _, value in differences(old[kind], manifest):
+            if value is not MISSING:
+                yield f"{_in_pod(shown_path(path, manifest))}: {shown_value(_named_value(value), _WHOLE)}"
+            elif not isinstance(path[-1], int):
+                yield f"{_in_pod(shown_path(path, old[kind]))}: (removed)"
+
+
+_WHOLE: Final = 1 << 16
+"""Characters of a value that are shown: all of them, for the examples that there are."""
+
+
+def _in_pod(path: str) -> str:
+    """Return a path into a pod template from the template on, and any other path whole."""
+    head, separator, rest = path.rpartition("template.spec.")
+    return f"{separator}{rest}" if head and _first_name(rest) in load(CORE)["$defs"]["PodSpec"]["properties"] else path
+
+
+def _first_name(path: str) -> str:
+    return path.partition(".")[0].partition("[")[0]
+
+
+def _named_value(value: Any) -> Any:
+    """Return the value of a variable, whose name the path has; any other value as it is."""
+    return value["value"] if isinstance(value, Mapping) and set(value) == {"name", "value"} else value
+
+
+def _merge(data: Json, patch: Mapping[str, Any]) -> None:
+    for key, value in patch.items():
+        if isinstance(value, Mapping) and isinstance(data.get(key), dict):
+            _merge(data[key], value)
+        else:
+            data[key] = deepcopy(value)
+
+
+def _sections(reference: FieldReference, width: int) -> Iterator[str]:
+    default = f", default {shown_value(reference.default)}" if reference.default is not None else ""
+    since = f", since Kubernetes {reference.since}" if reference.since else ""
+    head = f"{reference.kind}{f': {reference.path}' if reference.path else ''}"
+    yield f"{head}\n  {reference.type}{default}{since}"
+    if reference.description:
+        yield "\n\n".join(_fill(part, width, "  ") for part in reference.description.split("\n\n"))
+    if len(reference.values) > 3:
+        yield "Values:\n" + _fill(", ".join(reference.values), width, "  ")
+    if reference.fields:
+        rows = (
+            f"  {field.name}  ({field.type})\n{_fill(_first_sentence(field.description), width, '      ')}"
+            for field in reference.fields
+        )
+        yield "Fields:\n" + "\n".join(row.rstrip() for row in rows)
+    if reference.example is not None:
+        yield "Example:\n" + textwrap.indent(emit(reference.example).rstrip("\n"), "  ")
+    if reference.effects:
+        yield "\n".join(["In a job of two nodes with four GPUs each, it changes:", *_effect_lines(reference.effects)])
+    if reference.also:
+        yield f"See also: {', '.join(reference.also)}"
+
+
+def _effect_lines(effects: Iterable[Effect]) -> Iterator[str]:
+    for effect in effects:
+        yield f"  {effect.target}"
+        if effect.error:
+            yield f"    (an error) {effect.error}"
+        elif not effect.changes:
+            yield "    nothing"
+        yield from (f"    {change}" for change in effect.changes)
+
+
+def _fill(text: str, width: int, margin: str) -> str:
+    """Return a paragraph as indented lines."""
+    return textwrap.fill(
+        text,
+        max(width, 40),
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _first_sentence(text: str) -> str:
+    return _sentence_end.split(text, maxsplit=1)[0]
+
+
+_sentence_end = re.compile(r"(?<=\.)(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z])")
