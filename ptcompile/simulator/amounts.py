@@ -29,7 +29,7 @@ def quantities_of(resources: Json, kind: str) -> dict[str, Quantity]:
 
 
 def container_requests(resources: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
-    """Return a container's requests. If `defaulted`, a missing request equals its limit, as on the API server."""
+    """Return a container's requests. If `defaulted`, an unset request equals its limit, as the API server sets it."""
     limits = quantities_of(resources, "limits") if defaulted else {}
     return {**limits, **quantities_of(resources, "requests")}
 
@@ -52,8 +52,8 @@ def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
     """Return what the scheduler reserves for a pod.
 
     This is the larger of two sums: all containers plus the init containers that keep running, or the largest other init
-    container plus those that started before it. Pod-level resources then replace cpu, memory and huge pages if they are
-    set, and the overhead is added.
+    container plus those that started before it. Pod-level resources replace cpu, memory and huge pages if they are set.
+    The overhead is added last.
     """
     needed: dict[str, Quantity] = {}
     for container in as_mappings(spec.get("containers")):
@@ -74,7 +74,7 @@ def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
 
 
 def accelerators(quantities: Quantities) -> dict[str, int]:
-    """Return the number of accelerators by resource name, without zeros."""
+    """Return the accelerator counts by resource name, without zeros."""
     return {name: amount.value for name, amount in quantities.items() if amount and is_accelerator(name)}
 
 

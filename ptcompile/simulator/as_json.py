@@ -1,4 +1,4 @@
-"""A world as JSON, secrets masked."""
+"""JSON forms of a world, a job and a pod, with secrets masked."""
 
 from __future__ import annotations
 
@@ -94,9 +94,7 @@ def world_to_dict(
 
 
 def _list_pods(pods: Iterator[Pod], jobs: Mapping[int, SimulatedJob]) -> list[dict[str, Any]]:
-    """Return the first pods in full, at least one. Only the first pod of a role is measured: the others are as
-    large.
-    """
+    """Return the first pods in full, at least one. Only the first pod of each role is measured."""
     listed: list[dict[str, Any]] = []
     sizes: dict[tuple[int, str], int] = {}
     remaining = MAX_LISTED_CHARACTERS
@@ -139,7 +137,7 @@ def job_to_dict(job: SimulatedJob) -> dict[str, Any]:
         "rendezvous": None if rendezvous is None else rendezvous.to_dict(),
         "totals": amounts.as_text(totals),
         "accelerators": amounts.accelerators(totals),
-        "services": [_service(service) for service in job.expansion.services],
+        "services": [_service_to_dict(service) for service in job.expansion.services],
         "podGroup": None if job.pod_group is None else dict(job.pod_group),
         "jobs": [dict(child) for child in job.expansion.jobs],
         "onFailure": list(job.failure),
@@ -148,7 +146,7 @@ def job_to_dict(job: SimulatedJob) -> dict[str, Any]:
     }
 
 
-def _service(service: Json) -> dict[str, Any]:
+def _service_to_dict(service: Json) -> dict[str, Any]:
     spec = nested_map(service, "spec")
     return {
         "name": object_name(service),
@@ -188,20 +186,20 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> dict[str, Any
         "resources": {str(k): v for k, v in pod.resources.items()},
         "requests": amounts.as_text(pod.requests),
         "nodeSelector": dict(view.node_selector),
-        "tolerations": [dict(one) for one in view.tolerations],
+        "tolerations": [dict(toleration) for toleration in view.tolerations],
         "nodeRequirements": list(node_requirements(view.spec)),
         "volumes": [
             {"name": name, "type": volume_type, "source": source}
             for name, volume_type, source in volume_sources(view.spec)
         ],
-        "claims": [one._asdict() | {"devices": list(one.devices)} for one in device_claims(pod)],
+        "claims": [claim._asdict() | {"devices": list(claim.devices)} for claim in device_claims(pod)],
         "rendezvous": pod.rendezvous.to_dict(),
-        "containers": [_container(one.to_dict(), one.spec) for one in pod.containers],
+        "containers": [_container_to_dict(container.to_dict(), container.spec) for container in pod.containers],
         "masked": [] if pod is original else masked_fields(original, pod),
     }
 
 
-def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
+def _container_to_dict(container: dict[str, Any], spec: Json) -> dict[str, Any]:
     """Return the container's JSON form, with the volume name of each mount."""
     mounts = [
         {"name": as_string(m.get("name")), "mountPath": as_string(m.get("mountPath"))}

@@ -158,7 +158,7 @@ def _command_lines(job: SimulatedJob) -> list[str]:
 
 
 def _command_text(pod: Pod) -> str:
-    """Return the command line as written: pods that differ only in the values of variables share it."""
+    """Return the command line as written, which pods that differ only in variables share."""
     main, launch = pod.main, pod.launch
     words = [*(main.command or ()), *(main.args or ())] if main else []
     text = shorten(shell_quote(words), 160) if words else "the image's own command"
@@ -221,7 +221,7 @@ def _service_text(service: Json) -> str:
 
 
 def pod_group_lines(group: Json | None) -> list[str]:
-    """Return the pod group in one line, or an empty list if there is none."""
+    """Return the pod group in one line, or an empty list if the job has no gang."""
     if group is None:
         return []
     if group.get("missing"):
@@ -308,9 +308,7 @@ def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
 
 
 def env_rows(pod: Pod) -> list[list[str]]:
-    """Return a row per variable of the main container: `+` if the operator adds it, name, value and value as
-    written.
-    """
+    """Return one row per variable of the main container: `+` if the operator adds it, name, value, origin."""
     added, values = injected_entries(pod), pod.env
     return [
         ["+" if i in added else " ", str(entry.get("name") or ""), *_value_cells(entry, values)]

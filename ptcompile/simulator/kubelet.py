@@ -1,6 +1,4 @@
-"""What the kubelet derives from a pod: the expansion of `$(X)` in env, command and args, and the QoS class (Kubernetes
-1.36).
-"""
+"""Values that the kubelet computes: `$(X)` in env, command and args, and the QoS class (Kubernetes 1.36)."""
 
 from __future__ import annotations
 
@@ -62,7 +60,7 @@ def environment(container: ContainerView, pod: PodView, budget: Budget | None = 
 
 
 def entry_value(entry: Json, pod: PodView) -> str:
-    """Return the value of an env entry that refers to no other variable."""
+    """Return the value of an env entry that refers to no other entry."""
     return _expand_entry(entry, pod, {}, Budget())
 
 
@@ -133,7 +131,7 @@ def qos_class(spec: Json) -> str:
 
 
 def is_best_effort(spec: Json) -> bool:
-    """Return whether no container requests or limits cpu or memory."""
+    """Return whether no container has a request or limit for cpu or memory."""
     return not any(
         quantity.parse(nested_map(resources, section).get(name))
         for resources in _deciding_resources(spec)

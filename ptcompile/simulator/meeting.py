@@ -1,4 +1,4 @@
-"""The rendezvous of a job: which roles train, where they meet, how many processes there are, and what prevents it."""
+"""The rendezvous of a job: training roles, endpoint, number of processes, and what keeps the pods from meeting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa
 HOST_NETWORK_PREFIX = "c10d publishes a node's host name (hostNetwork)"
 """Start of the note that depends on the Kubernetes nodes."""
 
-_ELASTIC_LAUNCHERS = ("torchrun", "accelerate", "deepspeed")
+_LAUNCHERS_WITH_ENDPOINT = ("torchrun", "accelerate", "deepspeed")
 """Launchers whose pods meet at the endpoint in their options (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
 
 Lead = tuple[ExpandedRole, Pod, Rendezvous]
@@ -101,8 +101,8 @@ def job_rendezvous(job: WorkloadPods) -> JobRendezvous | None:
 def training_roles(job: WorkloadPods) -> list[Lead]:
     """Return the training roles, each with its first pod and that pod's rendezvous.
 
-    These are the roles that start torchrun to join others; if there are none, the roles that learn about others from
-    their environment; else the first role.
+    These are the roles that start torchrun to join others. If no role does, they are the roles whose environment names
+    other processes; if there are none either, the first role.
     """
     candidates = [(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None]
     leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
@@ -111,7 +111,7 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
 
 
 def _env_leads(candidates: list[Lead]) -> list[Lead]:
-    """Return the roles without torchrun that know about others.
+    """Return the roles without torchrun whose environment names other processes.
 
     If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives every task the master's
     address, but sets the rank only for its own two tasks.
@@ -183,7 +183,7 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
     obstacles = list(_obstacles(job, rendezvous, [pod for _, pod, _ in training_roles(job)]))
     if any(not obstacle.startswith(HOST_NETWORK_PREFIX) for obstacle in obstacles):
         return False
-    is_modeled = rendezvous.first.launcher in _ELASTIC_LAUNCHERS or rendezvous.first.backend == "env"
+    is_modeled = rendezvous.first.launcher in _LAUNCHERS_WITH_ENDPOINT or rendezvous.first.backend == "env"
     return True if is_modeled and not obstacles and not rendezvous.outside else None
 
 

@@ -153,9 +153,7 @@ class Pod:
 
     @cached_property
     def env(self) -> dict[str, str]:
-        """The main container's variables in order, with `$(X)` expanded. A value that no manifest holds is
-        `<source>`.
-        """
+        """The main container's variables in order, `$(X)` expanded; a value that no manifest holds is `<source>`."""
         main = self.main
         return {} if main is None else kubelet.environment(main, self.view)
 
@@ -249,7 +247,7 @@ class WorkloadPods(_PodFields):
 
     @cached_property
     def _built_pods(self) -> dict[tuple[ExpandedRole, int], Pod]:
-        """Pods that callers request repeatedly."""
+        """First, second and last pods of roles, which callers request repeatedly."""
         return {}
 
     @property

@@ -80,8 +80,8 @@ class WorldPods(Sequence[Pod]):
                 yield from (job.pod(role, i) for i in indexes)
 
     def _estimate_characters(self) -> int:
-        """Return roughly how many characters the variables and command lines of all pods have, estimated by first
-        pods.
+        """Return the approximate number of characters in all variables and command lines, from the first pod of each
+        role.
         """
         firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods())
         return sum(
@@ -126,9 +126,7 @@ class World(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. A job that its operator rejects is not an error: see
-        `SimulatedJob.expansion.refused`.
-        """
+        """Whether no finding is an error; `SimulatedJob.expansion.refused` tells whether an operator rejects a job."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
     @property

@@ -22,8 +22,8 @@ class Launcher(NamedTuple):
     """How a launcher names the options that torchrun has too."""
 
     names: Mapping[str, str]
-    """Its dashed options, keyed by torchrun's names. `num-processes` and `world-size` count the processes of all
-    nodes.
+    """Its dashed options, keyed by torchrun's names. `num-processes` and `world-size` count all processes of the
+    job.
     """
     flags: frozenset[str]
     """Its dashed options without a value."""
@@ -106,9 +106,7 @@ _MODULES: Final[dict[str, LauncherName]] = {
 
 
 def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
-    """Return the launcher that a command line without wrappers starts and the index of its options, or None for
-    others.
-    """
+    """Return the launcher that an unwrapped command line starts and the index of its options, or None for others."""
     first = argv[0].rpartition("/")[2]
     if first == "accelerate":
         return ("accelerate", 2) if list(argv[1:2]) == ["launch"] else None
@@ -148,7 +146,7 @@ def parse_options(name: str, arguments: Sequence[str]) -> tuple[dict[str, str], 
 def resolve_options(name: str, options: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
     """Return the options, completed from the environment.
 
-    The number of nodes or of processes per node is derived from the world size if the division leaves no remainder.
+    The number of nodes or of processes per node is computed from the world size if it divides evenly.
     """
     launcher = LAUNCHERS[name]
     resolved = {option: env[variable] for option, variable in launcher.variables.items() if variable in env} | {

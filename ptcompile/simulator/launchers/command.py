@@ -48,7 +48,7 @@ def container_invocation(
     """Return what a container starts.
 
     Without a command the image's entrypoint gets the arguments (Kubernetes 1.36), and only the image knows what that
-    is. But an image may have no entrypoint, so arguments that begin with a program are taken as the command line.
+    is. An image may have no entrypoint, though, so arguments that begin with a program are taken as the command line.
     """
     invocation = read_command_line([*command, *args], env, budget)
     if command or invocation.launcher != "command" or invocation.in_shell or _is_program(args[0]):
@@ -56,9 +56,9 @@ def container_invocation(
     return Invocation("image", entry=tuple(args), env=env)
 
 
-def _is_program(word: str) -> bool:
+def _is_program(argument: str) -> bool:
     """Return whether an argument is more likely a program than an argument of one."""
-    return word.startswith("/") or is_program(word)
+    return argument.startswith("/") or is_program(argument)
 
 
 def read_command_line(
@@ -114,22 +114,20 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
 
 
 def _torchrun_options_start(argv: Sequence[str]) -> int | None:
-    """Return the index of torchrun's options, after wrappers such as `numactl` and Python's options, or None without
-    torchrun.
-    """
+    """Return the index of torchrun's options, after wrappers such as `numactl`, or None without torchrun."""
     for index, argument in enumerate(argv):
         if argument.endswith(".py") and index:
             return None
-        if basename(argument) == "torchrun" and (index == 0 or not _is_option_before_value(argv[index - 1])):
+        if basename(argument) == "torchrun" and (index == 0 or not _expects_value(argv[index - 1])):
             return index + 1
         if argument == "-m" and argv[index + 1 : index + 2] and argv[index + 1] in _MODULES:
             return index + 2
     return None
 
 
-def _is_option_before_value(word: str) -> bool:
+def _expects_value(argument: str) -> bool:
     """Return whether the next argument is this option's value: `--launcher torchrun` starts nothing."""
-    return word.startswith("--") and "=" not in word
+    return argument.startswith("--") and "=" not in argument
 
 
 def _parse_torchrun_options(arguments: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -156,7 +154,7 @@ def _parse_torchrun_options(arguments: Sequence[str]) -> tuple[dict[str, str], t
 
 
 def entry_arguments(launch: Invocation) -> tuple[str, ...]:
-    """Return the script and its arguments without the interpreter and its options, whatever launcher starts them."""
+    """Return the script and its arguments, without the interpreter and its options."""
     arguments = launch.entry
     if launch.launcher == "torchrun" and launch.options.get("module"):
         return ("-m", *arguments)

@@ -1,7 +1,6 @@
 """The rendezvous of one pod.
 
-For torchrun: options, then PET_* variables, then defaults (PyTorch 2.13). For a script without torchrun: its
-environment.
+torchrun reads its options, then PET_* variables, then defaults (PyTorch 2.13); other scripts read their environment.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Rendezvous(NamedTuple):
     backend: str
     """`static`, `c10d`, `etcd-v2` ...; `env` for a script without torchrun, `none` for a single process."""
     endpoint: str
-    """`host:port`, or an empty string if there is none."""
+    """`host:port`, or an empty string without a rendezvous."""
     nodes: tuple[int, int] | None
     """Minimum and maximum number of nodes, or None if torchrun would not accept the value."""
     node_rank: str
@@ -194,7 +193,7 @@ def _parse_nodes(text: str) -> tuple[int, int] | None:
 
 
 def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str]]:
-    """Return the processes per node as a number, or None if it is unknown, as text, and with notes."""
+    """Return the processes per node (None if unknown), their text, and notes."""
     number = atoi(text)
     if number is not None:
         return number, text, [] if number > 0 else [f"torchrun starts nothing: nproc-per-node is {text}"]
@@ -209,8 +208,8 @@ def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str
 
 
 def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
-    """Return the rendezvous of processes without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT,
-    WORLD_SIZE and RANK.
+    """Return the rendezvous without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and
+    RANK.
     """
     address, port = env.get("MASTER_ADDR", ""), env.get("MASTER_PORT", "")
     world_size = atoi(env.get("WORLD_SIZE", ""))

@@ -81,9 +81,7 @@ def simple_commands(script: str, env: Mapping[str, str], budget: Budget) -> Iter
 
 
 def split_statements(script: str) -> list[tuple[list[str], str]]:
-    """Return the unquoted words of each statement, and the operator that ends it: `;`, `&&`, `|`, a newline or
-    nothing.
-    """
+    """Return the unquoted words of each statement and the operator that ends it: `;`, `&&`, `|`, a newline or ""."""
     statements: list[tuple[list[str], str]] = []
     words: list[str] = []
     word: str | None = None
@@ -104,7 +102,7 @@ def split_statements(script: str) -> list[tuple[list[str], str]]:
 
 
 def _append_part(word: str, part: str) -> str:
-    """Append to a word a part that is quoted separately or follows a quoted part, which ends a variable's name."""
+    """Append a part to a word. Quotes between them end a variable's name, so the name gets braces."""
     open_name = _open_name.search(word[-_MAX_NAME_LENGTH:]) if part[:1].isalnum() or part[:1] == "_" else None
     return f"{word[: -len(open_name[0])]}${{{open_name[1]}}}{part}" if open_name else word + part
 
@@ -120,11 +118,9 @@ _COMMAND_FLAGS = Pattern(r"-[ceux]*c[ceux]*")
 
 
 def single_command(argv: Sequence[str]) -> list[str] | None:
-    """Return the words of the only simple command that `sh -c` runs, with `$X` as written, or None for any other
-    script.
+    """Return the words of the only simple command of `sh -c`, with `$X` as written, or None for any other script.
 
-    None is also returned for pipes, lists, redirections, patterns, substitutions and variables that quotes keep from
-    expanding.
+    Pipes, lists, redirections, patterns, substitutions and variables in single quotes return None too.
     """
     if len(argv) != 3 or not _shell(argv[0]) or not _COMMAND_FLAGS.fullmatch(argv[1]):
         return None

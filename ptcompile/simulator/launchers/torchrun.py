@@ -83,7 +83,7 @@ CONF_OPTIONS: Final = tuple(dict.fromkeys(name for options in BACKEND_OPTIONS.va
 
 
 def why_not_option(name: str, value: str, backend: str | None = None) -> str | None:
-    """Return why torchrun does not start with this value, or None. Without `backend`, any backend that reads it is
+    """Return why torchrun does not start with this value, or None. Without `backend`, any reader of the option is
     checked.
 
     torchrun strips whitespace around names and values.
@@ -97,14 +97,14 @@ _SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 
 
 @bounded_cache(1024)
-def option_name(word: str) -> str:
+def option_name(argument: str) -> str:
     """Return the dashed name of an option: `nproc-per-node` for `--nproc_per_node=8`."""
-    name = word.partition("=")[0]
+    name = argument.partition("=")[0]
     return _SHORT.get(name, name.lstrip("-").replace("_", "-"))
 
 
 def conf_of(text: str) -> dict[str, str]:
-    """Return the settings in a --rdzv-conf, `KEY=VALUE,KEY=VALUE`, as torchrun splits them; the last of repeated keys
+    """Return the settings in a --rdzv-conf, `KEY=VALUE,KEY=VALUE`, as torchrun splits them; the last of equal keys
     wins.
     """
     pairs = (pair.partition("=") for pair in text.split(","))
@@ -181,7 +181,7 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
 
 
 def is_int(value: str) -> bool:
-    """Return whether Python's int() parses a text, for numbers as people write them."""
+    """Return whether Python's int() parses a text. Only common notations are recognized."""
     return atoi(value.strip()) is not None
 
 
@@ -191,9 +191,7 @@ def option_variable(option: str) -> str:
 
 
 def is_literal(value: str) -> bool:
-    """Return whether a process sees the value as written: it contains no shell variable, command or Secret
-    reference.
-    """
+    """Return whether a process sees the value as written, without shell variables, commands or Secret references."""
     return "$" not in value and "<" not in value and "`" not in value
 
 
@@ -227,16 +225,15 @@ def closes_on_sigterm(torch: Version) -> bool:
 
 
 def has_same_torchrun(a: Version, b: Version) -> bool:
-    """Return whether torchrun behaves alike in two versions of PyTorch, as far as measured."""
+    """Return whether torchrun behaves the same in two versions of PyTorch, as far as measured."""
     changes = (*CLOSED_BY_SIGTERM, SHARED_STORE, FIRST_STORE)
     return all((a >= change) == (b >= change) for change in changes)
 
 
 def torch_of(image: str | None, versions: Versions) -> Version:
-    """Return the PyTorch version of an image: from an official tag such as `pytorch/pytorch:2.6.0-cuda12.4`, else the
-    profile's.
+    """Return the PyTorch version of an image, from an official tag such as `pytorch/pytorch:2.6.0`, or the profile's.
 
-    Other repositories have their own numbering.
+    Other repositories number their images differently.
     """
     for start in _OFFICIAL:
         if image is not None and image.startswith(start):
