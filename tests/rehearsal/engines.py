@@ -1,4 +1,4 @@
-"""A container engine that only writes down what it is told, and an image of this interpreter for a real one."""
+"""A fake container engine that records its commands, and an image of this interpreter for a real engine."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if words[0] == "run":
 
 
 def fake_engine(folder: Path, name: str = "docker", info: str = "20.10 [name=seccomp]") -> Path:
-    """A folder for the PATH with such an engine, whose files are beside it."""
+    """Return a folder for PATH with a fake engine, which keeps its files next to it."""
     programs = folder / name
     programs.mkdir()
     path = programs / name
@@ -60,12 +60,12 @@ def fake_engine(folder: Path, name: str = "docker", info: str = "20.10 [name=sec
 
 
 def told(programs: Path) -> list[list[str]]:
-    """What a fake engine was told, a list of words each."""
+    """Return the commands that the fake engine received, each as a list of arguments."""
     return [json.loads(line) for line in (programs / "told").read_text().splitlines()]
 
 
 def python_image(engine: Engine, folder: Path, name: str) -> None:
-    """Give an engine an image with this interpreter and nothing but what that loads."""
+    """Build an image with only this interpreter and the libraries it loads."""
     tar = folder / "image.tar"
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     library = Path(sysconfig.get_path("stdlib"))

@@ -1,4 +1,4 @@
-"""Jobs to rehearse, in few words."""
+"""Short constructors of jobs to rehearse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ C10D = "elastic: {nnodes: 3, nprocPerNode: 2, rdzvBackend: c10d}"
 
 
 def job(body: str, target: str = "job", name: str = "train") -> SimulatedJob:
-    """The job of a spec for a target."""
+    """Return the simulated job of a spec for a target."""
     world = ptcompile.simulate(smallest(body, name), target=target)
     assert world.ok, world.diagnostics
     return world.jobs[0]

@@ -1,4 +1,4 @@
-"""Back ends and interpreters that play without torch."""
+"""Back ends and interpreters that work without torch."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ sys.exit({status})
 
 
 def fake_python(folder: Path, status: int = 0) -> str:
-    """An interpreter that plays torchrun: it looks its endpoint up, and says that all have met."""
+    """Write a fake interpreter that replaces torchrun: it resolves the endpoint and reports that all pods joined."""
     path = folder / "python"
     path.write_text(FAKE.format(python=sys.executable, status=status), encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
@@ -61,7 +61,7 @@ def fake_python(folder: Path, status: int = 0) -> str:
 
 
 class Clock:
-    """Stands for the module `time` in a course: its time moves when the course sleeps, without waiting."""
+    """Replacement for the module `time` in a course: sleeping advances its time without waiting."""
 
     def __init__(self) -> None:
         self.now = 1_700_000_000.0
@@ -76,9 +76,9 @@ class Clock:
 
 
 class Scripted:
-    """A back end whose pods meet at once, all that run, and end when they are told to finish.
+    """A back end whose running pods join at once and exit when a `finish` file appears.
 
-    `fails` says which pods exit with 1 when one of these goes. `clock` is the time of the course that it plays in.
+    `fails` maps a pod to the pods that exit with status 1 when it is lost. `clock` is the clock of the course.
     """
 
     def __init__(self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True) -> None:

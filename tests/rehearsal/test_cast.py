@@ -1,4 +1,4 @@
-"""The pods that are played: what they start, what they find, and what is not as in the cluster."""
+"""Rehearsed pods: their command lines, their environment, and the differences from the cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The back end of containers: what docker and podman are told, and, where one answers, what pods in it find."""
+"""The container back end: the commands for docker and podman, and pods in a real engine if one answers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_pod_has_its_name_address_folder_and_no_privileges(docker: Path, tmp_p
     assert {"--ip=10.77.0.6", "--hostname=host-1", "--read-only", "--cap-drop=ALL", "--pull=never"} <= set(words)
     assert {f"--volume={tmp_path}/pod1:{tmp_path}/pod1", f"--volume={tmp_path}/hosts:/etc/hosts:ro"} <= set(words)
     assert words[-3:] == ["--entrypoint=python", IMAGE, "train.py"]
-    assert not any("s3cret" in word for word in words)  # a list of processes shows them to everybody
+    assert not any("s3cret" in word for word in words)  # the process list would show them to every user
     variables = next(word for word in words if word.startswith("--env-file=")).partition("=")[2]
     assert Path(variables).read_text() == "TOKEN=s3cret\n"
     assert "--env=TWO=a\nb" in words

@@ -1,4 +1,4 @@
-"""The course of a rehearsal on a back end that is written down: what happens when, and what the verdict is."""
+"""The course of a rehearsal on a recorded back end, and its verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What starts the stand-in, for each launcher that a pod may have."""
+"""Command lines that start the stand-in script, for each launcher."""
 
 from __future__ import annotations
 

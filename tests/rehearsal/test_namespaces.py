@@ -1,4 +1,4 @@
-"""The back end of Linux namespaces, with a python that answers in torchrun's place."""
+"""The back end of Linux namespaces, with a fake python instead of torchrun."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_nothing_is_left_running(stage: Namespaces, tmp_path: Path) -> None:
 
 
 def test_the_whole_of_it(stage: Namespaces, tmp_path: Path) -> None:
-    """Names by Services, the simulated environment, the stand-in's folder, the fault and the end."""
+    """Covers names from Services, the simulated environment, the stand-in's folder, the fault and the end."""
     settings = RehearsalSettings(fake_python(tmp_path), limit=60.0)
     lines: list[str] = []
     faults = [fault("dns-lag", "1s")]
@@ -168,7 +168,7 @@ def test_the_whole_of_it(stage: Namespaces, tmp_path: Path) -> None:
 
 
 def test_who_ends_ends_all(stage: Namespaces, tmp_path: Path) -> None:
-    """A rehearsal that is killed leaves nothing: the kernel ends the namespace with its maker."""
+    """If a rehearsal is killed, the kernel ends its namespace, so nothing keeps running."""
     code = (
         "import sys, time\n"
         "from tests.rehearsal.test_namespaces import config, Path\n"

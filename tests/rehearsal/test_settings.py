@@ -1,4 +1,4 @@
-"""How faults are asked for."""
+"""Faults and durations as text."""
 
 from __future__ import annotations
 

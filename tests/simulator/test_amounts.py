@@ -1,4 +1,4 @@
-"""What pods ask for, gangs, node requirements."""
+"""Requests of pods, gangs and node requirements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operators' own answers, any data at all, and wide jobs."""
+"""Names given by operators, arbitrary data, and wide jobs."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def test_any_data_is_taken(manifest: dict[str, Any], data: st.DataObject) -> Non
 
 
 def test_a_wide_job_costs_what_a_narrow_one_does() -> None:
-    """10,000 pods in under 5 times the work of 100, folded."""
+    """10,000 pods take less than 5 times the work of 100, because they are folded."""
 
     def cost(workers: int) -> int:
         return steps(lambda: overview(simulate([pytorchjob(workers), volcano(workers)])))
 
-    _, few, many = cost(100), cost(100), cost(10_000)  # loaded first
+    _, few, many = cost(100), cost(100), cost(10_000)  # load modules before measuring
     assert many < 5 * few

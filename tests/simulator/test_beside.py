@@ -1,4 +1,4 @@
-"""Auxiliary pods: who they are in a world, and that they count when two worlds are compared."""
+"""Auxiliary pods: which pods are auxiliary, and how they count in comparisons of worlds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def manifests(source: str, target: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("target", ABLE)
 @pytest.mark.parametrize("source", [TORCHRUN, PLAIN, IMAGE], ids=["torchrun", "plain", "image"])
 def test_the_trainers_alone_meet(source: str, target: str) -> None:
-    """On Volcano the plugin tells the loader the master's address and the world's size, and no rank.
+    """Volcano's plugin gives the loader the master's address and the world size, but no rank.
 
     Source: docs/facts/volcano.md#cases C7.
     """
@@ -50,7 +50,7 @@ def test_the_overview_shows_their_pods_without_a_rank(target: str) -> None:
 
 
 def test_a_launch_that_meets_nobody_is_no_trainer_next_to_one_that_does() -> None:
-    """A role that serves a model with torchrun --standalone."""
+    """A role that serves a model with torchrun --standalone is auxiliary."""
     source = TORCHRUN.replace("command: [serve]", "command: [torchrun, --standalone, serve.py]")
     for target in ABLE:
         found = job_rendezvous(only(simulate(manifests(source, target))))
@@ -89,7 +89,7 @@ def test_another_number_of_their_pods_is_seen() -> None:
 
 
 def test_a_name_of_another_pod_is_seen() -> None:
-    """Names that each operator gives in its own way are compared by the pod that they lead to."""
+    """Host names differ between operators, so they are compared by the pods they resolve to."""
     other = manifests(TORCHRUN, "jobset")
     node = other[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
     (entry,) = (one for one in node["env"] if one["name"] == "LOADER_HOSTS")
@@ -100,7 +100,7 @@ def test_a_name_of_another_pod_is_seen() -> None:
 
 @pytest.mark.parametrize("target", ["volcano", "trainjob"])
 def test_the_gang_counts_them(target: str) -> None:
-    """Trainers that start without their data loader hold GPUs and wait."""
+    """Training pods that start without their data loader would hold GPUs and wait."""
     queues = {"kind": "ClusterProfile", "spec": {"queueSystem": "volcano"}}
     made = compile(f"{TORCHRUN}  queue: q\n", target=target, cluster=queues).unwrap()
     assert only(simulate(list(made))).pod_group["minMember"] == 4

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md#laws 5: whatever the target, the same world."""
+"""Every target produces the same world (CONTRIBUTING.md#laws, 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fault does to torchrun: each condition that decides it, and the sentences for people."""
+"""Effects of faults on torchrun: each condition that decides them, and their sentences."""
 
 from __future__ import annotations
 

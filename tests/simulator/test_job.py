@@ -1,4 +1,4 @@
-"""What happens when a pod fails."""
+"""Sentences about failing pods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.simulator.worlds import jobset, only, pod_of, pytorchjob, volcano
 
 
 def _job(action: str | None = None) -> dict[str, Any]:
-    """A Job with a rule for nodes that go; the status of the condition is True where nobody says."""
+    """Return a Job with a rule for lost Kubernetes nodes; an unset condition status means True."""
     rules = [{"action": action, "onPodConditions": [{"type": "DisruptionTarget"}]}] if action else []
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
     codes = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
@@ -79,7 +79,7 @@ def test_a_policy_that_can_act_is_not_called_dead() -> None:
 
 
 def test_tasks_that_no_policy_restarts_when_a_node_goes_are_named() -> None:
-    """docs/facts/volcano.md#policies: a task's policies stand before the job's."""
+    """docs/facts/volcano.md#policies: a task's policies come before the job's."""
     made = volcano()
     first, *others = made["spec"]["tasks"]
     first["policies"] = [{"event": "PodEvicted", "action": "RestartJob"}]

@@ -1,4 +1,4 @@
-"""The JSON form and its schema."""
+"""The JSON form of a world and its schema."""
 
 from __future__ import annotations
 

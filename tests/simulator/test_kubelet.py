@@ -1,4 +1,4 @@
-"""What the kubelet makes of env, command and resources.
+"""Values that the kubelet computes from env, command and resources.
 
 Source: docs/facts/api-server.md#environment, #resources-and-quantities; docs/facts/training-operator.md#environment.
 """

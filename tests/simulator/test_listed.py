@@ -1,4 +1,4 @@
-"""How many pods the JSON of a world lists: what is beyond the budget is a sentence."""
+"""The number of pods in a world's JSON, and the warning if the budget is exceeded."""
 
 from __future__ import annotations
 

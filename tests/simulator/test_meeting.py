@@ -1,4 +1,4 @@
-"""Whole jobs: who meets whom, and what cannot work."""
+"""The rendezvous of whole jobs, and what keeps pods from meeting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_pytorchjob_as_a_whole() -> None:
     assert found.first.endpoint == "llama-master-0:23456"
     assert amounts.as_text(job.totals()) == {"nvidia.com/gpu": "32", "cpu": "128", "memory": "1Ti"}
     assert job.pod_group["minMember"] == 4
-    # docs/facts/training-operator.md#gangs: limits where no requests are
+    # docs/facts/training-operator.md#gangs: limits replace missing requests
     assert job.pod_group["minResources"]["nvidia.com/gpu"] == "32"
 
 
@@ -72,15 +72,15 @@ def test_no_pod_of_that_name() -> None:
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd.infra:2379", "t.py"]), []),
         (jobset(["torchrun", "--nnodes=5", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"]),
          ["the rendezvous waits for 5 nodes, but the job has 4 pods"]),
-        # J04: no host names
+        # without DNS host names
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"],
                 network={"enableDNSHostnames": False}), ["no pod and no Service", "c10d publishes a pod's own host"]),
-        # docs/facts/training-operator.md#environment: worker only, not elastic: every pod waits for itself (#1988)
+        # docs/facts/training-operator.md#environment: only Workers, not elastic: every pod waits for itself (#1988)
         ({**pytorchjob(), "spec": {"pytorchReplicaSpecs": {
             "Worker": pytorchjob()["spec"]["pytorchReplicaSpecs"]["Worker"]}}}, ["every pod waits for itself"]),
-        # elastic with a Master: torchruns are workers + 1
+        # elastic with a Master: one torchrun more than there are Workers
         (pytorchjob(elasticPolicy={"minReplicas": 1, "maxReplicas": 3}), ["4 pods join a rendezvous of at most 3"]),
-        # plain python with an integer nprocPerNode waits for processes that nobody starts (#1790)
+        # plain python with an integer nprocPerNode waits for processes that are never started (#1790)
         (pytorchjob(container={"command": ["python", "t.py"]}), ["the rendezvous waits for 32 processes"]),
     ],
 )  # fmt: skip

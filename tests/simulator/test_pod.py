@@ -1,4 +1,4 @@
-"""What pods claim, in words and as JSON."""
+"""Device claims of pods, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PodGroups that stand in files: counted with the jobs whose pods name them."""
+"""PodGroups in files, counted with the jobs whose pods name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people read: overview, one pod, env file."""
+"""Human-readable output: overview, single pod and env file."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_env_file_knows_volcanos_own_configmap() -> None:
 
 
 def test_nothing_steers_a_terminal() -> None:
-    """Every word of the manifest that is a person's own."""
+    """Every user-chosen string in the manifest contains a control sequence."""
     world = simulate([_poisoned(pytorchjob()), _poisoned(volcano()), _poisoned(pod_of({"env": [{"name": "A"}]}))])
     pods = list(world.pods)
     assert pods
@@ -98,7 +98,7 @@ def test_nothing_steers_a_terminal() -> None:
 
 
 def _poisoned(data: Any) -> Any:
-    """Every string that is not a kind or a version, with a control sequence behind it."""
+    """Append a control sequence to every string except kinds and versions."""
     if isinstance(data, dict):
         kept = ("apiVersion", "kind", "restartPolicy")
         return {k: v if k in kept else _poisoned(v) for k, v in data.items()}

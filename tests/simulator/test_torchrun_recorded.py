@@ -1,4 +1,4 @@
-"""What simulate claims of torchrun is what torchrun did: tests/recorded/torchrun, a file for each version."""
+"""Predictions of simulate, compared with recorded runs of torchrun (tests/recorded/torchrun, one file per version)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[1] / "recorded" / "torchrun"
 RECORDED = {path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"] for path in sorted(FOLDER.glob("*.json"))}
 ROWS = [(release, name) for release, rows in RECORDED.items() for name in rows]
 MOST_CHANCES = {"2.5": 5}
-"""Cases that simulate leaves to chance, at most, where it is more than `CHANCES`: a claim of nothing is never wrong."""
+"""Releases that may leave more than `CHANCES` cases to chance: predicting nothing is never wrong, so it is limited."""
 CHANCES = 3
 
 
@@ -63,7 +63,7 @@ def test_worlds_and_ranks_are_the_claimed_ones(release: str, name: str) -> None:
 
 
 def test_what_may_go_wrong_is_recorded_of_every_era() -> None:
-    """Without a shared store, with that of the rendezvous, and with that of the first meeting."""
+    """The eras: no shared store, the rendezvous' store, and the first round's store."""
     eras = [(2, 2), (2, 5), (2, 13)]
     assert {".".join(map(str, era)) for era in eras} <= RECORDED.keys()
     assert eras[0] < SHARED_STORE <= eras[1] < FIRST_STORE <= eras[2]

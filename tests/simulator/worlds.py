@@ -1,4 +1,4 @@
-"""Manifests and worlds for tests, in few words."""
+"""Short constructors of manifests and worlds."""
 
 from __future__ import annotations
 

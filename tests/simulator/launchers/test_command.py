@@ -1,4 +1,4 @@
-"""Command lines, and what `bash -c` would run."""
+"""Launchers in command lines and in `bash -c` scripts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ptcompile.simulator.launchers.command import container_invocation, entry_ar
         (["python", "train.py", "--launcher", "torchrun"], "command", {},
          ("python", "train.py", "--launcher", "torchrun")),
         (["python", "train.py", "torchrun", "x.py"], "command", {}, ("python", "train.py", "torchrun", "x.py")),
-        # the last launcher counts: what stands before prepares
+        # the last launcher wins: earlier commands only prepare
         (["sh", "-c", "torchrun warm.py && torchrun --nnodes=2 t.py; echo done"], "torchrun", {"nnodes": "2"},
          ("t.py",)),
         (["app", "--launcher", "torchrun"], "command", {}, ("app", "--launcher", "torchrun")),
@@ -46,7 +46,7 @@ from ptcompile.simulator.launchers.command import container_invocation, entry_ar
         (["bash", "-c"], "command", {}, ("bash", "-c")),
         (["bash", "-c", ""], "command", {}, ("bash", "-c", "")),
         ([], "image", {}, ()),
-        # wrappers are looked through, and scripts that are handed a program
+        # wrappers, and scripts that run a program
         (["env", "A=1", "torchrun", "t.py"], "torchrun", {}, ("t.py",)),
         (["tini", "-g", "--", "torchrun", "--nnodes=2", "t.py"], "torchrun", {"nnodes": "2"}, ("t.py",)),
         (["timeout", "-k", "5", "3600", "python", "-m", "torch.distributed.run", "t.py"], "torchrun", {}, ("t.py",)),
@@ -91,7 +91,7 @@ def test_what_runs_in_the_end(argv: list[str], words: tuple[str, ...]) -> None:
         ([], [""], "image"),
         ([], ["train", "--lr", "1"], "image"),
         ([], [], "image"),
-        # an image without ENTRYPOINT runs them, as pytorch/pytorch does
+        # an image without ENTRYPOINT, such as pytorch/pytorch, runs them
         ([], ["torchrun", "t.py"], "torchrun"),
         ([], ["python", "-m", "torch.distributed.run", "t.py"], "torchrun"),
         ([], ["python3", "t.py"], "command"),

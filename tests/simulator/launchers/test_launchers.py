@@ -1,4 +1,4 @@
-"""What accelerate, deepspeed and composer say in their own options, as torchrun's."""
+"""Options of accelerate, deepspeed and composer under torchrun's names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ptcompile.simulator.launchers.rendezvous import pod_rendezvous
         ("accelerate launch --num_machines=2 --main_process_ip=a --main_process_port=1 t.py", "a:1", (2, 2), "0", 4),
         ("deepspeed --no_ssh --num_nodes 2 --num_gpus 8 --node_rank=1 --master_addr a t.py", "a:29500", (2, 2), "1", 8),
         ("composer -n 8 --world_size=32 --node_rank=3 --master_addr=a --master_port=7 t.py", "a:7", (4, 4), "3", 8),
-        ("composer -n 8 t.py", "m:2", (16, 16), "0", None),  # the rest from its environment
+        ("composer -n 8 t.py", "m:2", (16, 16), "0", None),  # the environment supplies the rest
         ("python -m accelerate.commands.launch --num_machines=2 --main_process_ip=a t.py", "a:29500", (2, 2), "0", 4),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What torchrun makes of options and variables (docs/facts/torchrun.md#options-and-variables)."""
+"""The rendezvous that torchrun derives from options and variables (docs/facts/torchrun.md#options-and-variables)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, pod_rendezvo
     [
         # the defaults
         (["torchrun", "t.py"], {}, 0, ("static", "127.0.0.1:29500", (1, 1), "0", 1, "1")),
-        # PET_* alone make two torchruns meet
+        # PET_* variables alone are enough for two torchruns to meet
         (["torchrun", "t.py"],
          {"PET_NNODES": "2", "PET_NPROC_PER_NODE": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h",
           "PET_MASTER_PORT": "1"}, 0, ("static", "h:1", (2, 2), "1", 2, "4")),
@@ -23,7 +23,7 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, pod_rendezvo
         # another backend ignores address, port and node rank
         (["torchrun", "--nnodes=2:4", "--nproc-per-node=8", "--rdzv-backend=c10d", "--rdzv-endpoint=h:29400", "t.py"],
          {"PET_NODE_RANK": "3"}, 8, ("c10d", "h:29400", (2, 4), AT_RENDEZVOUS, 8, "16 to 32")),
-        # standalone overrides all
+        # standalone overrides everything
         (["torchrun", "--standalone", "--rdzv-endpoint=h:1", "t.py"], {}, 0,
          ("c10d", "localhost:0", (1, 1), AT_RENDEZVOUS, 1, "1")),
         (["torchrun", "--nproc-per-node=auto", "t.py"], {"PET_NNODES": "2"}, 4,
@@ -54,7 +54,7 @@ def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: 
         (["torchrun", "--node_rank", "2", "t.py"], {"PET_NODE_RANK": "1"}),
         (["sh", "-c", "export PET_NODE_RANK=3; torchrun t.py"], {"PET_NODE_RANK": "1"}),
     ],
-    # the default, the variable, the option before it, a script's own variable
+    # default, variable, option before variable, variable set in the script
     # (docs/facts/torchrun.md#options-and-variables)
 )
 def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str, str]) -> None:
@@ -83,7 +83,7 @@ def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> No
 
 
 def test_cuda_is_no_number_of_processes() -> None:
-    """PyTorch 2.13, torch/distributed/run.py: "Unsupported nproc_per_node value: cuda", whatever the devices."""
+    """PyTorch 2.13, torch/distributed/run.py: "Unsupported nproc_per_node value: cuda", with any number of devices."""
     seen = pod_rendezvous(read_command_line(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4)
     assert seen.processes is None
     assert [note for note in seen.notes if note.startswith("torchrun does not start: nproc-per-node 'cuda'")]
