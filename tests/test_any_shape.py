@@ -1,4 +1,6 @@
-"""Any value anywhere in a spec, a profile or a manifest: findings, manifests, a world, and never an exception."""
+"""Arbitrary values anywhere in a spec, a profile or a manifest give findings, manifests or a world, never an
+exception.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ VALUES: list[Any] = [None, "", [], {}, 0, True, [None], {"x": None}]
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("where", ["spec", "profile"])
 def test_any_value_anywhere(where: str, target: str) -> None:
-    """What passes read of a pod template may be null, and of a profile's it once could be anything."""
+    """Pod templates may contain null, which passes must accept."""
     whole = JOB if where == "spec" else PROFILE
     for at, path in enumerate(places(whole), start=list(TARGETS).index(target)):
         for value in thinned(VALUES, 4, start=at):
@@ -79,7 +81,7 @@ def test_any_value_anywhere(where: str, target: str) -> None:
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
 def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
-    """Those of the rules' pages have the fields that rules, webhooks and the simulator look at."""
+    """The examples of rule pages contain the fields that rules, webhooks and the simulator read."""
     values = cycle(VALUES)
     for example in (rule_page(rule).bad, rule_page(rule).good):
         whole = {"apiVersion": "v1", "kind": "List", "items": documents(example)}

@@ -1,4 +1,4 @@
-"""What the library's functions are given: a wrong type is a TypeError that names the parameter."""
+"""Arguments of public functions: a wrong type is a TypeError that names the parameter."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ POD: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "
 
 
 class Weird:
-    """Raises whatever is asked of it."""
+    """An object without attributes."""
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
 
-class Colour(enum.Enum):
-    """No text."""
+class Color(enum.Enum):
+    """An enum, which is not a string."""
 
     RED = "red"
 
 
 class Text(str):
-    """A string all the same."""
+    """A subclass of str, which is accepted as a string."""
 
 
 RECURSIVE: list[Any] = []
@@ -46,7 +46,7 @@ for _ in range(5000):
     _at = _at["a"]
 VALUES: tuple[Any, ...] = (
     None, 0, -1, 1.5, float("nan"), True, "", " ", "\x00", "\ud800", b"", b"\xff", [], {}, (), set(), {1: 2}, {None: 1},
-    [None], [[]], RECURSIVE, DEEP, Weird(), Text("a"), Colour.RED, datetime.date(2026, 1, 1), decimal.Decimal(1),
+    [None], [[]], RECURSIVE, DEEP, Weird(), Text("a"), Color.RED, datetime.date(2026, 1, 1), decimal.Decimal(1),
     object(), int, types, 10**400, bytearray(b"a: b"), memoryview(b"a: b"), range(3), iter([1]), POD, Path(__file__),
     {"apiVersion": "v1", "kind": "Pod", "spec": RECURSIVE}, types.MappingProxyType(POD), collections.OrderedDict(POD),
     ptcompile.lint("a: 1"),
@@ -77,7 +77,7 @@ def test_any_value_for_either_side_of_a_difference() -> None:
 
 
 def _either_way(do: Callable[[], object], name: str) -> None:
-    """It works, or it is a TypeError that names the parameter, or a ValueError of a value that is no such name."""
+    """Check that `do` succeeds, raises a TypeError that names the parameter, or raises a ValueError or OSError."""
     told = name
     try:
         do()

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md#laws 7 over all verbs: inputs that stand for far more than their size, in little memory."""
+"""CONTRIBUTING.md#laws (7) for all verbs: inputs that expand far beyond their size need little memory."""
 
 from __future__ import annotations
 

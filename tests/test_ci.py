@@ -1,4 +1,4 @@
-"""CI's scripts name files that are there."""
+"""CI scripts: the files they name, Python versions and seeds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_every_path_of_a_test_is_there() -> None:
 
 
 def test_flyte_is_tested_at_every_push_on_each_python_that_flytekit_has() -> None:
-    """A run without flytekit skips tests of ptcompile.flyte, so that its success says little about them."""
+    """Without flytekit the tests of ptcompile.flyte are skipped, so a passing run would prove little."""
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
     job = workflow["jobs"]["flyte"]
     assert "if" not in job
@@ -46,7 +46,7 @@ def test_flyte_is_tested_at_every_push_on_each_python_that_flytekit_has() -> Non
 
 
 def test_new_examples_are_drawn_in_ci_from_a_seed_that_is_printed(tmp_path: Path) -> None:
-    """The same seed gives the same examples; without CI they are the same each time."""
+    """Equal seeds give equal examples; outside CI the examples are always the same."""
     test = (
         "from hypothesis import given, strategies as st\n\n@given(st.integers())\ndef test_any(x):\n    print('x', x)\n"
     )
@@ -82,7 +82,7 @@ def test_new_examples_are_drawn_in_ci_from_a_seed_that_is_printed(tmp_path: Path
 
 @pytest.mark.parametrize("script", ["run", "flyte"])
 def test_ci_takes_the_seed_from_the_commit(tmp_path: Path, script: str) -> None:
-    """So a run that failed fails again when it is repeated, and the next commit sees other examples."""
+    """A repeated run fails again, and the next commit tests other examples."""
     text = (ROOT / ".ci" / script).read_text(encoding="utf-8")
     (lines,) = re.findall(r"^commit=.*\nexport HYPOTHESIS_SEED=.*\n", text, re.MULTILINE)
 

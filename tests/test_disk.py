@@ -1,4 +1,4 @@
-"""Files are read as bytes of regular files, bounded, and inside their tree where nobody named them."""
+"""Files are read as bytes of regular files, up to a limit, and inside their tree unless the user named them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_pipe_and_a_device_are_not_files(reader: object, tmp_path: Path) -> No
 
 @posix
 def test_a_file_that_has_nothing_to_read_for_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """/proc/kmsg, which calls itself a regular file."""
+    """/proc/kmsg claims to be a regular file."""
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(stat, "S_ISREG", lambda mode: True)
     writer = os.open(tmp_path / "pipe", os.O_RDWR)

@@ -1,7 +1,7 @@
-"""No word of a spec compiles to nothing without a word: it is in the manifests, or a finding says what becomes of it.
+"""Every spec field has an effect: it appears in the manifests, or a finding says what happens to it.
 
-Each word is given several values, on each target, in jobs of several shapes. Of two values that give the same manifests
-one is lost: it has to be told, unless it is what the spec means without it (the default).
+Each field gets several values, on each target, in jobs of several shapes. If two values give the same manifests, one of
+them has no effect: a finding must report it, unless it is the default.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ IN_ROLES: Final = {
     "spec.worker.replicas": [1, 2, 3],
     "spec.roles.loader.replicas": [1, 2, 3],
 }
-"""Words of a role, given where the role is."""
+"""Fields of a role, tested in shapes that have the role."""
 
 NOT_TRIED: Final = {
     "apiVersion": "a constant",
@@ -131,7 +131,7 @@ SAME: Final = {
     ("spec.runPolicy.successPolicy", "Node0", "AllNodes"): "of one node",
     ("spec.runPolicy.cleanPodPolicy", "None", "Running"): "of one pod, which does not run when the job is over",
 }
-"""Values that mean the same in some jobs."""
+"""Values that have the same meaning in some jobs."""
 PROFILE: Final = {
     "kind": "ClusterProfile",
     "spec": {
@@ -141,7 +141,7 @@ PROFILE: Final = {
 
 
 def given(document: Json, word: str, value: Any) -> Json:
-    """A copy of a spec with one word; a mount comes with its volume."""
+    """Return a copy of a spec with one field set; a mount also gets its volume."""
     copy = deepcopy(document)
     *above, last = word.split(".")
     at = copy
@@ -160,7 +160,7 @@ def compiled(document: Json, target: str, *, lint: bool) -> Result:
 
 
 def lost(document: Json, target: str, word: str, values: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Pairs of values of a word with the same manifests, of which nothing is said."""
+    """Yield pairs of values with the same manifests and no finding."""
     without = compiled(document, target, lint=False)
     seen: dict[str, Any] = {}
     for value in values:
@@ -173,14 +173,14 @@ def lost(document: Json, target: str, word: str, values: list[Any]) -> Iterator[
             seen[text] = value
         elif not set(compiled(spec, target, lint=True).diagnostics) - set(compiled(document, target, lint=True)[1]):
             yield seen[text], value
-    if len(values) == 1:  # of several at most one is what the spec means without the word
+    if len(values) == 1:  # among several values, at most one can be the default
         yield from (("absent", one) for text, one in seen.items() if text == json.dumps(without.manifests))
 
 
 def words_of(shape: Json) -> Mapping[str, list[Any]]:
-    """The words to try in a job of one shape."""
+    """Return the fields to test in a job of this shape."""
     roles = {word: values for word, values in IN_ROLES.items() if word.split(".")[1] in shape}
-    plain = shape == SHAPES["two"]  # what every pod has does not depend on how many there are
+    plain = shape == SHAPES["two"]  # pod fields do not depend on the number of pods
     pods = {f"spec.{word}" for word in _POD} - {"spec.restartPolicy"}
     return roles or {word: values for word, values in WORDS.items() if plain or word not in pods}
 
@@ -206,7 +206,7 @@ def test_no_word_is_lost(shape: str, target: str) -> None:
 
 
 def test_every_word_is_tried() -> None:
-    """Each field of the schema, or a field that it is in, has values or a reason."""
+    """Each schema field, or one that contains it, has values or a reason."""
     schema = json.loads((ROOT / "schemas" / "spec.schema.json").read_text(encoding="utf-8"))
     known = {*WORDS, *IN_ROLES, *NOT_TRIED}
     missing = [
@@ -218,7 +218,7 @@ def test_every_word_is_tried() -> None:
 
 
 def _leaves(schema: Json, node: Json, path: str) -> Iterator[str]:
-    """The fields of a schema without fields of their own, by their paths."""
+    """Yield the paths of schema fields that have no fields themselves."""
     for alternative in (node, *node.get("anyOf", ())):
         whole = schema["$defs"][alternative["$ref"].rpartition("/")[2]] if "$ref" in alternative else alternative
         if whole.get("properties"):

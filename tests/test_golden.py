@@ -1,6 +1,6 @@
-"""Each folder of golden/: what it compiles to for every target, byte for byte, and whether that makes sense.
+"""The golden cases: the exact manifests for every target, and whether they make sense.
 
-`pytest --snapshot-update` writes the files anew. A case says why it exists in the first comment of its spec.yaml.
+`pytest --snapshot-update` rewrites the files. The first comment of each spec.yaml says why the case exists.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from tests.conftest import ABLE, ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, Gold
 
 pytestmark = pytest.mark.filterwarnings(
     r"ignore:\s*Can not relate snapshot"
-)  # syrupy, of names that are not the test's
+)  # syrupy warns about files not named after the test
 
 OPERATORS_OWN = frozenset(
     {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED", "JOB_COMPLETION_INDEX"}
 )
-"""Variables that an operator sets, or that stand in for it: their meaning is compared, not how they are handed over."""
+"""Variables that operators set, or replacements for them: their effect is compared, not how pods receive them."""
 
 MAIN_CONTAINERS = frozenset(target.main_container for target in every_target())
 
 OWN_CONTAINERS = frozenset({*MAIN_CONTAINERS, "init-pytorch"})
-"""The one that trains, and the training-operator's own that waits for the master."""
+"""Main containers, and the training-operator's init container that waits for the master."""
 
 NEED_A_TARGET = {"digit-first-old"}
-"""Cases that none of the targets that are chosen by default can express."""
+"""Cases that no target of the default selection can express."""
 
 compiled = cache(Case.compile)
-"""A dozen tests ask for the same."""
+"""Cached, because a dozen tests compile the same cases."""
 
 MEETING = ("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts")
 
@@ -93,7 +93,7 @@ def _expected_files(case: Case) -> set[str]:
 
 
 def _said(case: Case) -> str:
-    """The findings for each target, one a line."""
+    """Return the findings for each target, one per line."""
     lines = []
     for target in TARGETS:
         said = renderer("concise")(compiled(case, target).diagnostics, {})
@@ -129,18 +129,21 @@ def test_examples_compile(folder: Path, with_profile: bool, target: str | None) 
 
 
 def _refused_on_purpose(example: str, target: str | None, *, with_profile: bool) -> list[str]:
-    """The llm example names an accelerator, which only its profile has; Volcano has no deadline, a TrainJob no TTL."""
+    """Return the expected errors of an example.
+
+    The llm example names an accelerator that only its profile has; Volcano has no deadline, and a TrainJob no TTL.
+    """
     if example == "llm" and not with_profile:
         return ["spec-invalid-value"]
     unable = {("llm", "volcano"), ("llm", "trainjob"), ("mnist", "trainjob")}
     return ["unsupported-by-target"] if (example, target) in unable else []
 
 
-# ---- what does not read the goldens: the worlds that the manifests make
+# ---- tests that do not read the goldens: the worlds of the manifests
 
 
 class Node(NamedTuple):
-    """One pod, as its processes find it."""
+    """A pod as its processes see it."""
 
     pod: PodView
     main: ContainerView
@@ -151,7 +154,7 @@ class Node(NamedTuple):
 
 
 def _world(case: Case, target: str) -> tuple[Expansion, list[Node]]:
-    """What the manifests make, and its pods that train."""
+    """Return the only workload's expansion and its training pods."""
     manifests, versions = compiled(case, target).manifests, case.versions()
     made = [one for one in (expand(m, versions=versions, others=manifests) for m in manifests) if len(one.pods)]
     assert len(made) == 1
@@ -171,7 +174,7 @@ def _node(pod: PodView) -> Node:
 
 
 def _torchrun(argv: list[str], env: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The options that torchrun sees, from its arguments over PET_ variables; and what it starts."""
+    """Return torchrun's effective options, where arguments override PET_ variables, and the program it starts."""
     if argv[:1] != ["torchrun"]:
         return {}, argv
     options = {key[4:].lower().replace("_", "-"): value for key, value in env.items() if key.startswith("PET_")}
@@ -214,7 +217,7 @@ def _check_meeting(nodes: list[Node]) -> None:
 
 
 def _check_plain(nodes: list[Node]) -> None:
-    """A plain command finds the same four variables on every target."""
+    """Check that a plain command gets the same four variables on every target."""
     if len(nodes) == 1:
         return
     assert sorted(int(node.env["RANK"]) for node in nodes) == list(range(len(nodes)))
@@ -225,7 +228,7 @@ def _check_plain(nodes: list[Node]) -> None:
 
 
 def _resolves(host: str, nodes: list[Node]) -> Node:
-    """The one pod that answers to a name, as a resolver with the pod's own namespace as search domain finds it."""
+    """Return the one pod that a name resolves to with the search domain of the pod's namespace."""
     found = [node for node in nodes if node.pod.dns in {host, *(f"{host}{end}" for end in _search(node.pod))}]
     assert len(found) == 1, f"{host} is not a name of one pod: {[node.pod.dns for node in nodes]}"
     return found[0]
@@ -240,7 +243,7 @@ BESIDE = tuple((case, target) for case, target in ABLE if re.search("^  roles:",
 
 @pytest.mark.parametrize(("case", "target"), BESIDE, ids=pair_name)
 def test_every_pod_finds_the_roles_beside_the_trainers(case: Case, target: str) -> None:
-    """By names that resolve, in the order of their pods; and they know nothing of ranks and torchrun."""
+    """Auxiliary pods have resolvable names in pod order, and no ranks or torchrun options."""
     made, nodes = _world(case, target)
     for role, said in yaml.safe_load(case.spec)["spec"]["roles"].items():
         pods = [pod for pod in made.pods if pod.role == role]
@@ -270,7 +273,7 @@ def test_every_target_makes_the_same_world(case: Case) -> None:
 
 
 def _described(nodes: list[Node]) -> list[dict[str, Any]]:
-    """What must not depend on the operator: pods in the order of ranks, what each runs, sees and asks for."""
+    """Return what must not depend on the operator: pods in rank order with their command, variables and requests."""
     return [
         {
             "entry": [_neutral(word) for word in node.entry],
@@ -295,12 +298,12 @@ def _operators(name: str) -> bool:
 
 
 def _neutral(text: str) -> str:
-    """The names of auxiliary pods, without JobSet's index of their only Job."""
+    """Return the text with auxiliary pods' names stripped of the index of JobSet's only Job."""
     return re.sub(r"-0-(\d+\.)", r"-\1", text)
 
 
 def _is_volcanos(volume: Mapping[str, Any]) -> bool:
-    """Whether it is the svc plugin's list of host names."""
+    """Return whether a volume comes from Volcano's svc plugin."""
     return str(volume["name"]).endswith("-svc")
 
 

@@ -1,4 +1,4 @@
-"""Nothing is quadratic: work grows as its input does, or as what it makes where that is more.
+"""No work is quadratic: it grows with its input, or with its output if that is larger.
 
 Source: CONTRIBUTING.md#laws 7.
 """
@@ -101,13 +101,13 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (imported, many.jobs_with_services, 6),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
 ]  # fmt: skip
-"""What to do with how many of what: in all of these the result grows as the input does."""
+"""Function, source and size of the source; in each of them the result grows with the source."""
 
 
 @pytest.mark.parametrize(("work", "text", "n"), LINEAR, ids=lambda one: getattr(one, "__name__", str(one)))
 def test_work_grows_as_its_input_does(work: Do, text: Callable[[int], str], n: int) -> None:
-    """From 2n to 4n there is twice the work that there is from n to 2n; a square would be four times that."""
-    work(text(n))  # what is loaded late is loaded first
+    """The step from 2n to 4n takes twice the work of the step from n to 2n; quadratic work would take four times."""
+    work(text(n))  # load lazy modules before measuring
     once, twice, more = (steps(lambda size=size: work(text(size))) for size in (n, 2 * n, 4 * n))  # type: ignore[misc]
     assert twice > once
     assert (more - twice) / (twice - once) < 2.3
@@ -161,14 +161,14 @@ def _hosted(n: int) -> tuple[Callable[[], object], int]:
     ids=["compile for jobset", "compile for volcano", "compile for trainjob", "simulate Volcano's svc plugin"],
 )
 def test_work_grows_as_what_it_makes(make: Callable[[int], tuple[Callable[[], object], int]]) -> None:
-    """Every role is told the hosts of every other, so that manifests and pods grow with their square."""
+    """Every role gets the hosts of every other role, so manifests and pods grow quadratically."""
     (_, _), (few, short), (several, long) = (make(n) for n in (4, 10, 40))
     few()
     assert steps(several) / long <= 1.1 * steps(few) / short
 
 
 def test_lint_of_a_wide_volcano_job_stays_small() -> None:
-    """Of 300 tasks each would have 600 variables: lint simulates none of them, and says the rest."""
+    """Each of 300 tasks would have 600 variables: lint simulates none of them but still reports the other findings."""
     several, more = (many.hosted_tasks(n) for n in (300, 600))
     lint(several)
     assert steps(lambda: lint(more)) < 2.3 * steps(lambda: lint(several))

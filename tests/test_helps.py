@@ -1,4 +1,4 @@
-"""How to mend a finding is said in one style everywhere: lower case, no full stop at the end."""
+"""Helps have one style: lower case, no full stop at the end."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.conftest import ALL, Case, pair_name
 
 SOURCES = Path(ptcompile.__file__).parent
 NO_FINDINGS = {"cli", "differ", "explainer", "flyte", "server"}
-"""What writes prose for people."""
+"""Modules that write prose other than findings."""
 PROSE = {
     "linter/pages.py", "report/json.py", "api/import_manifests.py", "apiserver/validation/updates.py",
     *(f"spec/{part}.py" for part in ("base", "checks", "cluster_profile", "training_job")),
 }  # fmt: skip
-"""What writes pages, descriptions of a schema, or repeats sentences of the API server."""
+"""Modules that write pages or schema descriptions, or quote the API server."""
 
 FILES = [
     path
@@ -31,12 +31,12 @@ FILES = [
 
 
 def has_reasons(path: Path) -> bool:
-    """Whether constants of a module are the sentences of `explain`: why a field is written."""
+    """Return whether the module's constants are the sentences of `explain` about why a field is written."""
     return path.name == "emit.py" or path.relative_to(SOURCES).as_posix() == "registry/endings.py"
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Every text of a module that is no docstring and no part of another text, with its line."""
+    """Yield each string of a module, except docstrings and parts of other strings, with its line."""
     left = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
     left |= {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
     for one in ast.walk(tree):
@@ -57,7 +57,7 @@ def without_constants(path: Path) -> ast.Module:
 
 
 def test_no_source_writes_a_help_as_a_sentence() -> None:
-    """Messages that repeat a server's words have no full stop either, so nothing else ends in one."""
+    """Messages that quote a server have no full stop either, so no text ends in one."""
     found = [
         f"{path.relative_to(SOURCES)}:{line}: {text}"
         for path in FILES

@@ -1,7 +1,7 @@
-"""The layout: what is known of an operator is in its folder, no file is long, no imports go round in circles.
+"""The layout: knowledge about an operator stays in its folder, files are short, and imports have no cycles.
 
-An operator is named in code where its name is a public word: a target on the command line, a field of the vocabularies,
-a code, an authority. What is known of it is in its record and its folder, so that a new one is added in one place.
+Code names an operator only if its name is a public word: a target on the command line, a field of a model, a code or an
+authority. Everything else is in its record and its folder, so a new operator is added in one place.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
 MOST_FILES = 11
-"""Files outside `operators/` and `registry/` in which an operator is named."""
+"""Maximum number of files outside `operators/` and `registry/` that name an operator."""
 LONGEST_FILE = 600
 LONGEST_FUNCTION = 50
 TABLES = {"ptcompile/diagnostics/codes.py"}
-"""Files that are one table, a row for each thing."""
+"""Files that consist of one table."""
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
@@ -34,7 +34,7 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _words(tree: ast.AST) -> Iterator[str]:
-    """Strings, names, attributes, arguments and imports; not docstrings, nor comments."""
+    """Yield strings, names, attributes, arguments and imports, but no docstrings or comments."""
     told = {
         id(one.value)
         for holder in ast.walk(tree)
@@ -103,7 +103,7 @@ def test_no_function_is_long() -> None:
 
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines without the docstring, which says what there is to say."""
+    """Return the number of lines without the docstring."""
     first = node.body[0]
     told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     lines = (node.end_lineno or 0) - node.lineno + 1
@@ -111,13 +111,13 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _imports() -> dict[str, set[str]]:
-    """What each module imports when it is imported itself: not in functions, and not for type checkers alone."""
+    """Return the modules that each module imports when it is loaded: not inside functions or for type checkers."""
     names = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree for path, tree in _modules()}
     return {name: {one for one in _imported(tree, names) if one != name} for name, tree in names.items()}
 
 
 def _run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run when a module is imported."""
+    """Yield the nodes that run when a module is imported."""
     for node in ast.iter_child_nodes(tree):
         for_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         if not for_types and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -146,11 +146,11 @@ BY_NAME = {
     "ptcompile.linter": "rules, by the words of a file",
     "ptcompile.registry.table": "the operators, whose folders import what is there",
 }
-"""Modules that import others by their names, and what that is."""
+"""Modules that import other modules by name, with the reason."""
 
 
 def test_all_else_that_is_imported_late_is_so_by_functions_that_import() -> None:
-    """Callers then get types, and editors find what is called."""
+    """Imports inside functions keep types for callers and navigation for editors."""
     found = {
         path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for path, tree in _modules()
@@ -160,7 +160,7 @@ def test_all_else_that_is_imported_late_is_so_by_functions_that_import() -> None
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
-    """Modules that import one another, from one around to itself; empty where there are none."""
+    """Return modules that import one another in a cycle, ending with the first one again, or an empty list."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -1,4 +1,4 @@
-"""What is imported for what: a cold start is nearly all imports, and one that creeps in is seen here alone."""
+"""Modules that each command loads: cold starts are mostly imports, and only these tests notice a new one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ spec:
 {ROLE}    Worker:
 {ROLE}"""
 NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "tomllib", "datetime", "decimal", "ast"}
-"""What linting a clean manifest has no use for."""
+"""Modules that are not needed to lint a clean manifest."""
 COMPILING = ("api.compile", "compiler", "spec", "ir", "registry.targets")
 REPORTING = ("source.emitter", "source.suppression", "source.secrets.masking", "report.text")
 SIMULATED = ("simulator.world", "simulator.job", "operators.trainer.runtimes")
@@ -91,7 +91,7 @@ def _loaded(code: str, *words: str) -> set[str]:
 
 
 def _commanded(*words: str) -> set[str]:
-    """What the command has loaded when it leaves."""
+    """Return the modules that the command has loaded when it exits."""
     code = "import atexit, os\nos._exit = lambda status: None\nfrom ptcompile.cli import run\nrun()"
     return _loaded(code, *words)
 
@@ -169,7 +169,7 @@ def test_a_mistake_in_a_spec_needs_no_pydantic(mistake: str) -> None:
 
 
 NO_USE = {"typing", "contextlib", "importlib.util", "math", "array", "bisect"}
-"""Modules of Python's own that are 1 to 10 % of a cold start each: a clean run has no use for them."""
+"""Standard library modules that each take 1 to 10 % of a cold start and that a clean run does not need."""
 
 
 @pytest.mark.parametrize("text", [POD, PYTORCHJOB, JOB], ids=["Pod", "PyTorchJob", "Job"])

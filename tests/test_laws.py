@@ -1,4 +1,4 @@
-"""The laws of the compiler (CONTRIBUTING.md#laws 1 to 4 and 8), over the golden cases and over generated specs.
+"""The compiler's laws (CONTRIBUTING.md#laws 1 to 4, 8 and 11), for the golden cases and for generated specs.
 
 The fifth is in test_golden.py, the seventh in test_totality.py. HYPOTHESIS_PROFILE=long runs many more examples.
 """
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 TARGET = st.sampled_from([None, *TARGETS])
 
 
-# ---- 1. Every spec that compiles gives manifests that the offline API server takes.
+# ---- 1. The offline API server accepts the manifests of every spec that compiles.
 
 
 @pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
@@ -67,15 +67,15 @@ NO_SUCH_MACHINE = (
         "spec": {"defaults": {"limits": {"memory": "4Ti"}}},
     },
 )
-"""A spec and a profile of which each is right, and which ask together for more than a machine has."""
+"""A valid spec and a valid profile that together request more than a machine has."""
 
 
 @given(specs(catalogue=True), profiles(), TARGET)
 @example(*NO_SUCH_MACHINE, None)
 def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
-    """A valid spec gives manifests, or the target says what it cannot express: never a refusal of our own manifests.
+    """A valid spec gives manifests, or the target says what it cannot express: our own manifests are never rejected.
 
-    Amounts and accelerators are drawn apart, so that no machine may have both: that is refused, too.
+    Amounts and accelerators are drawn separately, so no machine may have both: that is rejected too.
     """
     result = compile(spec, target=target, cluster=profile)
     errors = [one for one in result.diagnostics if one.severity == "error"]
@@ -86,7 +86,7 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
         assert not [one for one in found if one.severity == "error"]
 
 
-# ---- 2. Compiled again, elsewhere: the same bytes.
+# ---- 2. Compiling again elsewhere gives the same bytes.
 
 COMPILE_ALL = """
 import hashlib, os, sys
@@ -126,7 +126,7 @@ def test_law_2_every_golden_in_other_processes(tmp_path: Path) -> None:
 
 
 def test_law_2_the_command_line(tmp_path: Path) -> None:
-    """Files by relative and absolute path, in other places: the same standard output."""
+    """Relative and absolute file paths, in different folders, give the same standard output."""
     spec = ROOT / "examples" / "mnist" / "spec.yaml"
     outputs = set()
     for place, (cwd, path) in zip(
@@ -222,7 +222,7 @@ def _check_template(before: Any, after: Any) -> None:
     assert now.extra.get(secure, {}).get("capabilities", {}).get("add", [])[: len(added)] == added
     assert own.command is None or now.command == own.command
     there = [entry for entry in now.env if entry in own.env]
-    assert there == list(own.env)  # all of them, in the user's order
+    assert there == list(own.env)  # all of the user's items, in order
     assert [entry["name"] for entry in now.env].count("X_A") <= 1
     assert [one for one in now.mounts if one in own.mounts] == list(own.mounts)
     assert [one for one in after.volumes if one in before.volumes] == list(before.volumes)
@@ -244,7 +244,7 @@ def _kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     return all(after.get(key) == value for key, value in before.items())
 
 
-# ---- 4. What is written is what every reader reads.
+# ---- 4. Every reader reads the same data from the output.
 
 
 def _read_back(text: str, manifests: tuple[Json, ...]) -> None:
@@ -274,7 +274,9 @@ def test_law_4_generated(spec: Json, profile: Json, target: str | None) -> None:
 
 
 def test_law_4_kubectl_reads_the_goldens() -> None:
-    """All goldens in one stream: each comes back as it was, but for the label that makes kubectl print it."""
+    """All goldens form one stream. Each object is returned unchanged, except for the label that makes kubectl print
+    it.
+    """
     manifests = [one for case, target in PAIRS for one in case.compile(target).manifests]
     read = kubectl.objects(emit_all(manifests))
     assert len(read) == len(manifests)
@@ -283,7 +285,7 @@ def test_law_4_kubectl_reads_the_goldens() -> None:
         assert there == {**one, "metadata": {**one["metadata"], "labels": labels}}
 
 
-# ---- 11. What compile writes, lint never contradicts.
+# ---- 11. Lint never contradicts the output of compile.
 
 STARTS = st.sampled_from(
     [
@@ -324,7 +326,7 @@ def test_law_11_generated(spec: Json, profile: Json, target: str | None, start: 
     assert not _untold(compile(spec, target=target, cluster=profile), profile)
 
 
-# ---- 8. Nothing is without a golden; that no golden is without a test is in test_golden.py.
+# ---- 8. Every pass has a golden; test_golden.py checks that every golden has a test.
 
 
 def test_law_8_every_pass_changes_a_golden() -> None:

@@ -1,4 +1,4 @@
-"""Who may use this, and whose work it is made of. That the wheel carries both files is asked in .ci/run."""
+"""The license and the notice. `.ci/run` checks that the wheel contains both files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 NOTICE = (ROOT / "NOTICE").read_text(encoding="utf-8")
 APACHE = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
-"""The text at https://www.apache.org/licenses/LICENSE-2.0.txt."""
+"""SHA-256 of the text at https://www.apache.org/licenses/LICENSE-2.0.txt."""
 SCHEMAS = {
     "kubernetes": "Kubernetes",
     "kubeflow.org": "Kubeflow Training Operator",

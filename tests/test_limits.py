@@ -1,4 +1,4 @@
-"""The one budget: what is over a limit is a finding `too-large`, soon, and not minutes or a MemoryError later."""
+"""The shared budget: input over a limit quickly gives the finding `too-large`, not minutes of work or a MemoryError."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OVER: dict[str, tuple[str, str]] = {
 
 @pytest.fixture(autouse=True)
 def small() -> Iterator[None]:
-    """Limits that a test reaches at once."""
+    """Apply limits that a test reaches quickly."""
     before = limits._in_force[0]
     limits._in_force[0] = SMALL
     yield
@@ -62,12 +62,12 @@ def test_other_verbs_keep_to_it(verb: Callable[..., ptcompile.World | ptcompile.
 
 
 WRONG = f"{text('image: a:1')}  nods: 2\n---\n" * 10
-"""A finding in each of ten specs."""
+"""Ten specs with one finding each."""
 UNFIT = f"{POD}    bad: 1\n---\n" * 10
 KEPT = ptcompile.compile(
     text('image: a:1\nscript: t.py\nnodes: 2\nrunPolicy: {cleanPodPolicy: "None"}'), target="pytorchjob"
 ).yaml()
-"""A job of whose words another kind cannot keep one."""
+"""A job with a field that the other kind cannot express."""
 CAPPED: dict[str, Callable[[], Sequence[ptcompile.Diagnostic]]] = {
     "compile": lambda: ptcompile.compile(WRONG).diagnostics,
     "compile, without rules": lambda: ptcompile.compile(WRONG, lint=False).diagnostics,
@@ -110,7 +110,7 @@ def test_strangers_get_less_of_everything() -> None:
 
 
 def test_comments_on_one_line_are_no_square() -> None:
-    """4,000 comments behind as many findings on one line: each covers every one of them."""
+    """4,000 comments after as many findings on one line: each comment covers all of them."""
     limits._in_force[0] = TRUSTED
 
     def text(n: int) -> str:
@@ -125,7 +125,7 @@ def test_comments_on_one_line_are_no_square() -> None:
 
 
 def test_hints_are_sought_for_findings_that_are_reported() -> None:
-    """Hints for 50,000 unknown fields took 10 s; the findings are kept, as others may be ignored."""
+    """Hints for 50,000 unknown fields took 10 s. The findings stay, because others may be ignored."""
     container = {"name": "a", "image": "a:1", **{f"{'_' * n}command": 1 for n in range(1, 63)}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
     faults = structure_violations(pod, ("v1", "Pod"), versions()[-1])

@@ -1,4 +1,4 @@
-"""What is kept from one call to the next is never seen: the same bytes in any order, and results of one's own."""
+"""Caches between calls are invisible: output does not depend on call order, and results are not shared."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tests.conftest import GOOD, Case, thinned
 from tests.making import smallest
 
 TEXTS = [f"{word}{number}" for word in ("on", "a: ", "1e", "0", "v", "- ") for number in range(1500)]
-"""More strings than the emitter keeps, half of which need quotes."""
+"""More strings than the emitter caches, half of which need quotes."""
 
 
 def turned(seed: int) -> list[str]:
-    """The same strings in another order."""
+    """Return the same strings in another order."""
     at = seed * 1111
     return [*TEXTS[at:], *TEXTS[:at]][:: -1 if seed % 2 else 1]
 
 
 def boxes(value: Any) -> Iterator[Any]:
-    """All mappings and lists of a value."""
+    """Yield all mappings and lists in a value."""
     if isinstance(value, dict | list):
         yield value
         for inner in value.values() if isinstance(value, dict) else value:
@@ -36,7 +36,7 @@ def boxes(value: Any) -> Iterator[Any]:
 
 
 def spoil(value: Any) -> None:
-    """Change everything that can be changed."""
+    """Change everything in a value that can be changed."""
     for box in list(boxes(value)):
         if isinstance(box, dict):
             box.clear()
@@ -105,7 +105,7 @@ def test_a_spoilt_result_spoils_no_other(target: str) -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
 def test_no_part_of_a_result_is_shared(case: Case) -> None:
-    """Who edits the worker's volumes does not edit the master's, nor those of the next result, nor what was given."""
+    """Editing the worker's volumes must not change the master's, the next result's, or the source."""
     given = ptcompile.source.documents.read(case.spec).documents[0].data
     for target in thinned(TARGETS, 2, start=GOOD.index(case)):
         first, second = (ptcompile.compile(given, target=target, cluster=case.cluster) for _ in range(2))

@@ -1,4 +1,4 @@
-"""No regular expression of ours backtracks badly: time on long inputs that nearly match grows as their length does."""
+"""No regular expression backtracks excessively: time grows linearly for long inputs that almost match."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
 METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
 SHARES = 12
-"""Tests that all patterns are dealt out to, for processes that run side by side."""
+"""Number of tests that share all patterns, so processes can run in parallel."""
 CALLS = frozenset({"Pattern", "re.compile", *(f"re.{method}" for method in METHODS)})
 
 
 def _calls() -> Iterator[tuple[str, str, int, str]]:
-    """Every pattern that is written as a text: where, the text, its flags, and how it is used where that is said."""
+    """Yield each pattern literal with its location, text, flags and, if stated, its use."""
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "re." not in text and "Pattern(" not in text:
@@ -43,7 +43,7 @@ def _calls() -> Iterator[tuple[str, str, int, str]]:
             try:
                 text = _as_text(ast.literal_eval(node.args[0]))
             except ValueError:
-                text = ""  # put together from parts: found among the compiled ones
+                text = ""  # assembled from parts: covered by the compiled patterns
             yield where, text, re.MULTILINE if "MULTILINE" in ast.unparse(node) else 0, method
 
 
@@ -52,10 +52,10 @@ def _as_text(pattern: str | bytes) -> str:
 
 
 def _compiled() -> Iterator[tuple[str, str, int, str]]:
-    """Every pattern that a module of the package holds when it is imported, wherever in a constant it stands."""
+    """Yield each pattern that a module of the package holds after import, at any depth of its constants."""
     for info in pkgutil.walk_packages([str(PACKAGE)], "ptcompile."):
         if info.name == "ptcompile.__main__" or info.name.startswith("ptcompile.adapters."):
-            continue  # adapters import what is not installed here
+            continue  # adapters import packages that may not be installed
         module = importlib.import_module(info.name)
         for name, value in vars(module).items():
             for pattern, method in _in(value, 0):
@@ -99,7 +99,7 @@ def _all() -> dict[tuple[str, int, str], str]:
 
 
 def _attacks(text: str) -> Iterator[tuple[str, str, str]]:
-    """Beginnings, what is repeated, and ends that spoil the match, of the characters that a pattern speaks of."""
+    """Yield prefixes, repeated parts, and suffixes that prevent a match, made of the characters in a pattern."""
     spoken = dict.fromkeys(c for c in text if c.isascii() and c.isprintable() and c not in "()?+^") | dict.fromkeys(
         "a0 .-"
     )
@@ -127,7 +127,7 @@ def _spent(run: Callable[[str], object], given: str) -> float:
 
 
 def _grows_badly(run: Callable[[str], object], start: str, unit: str, end: str) -> bool:
-    """Whether four times the input takes more than eight times as long, where that is long enough to be measured."""
+    """Return whether four times the input takes more than eight times as long, if that is long enough to measure."""
     size = 1500 // len(unit)
     small, large = start + unit * size + end, start + unit * (4 * size) + end
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""CONTRIBUTING, CHANGELOG, SECURITY, the stability policy, issue forms and workflows say what is so."""
+"""CONTRIBUTING, CHANGELOG, SECURITY, the stability policy, issue forms and workflows match the repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WITH_PATHS = (*DOCUMENTS, "benchmarks/README.md")
 FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.name != "config.yml")
 WORKFLOWS = sorted((GITHUB / "workflows").iterdir())
 AVOIDED = r"\b(mend(s|ed|ing)?|nobody|beside the|stands? (in|at|by)|is no [a-z]|own mind)\b"
-"""Words of the old style, which CONTRIBUTING tells people not to write."""
+"""Words of the old style, which CONTRIBUTING advises against."""
 
 
 def _text(name: str) -> str:
@@ -36,9 +36,7 @@ def _text(name: str) -> str:
 
 
 def _paths(text: str) -> set[str]:
-    """What looks like a path of the repository between backticks or behind `](`. `NAME` is the reader's to fill in,
-    and `ptcompile/v1` is an apiVersion.
-    """
+    """Yield repository paths between backticks or after `](`, except placeholders such as `NAME` and apiVersions."""
     known = "|".join(re.escape(one.name) for one in ROOT.iterdir() if one.is_dir())
     quoted = re.findall(rf"(?<=[`\s(])((?:{known})/[\w./-]+)(?=[`\s)#,;:])", text)
     linked = [target for target in re.findall(r"\]\(([^)#]+)", text) if "://" not in target]
@@ -51,7 +49,7 @@ def _anchors(text: str) -> set[str]:
 
 
 def _rows(name: str, marker: str) -> list[list[str]]:
-    """The rows of the table between two comments, without its head."""
+    """Return the rows of the table between two comments, without its heading."""
     text = _text(name).split(f"<!-- {marker} -->")[1].split(f"<!-- /{marker} -->")[0]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in text.strip().splitlines()[2:]]
 
@@ -86,7 +84,7 @@ def test_the_layout_names_every_package() -> None:
 
 
 def test_the_tests_to_run_while_working_are_there() -> None:
-    """A path that is moved would be an error for whoever copies the command."""
+    """A stale path would be an error for everyone who copies the command."""
     (command,) = [line for line in _text("CONTRIBUTING.md").splitlines() if line.startswith("python -m pytest")]
     paths = [word for word in command.split() if word.startswith("tests/")]
     assert len(paths) > 1
@@ -127,7 +125,7 @@ def test_what_is_published_names_its_authors_and_addresses() -> None:
 
 
 SHEETS = r"(?<![\w/-])[a-z_]+\.md\b"
-"""Names of documents without a folder: of no use to somebody who has the package alone."""
+"""Document names without a folder, which are useless to readers of the package."""
 
 
 def test_no_source_of_the_package_names_a_document_that_a_reader_does_not_have() -> None:
@@ -197,7 +195,7 @@ def test_the_oldest_python_is_that_of_the_project() -> None:
 @pytest.mark.parametrize("name", [*DOCUMENTS, "README.md", *PAGES])
 def test_the_documents_keep_to_the_style_of_english(name: str) -> None:
     text = re.sub(r"<!-- now and better -->.*?<!-- /now and better -->", "", _text(name), flags=re.DOTALL)
-    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)  # output is tested where it is written
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)  # other tests cover the output
     assert [found.group() for found in re.finditer(AVOIDED, text)] == []
     assert re.search(AVOIDED, "why, and how to mend it")
 

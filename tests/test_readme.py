@@ -1,4 +1,4 @@
-"""The README is short, and names what is there. That what it shows happens is tested by tests/docs/test_commands.py."""
+"""The README is short and names existing things. tests/docs/test_commands.py runs its commands."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_libraries_that_are_needed_are_explained() -> None:
 
 
 def test_the_subset_is_that_of_the_contributors() -> None:
-    """One line in each, and all of it is there."""
+    """Both documents have it on one line, and all of its parts exist."""
     (named,) = re.findall(r"`(python -m pytest -n auto \S+ \S+ tests/[^`]+)`", README)
     assert named in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()
     assert all((ROOT / word).exists() for word in named.split() if word.startswith("tests/"))

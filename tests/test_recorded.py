@@ -1,4 +1,4 @@
-"""The recorded answers are all there, each named with its origin, and packed without a name or a time."""
+"""The recorded answers are complete, named with their origin, and packed without names or times."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def test_every_file_is_named_with_its_rows() -> None:
 
 
 def test_no_file_says_when_it_was_packed() -> None:
-    """Bytes 4 to 7 of gzip's header are a time, and flag 8 says that a name follows."""
+    """In gzip's header, bytes 4 to 7 are a time, and flag 8 announces a name."""
     assert {(path.read_bytes()[3], path.read_bytes()[4:8]) for path in FILES} == {(0, b"\0\0\0\0")}

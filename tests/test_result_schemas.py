@@ -1,4 +1,4 @@
-"""The JSON Schemas of what the commands print: committed, current, and true of every golden."""
+"""The JSON Schemas of command output are committed, current, and valid for every golden."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MADE: dict[str, Callable[[], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_what_is_committed_is_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Refresh with `python -m ptcompile schema NAME > schemas/NAME.schema.json` (of `world`: edit the file)."""
+    """Refresh with `python -m ptcompile schema NAME > schemas/NAME.schema.json`; edit `world` by hand."""
     ran = here(capsys, "schema", name)
     assert (ran.status, ran.err) == (0, "")
     assert (ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8") == ran.out
@@ -47,7 +47,7 @@ def test_every_report_is_valid(case: Case) -> None:
 
 
 def test_a_finding_has_the_fields_of_the_schema() -> None:
-    fields = [field for field in Diagnostic._fields if field != "blocks_compile"]  # not for reports
+    fields = [field for field in Diagnostic._fields if field != "blocks_compile"]  # not used for reports
     assert list(report_schema.diagnostic()["properties"]) == [*fields, "url"]
 
 
@@ -65,7 +65,7 @@ def test_another_report_is_not(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
 def test_every_difference_is_valid(case: Case) -> None:
-    """Of each golden to a job of two nodes, which differs in one way or another."""
+    """Each golden is compared with a two-node job, which differs from it in some way."""
     other = "{apiVersion: ptcompile/v1, kind: TrainingJob, metadata: {name: a}, spec: {image: i, script: t, nodes: 2}}"
     difference = ptcompile.diff(other, case.spec, to_cluster=case.cluster)
     Draft202012Validator(diff_schema.json_schema()).validate(json.loads(json.dumps(difference.to_dict())))

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md#laws 5 over generated specs: whatever the target, the same world, or a refusal that says why not."""
+"""CONTRIBUTING.md#laws 5 for generated specs: every target produces the same world, or an error that says why not."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tests.strategies import specs
 
 
 def _holds(spec: dict[str, Any]) -> int:
-    """The number of targets that compile a spec to one world, or a failed test."""
-    spec["metadata"]["name"] = "law-five"  # a name that stands in no argument: names are replaced by marks
+    """Check that all targets produce the same world and return how many compile the spec."""
+    spec["metadata"]["name"] = (
+        "law-five"  # a name that no argument contains, because names are replaced by placeholders
+    )
     worlds: dict[str, World] = {}
     for target in TARGETS:
         result = compile(spec, target=target)
@@ -38,7 +40,7 @@ def test_law_5_generated(spec: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("args", [[""], ["--epochs", "3"], ["python", "train.py"]], ids=str)
 def test_where_the_image_starts_some_of_the_roles(args: list[str]) -> None:
-    """How many processes the image starts nobody knows: the GPUs that PET_NPROC_PER_NODE counts are no answer."""
+    """The number of processes that an image starts is unknown: the GPUs that PET_NPROC_PER_NODE counts do not tell."""
     body = {"image": "i", "resources": {"gpu": 8}, "args": args, "master": {}, "worker": {"replicas": 3, "args": []}}
     spec = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": body}
     assert _holds(spec) >= 3

@@ -1,4 +1,4 @@
-"""The generated schemas are what their recorded source gives."""
+"""The generated schemas match their recorded sources."""
 
 from __future__ import annotations
 

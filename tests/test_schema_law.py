@@ -1,6 +1,6 @@
-"""What the compiler refuses the published schemas refuse too, wherever a schema can say it, and nothing that it takes.
+"""The published schemas reject what the compiler rejects, if a schema can express it, and nothing else.
 
-"The compiler" is the models, and of a TrainingJob the front end's checks behind them.
+"The compiler" means the models and, for a TrainingJob, the front end's checks after them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _document(kind: str, **parts: Any) -> dict[str, Any]:
 
 
 def _taken(document: dict[str, Any]) -> bool:
-    """Whether the models take a document, and the checks that need no profile."""
+    """Return whether the models and the checks that need no profile accept a document."""
     try:
         model = (Spec if document["kind"] == "TrainingJob" else ClusterProfile).model_validate(document)
     except ValidationError:
@@ -44,7 +44,7 @@ def _taken(document: dict[str, Any]) -> bool:
     names_of_the_profile = {"accelerator": None, "fabric": None, "topology": None, "spot": False}
     anything = model.but(spec=model.spec.but(**names_of_the_profile))
     parts = parts_of(anything, DEFAULT_CLUSTER)
-    asked = [ask for ask in checks.CHECKS if ask is not checks.kubernetes_fields]  # the schema does not know them
+    asked = [ask for ask in checks.CHECKS if ask is not checks.kubernetes_fields]  # not in the schema
     return not any(problem.severity == "error" for ask in asked for problem in ask(parts))
 
 
@@ -224,7 +224,7 @@ def test_both_refuse(kind: str, parts: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_what_the_wrong_ones_are_made_of_is_right(kind: str) -> None:
-    """Else every one of them would be refused for the same reason."""
+    """Otherwise all of them would be rejected for the same reason."""
     document = _document(kind)
     assert _taken(document)
     assert SCHEMAS[kind].is_valid(document)
@@ -239,12 +239,12 @@ UNSAYABLE: list[tuple[str, Any, str]] = [
     ("TrainingJob", {"volcano": {"masterTask": "a", "workerTask": "a"}}, "two texts that must differ"),
     ("TrainingJob", {"script": "t.py", "elastic": {"rdzvConfigs": {"a,b": 1}}}, "said of keys, for torchrun's sake"),
 ]
-"""What a schema has no word for, or what would make it harder to read than the message is worth; with the reason."""
+"""Mistakes that a schema cannot express, or only at the cost of readability, with the reason."""
 
 
 @pytest.mark.parametrize(("kind", "wrong", "reason"), UNSAYABLE, ids=[str(one[1]) for one in UNSAYABLE])
 def test_only_the_compiler_can_tell(kind: str, wrong: dict[str, Any], reason: str) -> None:
-    """A row leaves this table for the others when the schema learns to say it."""
+    """Move a row to the other table once the schema can express it."""
     document = _document(kind, spec=wrong)
     assert not _taken(document), reason
     assert SCHEMAS[kind].is_valid(document)

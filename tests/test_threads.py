@@ -1,4 +1,4 @@
-"""Eight threads at once get the same bytes; importing changes nothing of the process."""
+"""Eight threads at once get the same bytes; importing does not change the process."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_eight_threads_get_the_same_bytes() -> None:
 
 
 def test_the_first_use_may_be_from_eight_threads() -> None:
-    """What is loaded and cached late is loaded once, and by nobody half."""
+    """Lazy modules and caches are loaded once, and no thread sees a partial state."""
     for _ in range(3):
         assert _run(FIRST_USE) == "1 True\n"
 
@@ -116,7 +116,7 @@ def test_importing_and_using_changes_nothing_of_the_process() -> None:
 
 
 def _run(script: str) -> str:
-    """A fresh process in which every warning is an error."""
+    """Run code in a fresh process in which every warning is an error."""
     words = [sys.executable, "-W", "error", "-c", script, str(GOOD[0].folder / "spec.yaml")]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")

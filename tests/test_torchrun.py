@@ -1,4 +1,4 @@
-"""torchrun's own words (PyTorch 2.13: torch/distributed/run.py, _parse_rendezvous_config)."""
+"""Torchrun's options and rendezvous settings (PyTorch 2.13: torch/distributed/run.py, _parse_rendezvous_config)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md#laws 7: no input makes it raise. A bad file is a finding, be it mutated, torn or random."""
+"""CONTRIBUTING.md#laws 7: no input raises an exception. Mutated, torn and random files give findings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_law_7_mutated_manifests(data: st.DataObject, target: str) -> None:
         _check_findings(lint(emit_all([changed]), webhooks=False).diagnostics)
 
 
-@example(b"\xff\xfe")  # nothing in UTF-16 is no document either
+@example(b"\xff\xfe")  # a UTF-16 byte order mark without text
 @given(st.text(max_size=200) | st.binary(max_size=200) | TEXT)
 def test_law_7_any_text(text: str | bytes) -> None:
     _check_result(compile(text, filename="x"))
@@ -50,7 +50,7 @@ def test_law_7_any_text(text: str | bytes) -> None:
 
 @given(st.sampled_from(ALL), st.data())
 def test_law_7_torn_text(case: Case, data: st.DataObject) -> None:
-    """A golden's text with a piece cut out, doubled or overwritten."""
+    """A piece of a golden's text is removed, doubled or overwritten."""
     text = case.spec
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 40)))

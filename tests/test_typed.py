@@ -1,4 +1,4 @@
-"""Our named tuples are typing's, but for annotations that are not evaluated; those of public types can be."""
+"""Our named tuples behave like typing's, except that annotations are lazy; hints of public types can be resolved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ptcompile.diagnostics import Span
 
 
 class Ours(namedtuple.NamedTuple):
-    """What it says."""
+    """A named tuple with methods."""
 
     first: int
     second: Unheard = ()  # type: ignore[name-defined] # noqa: F821
@@ -26,16 +26,16 @@ class Ours(namedtuple.NamedTuple):
 
     @property
     def double(self) -> int:
-        """Twice the first."""
+        """Return twice the first field."""
         return self.first * 2
 
     def more(self) -> str:
-        """Of the class that it is in."""
+        """Return a text that names the class."""
         return f"{__class__.__name__} {self.first}"  # type: ignore[name-defined]
 
 
 class Theirs(typing.NamedTuple):
-    """What it says."""
+    """A named tuple with methods."""
 
     first: int
     second: Any = ()
@@ -43,19 +43,19 @@ class Theirs(typing.NamedTuple):
 
     @property
     def double(self) -> int:
-        """Twice the first."""
+        """Return twice the first field."""
         return self.first * 2
 
     def more(self) -> str:
-        """Of the class that it is in."""
+        """Return a text that names the class."""
         return f"Ours {self.first}"
 
 
 class Below(Ours):
-    """A class below has what it adds, and attributes of its own."""
+    """A subclass with additional methods and attributes."""
 
     def more(self) -> str:
-        """With what is above."""
+        """Return what the base class returns, with "!"."""
         return super().more() + "!"
 
 
@@ -134,7 +134,7 @@ PUBLIC = [name for name in ptcompile.__all__ if hasattr(getattr(ptcompile, name)
 def test_the_hints_of_a_public_type_can_be_asked_for(name: str) -> None:
     public = getattr(ptcompile, name)
     assert tuple(typing.get_type_hints(public)) == public._fields
-    TypeAdapter(public)  # and those of what it holds
+    TypeAdapter(public)  # and of the types in its fields
 
 
 def test_a_program_s_own_model_may_hold_what_lint_finds() -> None:
